@@ -1,0 +1,21 @@
+// The list of subcommands. Each is loaded only when it is asked for, so that --help stays as quick as node itself.
+import type { Command } from 'commander'
+import type { Io } from './io.js'
+
+export interface CommandModule {
+  create(io: Io): Command
+}
+
+export interface CommandEntry {
+  readonly name: string
+  readonly summary: string
+  load(): Promise<CommandModule>
+}
+
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'completion',
+    summary: 'print a completion script for bash, zsh or fish',
+    load: () => import('./completion.js'),
+  },
+]

@@ -1,0 +1,65 @@
+// Builds the commander program: stubs for every command, the asked-for one loaded in full, and the single
+// place where an error becomes a message and an exit status.
+import { Command, CommanderError } from 'commander'
+import { asKeelsonError, type ErrorCode } from '../core/errors.js'
+import { commands } from './commands.js'
+import type { Io } from './io.js'
+import { version } from './version.js'
+
+/** Bad input ends in 2, everything else that fails in 1. */
+const exitStatus = (code: ErrorCode): number =>
+  /^(usage|input|yaml|quantity|cgroup-name|pod|config|version)\./.test(code) ? 2 : 1
+
+const epilogue = `
+Try:
+  keelson explain -f pod.yaml        what would be written for this pod, and why
+  keelson COMMAND --help             options and examples of one command
+
+Errors carry a code such as [config.invalid]; docs/errors.md explains each one.`
+
+export async function createProgram(io: Io, wanted: readonly string[]): Promise<Command> {
+  const program = new Command('keelson')
+    .description('A Kubernetes node stack: the container runtime is the single source of truth for the node.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+    .addHelpText('after', epilogue)
+    .showSuggestionAfterError()
+  for (const entry of commands) {
+    if (wanted.includes(entry.name)) {
+      const module = await entry.load()
+      program.addCommand(module.create(io).summary(entry.summary))
+    } else program.command(entry.name).summary(entry.summary).description(entry.summary)
+  }
+  for (const command of [program, ...descendants(program)])
+    command
+      .exitOverride()
+      .configureOutput({ writeOut: (s) => io.stdout.write(s), writeErr: (s) => io.stderr.write(s) })
+  return program
+}
+
+export function descendants(command: Command): Command[] {
+  return command.commands.flatMap((c) => [c, ...descendants(c)])
+}
+
+/** Runs one command line and returns the exit status; never throws. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  try {
+    const program = await createProgram(io, argv.slice(0, 2))
+    if (argv.length === 0) {
+      program.outputHelp()
+      return 0
+    }
+    await program.parseAsync(argv, { from: 'user' })
+    return io.exitCode
+  } catch (e) {
+    if (e instanceof CommanderError) return e.exitCode === 0 ? 0 : 2
+    const error = asKeelsonError(e)
+    io.stderr.write(`keelson: ${error.message} [${error.code}]\n`)
+    if (error.code === 'internal.unexpected' && error.cause instanceof Error)
+      io.stderr.write(
+        `${error.cause.stack ?? ''}\nThis is a bug in keelson; please report it with the lines above.\n`,
+      )
+    return exitStatus(error.code)
+  }
+}

@@ -1,0 +1,47 @@
+// The one error class and the closed list of its codes. What a code means to a gRPC caller, an HTTP client
+// or a shell lives in tables at the edges; every code is explained in docs/errors.md.
+
+export const errorCodes = [
+  'usage.invalid',
+  'input.unreadable',
+  'input.too-large',
+  'input.not-text',
+  'yaml.invalid',
+  'quantity.invalid',
+  'cgroup-name.invalid',
+  'pod.invalid',
+  'config.invalid',
+  'config.kind',
+  'version.unknown',
+  'internal.unexpected',
+] as const
+
+export type ErrorCode = (typeof errorCodes)[number]
+
+export type ErrorDetails = Readonly<Record<string, unknown>>
+
+export class KeelsonError extends Error {
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'KeelsonError'
+    this.code = code
+    this.details = details
+  }
+}
+
+/** The message says what was being done, to what, and what to try. */
+export const fail = (
+  code: ErrorCode,
+  message: string,
+  details?: ErrorDetails,
+  cause?: unknown,
+): KeelsonError => new KeelsonError(code, message, details, cause)
+
+export const isKeelsonError = (e: unknown): e is KeelsonError => e instanceof KeelsonError
+
+/** A plain Error is a bug of ours; it is shown as such and not dressed up as bad input. */
+export const asKeelsonError = (e: unknown): KeelsonError =>
+  isKeelsonError(e) ? e : fail('internal.unexpected', e instanceof Error ? e.message : String(e), {}, e)
