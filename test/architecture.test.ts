@@ -1,0 +1,157 @@
+// Reads every import of src/ and fails on an edge that the table does not have. The table is the rule;
+// ARCHITECTURE.md shows the same one, and a test below compares the two.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = resolve(import.meta.dirname, '..')
+const features = ['core', 'config', 'cri-api', 'ports', 'stats', 'memory-qos']
+
+/** Folder of src -> what it may import: folders of ours, `node` for node:*, or a package's name. `*` is everything. */
+const mayImport: Record<string, readonly string[]> = {
+  core: [],
+  config: ['core', 'yaml', 'valibot'],
+  'cri-api': ['@bufbuild/protobuf'],
+  ports: ['core', 'cri-api'],
+  stats: ['core', 'cri-api', 'ports'],
+  'memory-qos': ['core', 'cri-api', 'ports'],
+  serve: ['core', 'config', 'ports', 'stats', 'memory-qos', 'prom-client'],
+  kubelet: [...features, 'serve', 'yaml'],
+  criserver: ['core', 'cri-api', 'ports', 'stats', 'serve'],
+  doctor: features,
+  bootstrap: [...features, 'doctor', 'yaml', 'rfc6902'],
+  adapters: ['core', 'cri-api', 'ports', 'node', '*'],
+  top: ['core', 'config', 'cri-api', 'ports', 'stats', 'serve'],
+  up: ['core', 'config', 'cri-api', 'ports', 'stats', 'serve'],
+  fakes: ['core', 'cri-api', 'ports', 'node', '@bufbuild/protobuf', '@grpc/grpc-js', '@jellybrick/dbus-next'],
+  lab: ['*'],
+  cli: ['*'],
+}
+/** Folders that only the composition roots and tests may reach for. */
+const closedTo: Record<string, readonly string[]> = {
+  cli: [],
+  lab: ['cli'],
+  fakes: [],
+  adapters: ['lab', 'cli'],
+}
+
+interface Edge {
+  readonly file: string
+  readonly from: string
+  readonly to: string
+  readonly typeOnly: boolean
+}
+
+const sources = (dir: string): string[] =>
+  readdirSync(join(root, dir), { recursive: true, encoding: 'utf8' })
+    .filter((f) => /\.tsx?$/.test(f))
+    .map((f) => join(dir, f))
+
+const importPattern =
+  /(?:^|\n)\s*(import|export)\s+(type\s+)?(?:[^'"();]*?\sfrom\s+)?['"]([^'"]+)['"]|\b(?:import|require)\(\s*['"]([^'"]+)['"]\s*\)/g
+
+function edges(file: string): Edge[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  const from = file.split('/')[1] ?? ''
+  return [...text.matchAll(importPattern)].map((m) => {
+    const specifier = m[3] ?? m[4] ?? ''
+    const typeOnly = m[2] !== undefined
+    if (specifier.startsWith('node:')) return { file, from, to: 'node', typeOnly }
+    if (!specifier.startsWith('.')) {
+      const name = specifier
+        .split('/')
+        .slice(0, specifier.startsWith('@') ? 2 : 1)
+        .join('/')
+      return { file, from, to: name, typeOnly }
+    }
+    const target = relative(root, resolve(root, dirname(file), specifier))
+    return { file, from, to: target.startsWith('src/') ? (target.split('/')[1] ?? '') : target, typeOnly }
+  })
+}
+
+/** Exported so that the rule itself is tested on edges that must be refused. */
+function isAllowed({ from, to }: Pick<Edge, 'from' | 'to'>): boolean {
+  if (from === to) return true
+  const allowed = mayImport[from]
+  if (allowed === undefined) return false
+  const ourFolder = to in mayImport
+  if (ourFolder && closedTo[to] !== undefined) return closedTo[to].includes(from)
+  if (allowed.includes(to)) return true
+  return allowed.includes('*') && (from !== 'adapters' || !ourFolder)
+}
+
+const production = sources('src').filter((f) => !f.endsWith('.test.ts'))
+
+describe('who may import whom', () => {
+  test('every edge of src is in the table', () => {
+    const bad = production.flatMap(edges).filter((e) => !isAllowed(e))
+    expect(bad.map((e) => `${e.file} imports ${e.to}`)).toEqual([])
+  })
+
+  test('the rule refuses what it must refuse', () => {
+    for (const [from, to] of [
+      ['core', 'node'],
+      ['core', 'yaml'],
+      ['config', 'node'],
+      ['kubelet', 'adapters'],
+      ['kubelet', 'criserver'],
+      ['adapters', 'kubelet'],
+      ['serve', 'kubelet'],
+      ['cli', 'fakes'],
+      ['stats', 'cli'],
+      ['nowhere', 'core'],
+    ] as const)
+      expect(isAllowed({ from, to }), `${from} -> ${to}`).toBe(false)
+    expect(isAllowed({ from: 'kubelet', to: 'core' })).toBe(true)
+    expect(isAllowed({ from: 'cli', to: 'adapters' })).toBe(true)
+  })
+
+  test('the reader sees every form of import', () => {
+    const text = edges('test/architecture.test.ts').map((e) => e.to)
+    expect(text).toContain('node')
+    expect(text).toContain('vitest')
+  })
+
+  test('ARCHITECTURE.md shows the same table', () => {
+    const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+    for (const [folder, allowed] of Object.entries(mayImport)) {
+      const row = page.split('\n').find((l) => l.startsWith(`| ${folder} |`))
+      expect(row, `row of ${folder}`).toBeDefined()
+      for (const name of allowed) expect(row).toContain(name === '*' ? 'everything' : name)
+    }
+  })
+})
+
+test('ports hold interfaces and no running code', () => {
+  for (const file of production.filter((f) => f.startsWith('src/ports/'))) {
+    const text = readFileSync(join(root, file), 'utf8')
+    expect(text, file).not.toMatch(/^export (const|let|function|class|async)/m)
+  }
+})
+
+test('core knows no clock, environment or randomness', () => {
+  for (const file of production.filter((f) => /^src\/(core|config)\//.test(f))) {
+    const text = readFileSync(join(root, file), 'utf8')
+    expect(text, file).not.toMatch(/\bDate\.now\(|new Date\(\)|performance\.now|process\.|Math\.random/)
+  }
+})
+
+test('no file is longer than 400 lines', () => {
+  const long = ['src', 'test', 'bench', 'scripts']
+    .flatMap(sources)
+    .filter((f) => !/cri-api|fixtures|golden/.test(f))
+    .filter((f) => readFileSync(join(root, f), 'utf8').split('\n').length > 401)
+  expect(long).toEqual([])
+})
+
+test('no file speaks of any in our own code', () => {
+  const bad = ['src', 'test', 'bench', 'scripts']
+    .flatMap(sources)
+    .filter((f) => !/cri-api|fixtures|(architecture|lint)\.test/.test(f))
+    .filter((f) =>
+      /\bas any\b|: any\b|<any>|@ts-ignore|@ts-expect-error|@ts-nocheck/.test(
+        readFileSync(join(root, f), 'utf8'),
+      ),
+    )
+  expect(bad).toEqual([])
+})
