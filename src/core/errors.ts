@@ -13,6 +13,17 @@ export const errorCodes = [
   'config.invalid',
   'config.kind',
   'version.unknown',
+  'cgroup.denied',
+  'cgroup.gone',
+  'cgroup.busy',
+  'cgroup.invalid-value',
+  'cgroup.invalid-path',
+  'cgroup.controller-missing',
+  'cgroup.not-mounted',
+  'cgroup.failed',
+  'file.write-failed',
+  'systemd.unavailable',
+  'systemd.failed',
   'internal.unexpected',
 ] as const
 
