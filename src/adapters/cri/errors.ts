@@ -1,0 +1,60 @@
+// The one place where a gRPC status becomes a KeelsonError. What the status means is decided in findings.ts.
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { fail, type KeelsonError } from '../../core/errors.js'
+import type { ConnectionState, RuntimeErrorDetails } from '../../ports/runtime.js'
+import { classify, isOwnDeadline } from './findings.js'
+
+export interface FailedCall {
+  readonly method: string
+  readonly socket: string
+  readonly timeoutMs: number
+  /** Of the connection, when the call had failed. */
+  readonly state: ConnectionState
+  /** By its AbortSignal, or by closing the client. */
+  readonly cancelledByUs: boolean
+}
+
+const isServiceError = (e: unknown): e is ServiceError =>
+  e instanceof Error && 'details' in e && 'metadata' in e && 'code' in e && typeof e.code === 'number'
+
+/** Some decoding failures leave grpc-js as errors without a code; only an unreadable answer makes them. */
+const asServiceError = (e: unknown): ServiceError =>
+  isServiceError(e)
+    ? e
+    : Object.assign(new Error('unreadable answer', { cause: e }), {
+        code: status.INTERNAL,
+        details: 'Response message parsing error',
+        metadata: new Metadata(),
+      })
+
+/** `No connection established. Last error: connect ENOENT /x (2026-...)...` to `connect ENOENT /x`. */
+const tidy = (text: string): string =>
+  /^No connection established\. Last error: (.*?)(?: \(\d{4}-[^)]*\))?\.? Resolution note/.exec(text)?.[1] ??
+  text
+
+export async function toRuntimeError(failure: unknown, call: FailedCall): Promise<KeelsonError> {
+  const e = asServiceError(failure)
+  const { code, remedy } = await classify(e, call)
+  // grpc-js calls a cut-off answer UNIMPLEMENTED; whoever reads the code must not take it for an old runtime.
+  const misnamed = e.code === status.UNIMPLEMENTED && code !== 'runtime.unimplemented'
+  const grpcCode = misnamed ? 'INTERNAL' : (status[e.code] ?? String(e.code))
+  const bin = e.metadata.get('grpc-status-details-bin')[0]
+  const details: RuntimeErrorDetails = {
+    method: call.method,
+    socket: call.socket,
+    grpcCode,
+    grpcMessage: e.details,
+    ...(bin instanceof Uint8Array ? { statusDetails: bin } : {}),
+  }
+  const what = isOwnDeadline(e) ? `no answer within ${call.timeoutMs} ms` : tidy(e.details) || 'no message'
+  const message = `call ${call.method} at ${call.socket}: ${grpcCode}: ${what}; ${remedy}`
+  return fail(code, message, { ...details }, e)
+}
+
+export const cancelledCall = (method: string, socket: string, why: string): KeelsonError =>
+  fail('runtime.cancelled', `call ${method} at ${socket}: CANCELLED: ${why}`, {
+    method,
+    socket,
+    grpcCode: 'CANCELLED',
+    grpcMessage: why,
+  } satisfies RuntimeErrorDetails)

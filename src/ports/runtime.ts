@@ -1,0 +1,65 @@
+// The container runtime as the rest of Keelson sees it: both CRI services with every method typed from the
+// generated definitions, and the state of the connection. How calls travel is the adapter's business.
+import type { DeepPartial, ImageServiceDefinition, RuntimeServiceDefinition } from '../cri-api/api.js'
+
+export interface CallOptions {
+  /** Whole time of the call, connecting included. Only a server stream may have `Infinity`. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+  /** While the runtime is away: wait for it until the deadline, instead of failing at once. */
+  readonly waitForReady?: boolean
+}
+
+interface MethodDefinition {
+  readonly name: string
+  readonly requestType: { decode(input: Uint8Array): unknown }
+  readonly responseType: { decode(input: Uint8Array): unknown }
+  readonly responseStream: boolean
+}
+interface ServiceDefinition {
+  readonly fullName: string
+  readonly methods: Readonly<Record<string, MethodDefinition>>
+}
+
+/** What may be passed as a request: fields left out have their protobuf default. */
+export type RequestOf<M extends MethodDefinition> = DeepPartial<ReturnType<M['requestType']['decode']>>
+export type ResponseOf<M extends MethodDefinition> = ReturnType<M['responseType']['decode']>
+
+type Call<M extends MethodDefinition> = M['responseStream'] extends true
+  ? (request: RequestOf<M>, options?: CallOptions) => AsyncIterable<ResponseOf<M>>
+  : (request: RequestOf<M>, options?: CallOptions) => Promise<ResponseOf<M>>
+
+type Service<D extends ServiceDefinition> = { readonly [K in keyof D['methods']]: Call<D['methods'][K]> }
+
+export type RuntimeService = Service<RuntimeServiceDefinition>
+export type ImageService = Service<ImageServiceDefinition>
+
+/** `backoff`: the last attempt to connect failed and the next one is due within the bounded wait. */
+export type ConnectionState = 'idle' | 'connecting' | 'ready' | 'backoff' | 'closed'
+
+export interface RuntimeConnection {
+  readonly endpoint: string
+  readonly socketPath: string
+  readonly state: ConnectionState
+  /** Told of each change, in order. The result takes the listener away again. */
+  onState(listener: (state: ConnectionState) => void): () => void
+  /** Ends calls under way with `runtime.cancelled` and lets go of the socket. */
+  close(): void
+}
+
+export interface CriClient extends RuntimeConnection {
+  readonly runtime: RuntimeService
+  readonly image: ImageService
+}
+
+/** Details of every `runtime.*` error that came out of a call. */
+export interface RuntimeErrorDetails {
+  readonly method: string
+  readonly socket: string
+  /** The gRPC code by name, as `UNAVAILABLE`. */
+  readonly grpcCode: string
+  /** The text of the status, as the runtime or the transport gave it. */
+  readonly grpcMessage: string
+  /** The runtime's `grpc-status-details-bin`, where it sent one. */
+  readonly statusDetails?: Uint8Array
+}
