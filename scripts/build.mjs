@@ -12,7 +12,7 @@ const started = performance.now()
 rmSync(join(root, 'dist'), { recursive: true, force: true })
 await build({
   absWorkingDir: root,
-  entryPoints: { main: 'src/cli/main.ts' },
+  entryPoints: { main: 'src/cli/main.ts', 'lab-agent': 'src/lab/agent.ts' },
   outdir: 'dist/cli',
   chunkNames: 'chunks/[name]-[hash]',
   bundle: true,

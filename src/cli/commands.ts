@@ -14,6 +14,11 @@ export interface CommandEntry {
 
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'lab',
+    summary: 'run a command in a real kernel with cgroup v2, booted as a process',
+    load: () => import('./lab.js'),
+  },
+  {
     name: 'completion',
     summary: 'print a completion script for bash, zsh or fish',
     load: () => import('./completion.js'),

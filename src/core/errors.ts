@@ -41,6 +41,12 @@ export const errorCodes = [
   'tls.invalid',
   'token.insecure',
   'server.listen',
+  'lab.missing',
+  'lab.unsupported',
+  'lab.cache',
+  'lab.program',
+  'lab.boot',
+  'lab.containerd',
   'internal.unexpected',
 ] as const
 

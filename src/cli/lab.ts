@@ -1,0 +1,143 @@
+// `keelson lab run|shell|build`: a throw-away kernel with cgroup v2 as an ordinary process.
+import { resolve } from 'node:path'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { fail } from '../core/errors.js'
+import { type BedName, bedNames, type GuestContainerd, type LabRequest } from '../lab/bed.js'
+import { cacheDirectory } from '../lab/cache.js'
+import { exitCodeOf, labDefaults, labRequest, runLab } from '../lab/run.js'
+import type { Io } from './io.js'
+
+interface Flags {
+  readonly bed: BedName
+  readonly memory: number
+  readonly cpus: number
+  readonly disk: readonly string[]
+  readonly containerd?: boolean
+  readonly cgroupDriver?: 'systemd' | 'cgroupfs'
+  readonly runtime?: 'runc' | 'crun'
+  readonly timeout: number
+  readonly out?: string
+  readonly cache?: string
+  readonly env: readonly string[]
+}
+
+const beds = `
+Beds:
+  uml          user-mode Linux 6.1, a shell script as first process; 3 s to boot; cpu, io, memory, pids
+  uml-systemd  the same kernel with systemd and D-Bus; 5 s
+  qemu         Debian's cloud kernel, emulated: several CPUs, cpuset, hugetlb, pressure files; 15 s
+
+Inside, the command is root in the same directory; what it writes is gone with the machine, except below
+$LAB_OUT (--out). $LAB_DISKS names the devices of --disk. With --containerd, $CONTAINER_RUNTIME_ENDPOINT is set.`
+
+const examples = `
+Examples:
+  keelson lab run -- cat /sys/fs/cgroup/cgroup.controllers
+  keelson lab run --bed uml-systemd -- systemctl status
+  keelson lab run --bed qemu --timeout 120 -- sh -c 'cat /proc/pressure/memory'
+  keelson lab run --containerd --out results -- sh -c 'ctr -n k8s.io image ls -q > $LAB_OUT/images'
+  keelson lab shell --bed uml-systemd --containerd
+
+Exit status: the command's own; 124 when the time was up, 130 when it was interrupted.`
+
+const positive = (text: string): number => {
+  const n = Number(text)
+  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('a whole number above 0 is needed.')
+  return n
+}
+const collect = (value: string, list: readonly string[]): string[] => [...list, value]
+
+const withOptions = (command: Command, timeoutS: number): Command =>
+  command
+    .addOption(new Option('-b, --bed <bed>', 'which kernel to boot').choices(bedNames).default('uml'))
+    .option('-m, --memory <MiB>', 'memory of the machine', positive, labDefaults.memoryMiB)
+    .option('--cpus <n>', 'processors (qemu bed only)', positive, labDefaults.cpus)
+    .option('-d, --disk <file>', 'a file that becomes a block device; may be repeated', collect, [])
+    .option('-c, --containerd', 'start a private containerd with CNI and the lab images first')
+    .addOption(
+      new Option('--cgroup-driver <driver>', "containerd's cgroup driver").choices(['systemd', 'cgroupfs']),
+    )
+    .addOption(new Option('--runtime <name>', 'OCI runtime of that containerd').choices(['runc', 'crun']))
+    .option('-t, --timeout <s>', 'end the machine after this many seconds', positive, timeoutS)
+    .option('-o, --out <dir>', 'host directory that is writable inside as $LAB_OUT')
+    .option('-e, --env <NAME=value>', 'set a variable for the command; may be repeated', collect, [])
+    .option('--cache <dir>', 'where dear parts are kept ($KEELSON_LAB_CACHE, $XDG_CACHE_HOME/keelson)')
+
+function parseEnv(list: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    list.map((item) => {
+      const at = item.indexOf('=')
+      if (at < 1 || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(item.slice(0, at)))
+        throw fail('usage.invalid', `--env ${item}: write it as NAME=value`)
+      return [item.slice(0, at), item.slice(at + 1)]
+    }),
+  )
+}
+
+function toRequest(flags: Flags, argv: readonly string[], io: Io, interactive: boolean): LabRequest {
+  const containerd: GuestContainerd | undefined = flags.containerd
+    ? {
+        ...(flags.cgroupDriver === undefined ? {} : { systemdCgroup: flags.cgroupDriver === 'systemd' }),
+        ...(flags.runtime === undefined ? {} : { runtime: flags.runtime }),
+      }
+    : undefined
+  return labRequest({
+    bed: flags.bed,
+    argv,
+    env: {
+      ...(interactive && io.stdout.columns !== undefined
+        ? { LAB_COLUMNS: String(io.stdout.columns), LAB_ROWS: String(process.stdout.rows) }
+        : {}),
+      ...parseEnv(flags.env),
+    },
+    memoryMiB: flags.memory,
+    cpus: flags.cpus,
+    disks: flags.disk.map((file) => resolve(file)),
+    containerd,
+    timeoutS: flags.timeout,
+    out: flags.out === undefined ? undefined : resolve(flags.out),
+    cacheDir: flags.cache === undefined ? cacheDirectory(io.env) : resolve(flags.cache),
+    interactive,
+  })
+}
+
+async function runRequest(request: LabRequest, io: Io): Promise<void> {
+  const stop = new AbortController()
+  let status: number | undefined
+  const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+  for (const [name, code] of Object.entries(signals))
+    process.on(name, () => {
+      status ??= code
+      stop.abort()
+    })
+  const streams =
+    io.stdout === process.stdout
+      ? ({ stdout: 'inherit', stderr: 'inherit' } as const)
+      : { stdout: io.stdout as NodeJS.WritableStream, stderr: io.stderr as NodeJS.WritableStream }
+  const outcome = await runLab(request, streams, stop.signal)
+  if (outcome.kind === 'timeout')
+    io.stderr.write(`keelson lab: the command had not ended after ${outcome.seconds} s\n`)
+  io.exitCode = outcome.kind === 'stopped' ? (status ?? 130) : exitCodeOf(outcome)
+}
+
+export function create(io: Io): Command {
+  const lab = new Command('lab').description('A real kernel with cgroup v2, booted as an ordinary process.')
+  withOptions(
+    lab.command('run').argument('<command...>', 'what to run inside, after --'),
+    labDefaults.timeoutS,
+  )
+    .summary('run a command inside and return its exit status')
+    .description('Boot a bed, run a command in it, stream its output, return its exit status.')
+    .addHelpText('after', `${beds}\n${examples}`)
+    .action((argv: string[], flags: Flags) => runRequest(toRequest(flags, argv, io, false), io))
+  withOptions(lab.command('shell'), 24 * 3600)
+    .summary('open a shell inside')
+    .description('Boot a bed and open a shell on its console. The machine ends with the shell.')
+    .addHelpText('after', beds)
+    .action((flags: Flags) => {
+      if (!io.stdout.isTTY)
+        throw fail('usage.invalid', 'keelson lab shell needs a terminal; use keelson lab run')
+      return runRequest(toRequest(flags, ['bash', '-i'], io, true), io)
+    })
+  return lab
+}

@@ -1,0 +1,41 @@
+// The vocabulary of the lab: the three beds, what may be asked of one, and how a run ends.
+
+export const bedNames = ['uml', 'uml-systemd', 'qemu'] as const
+export type BedName = (typeof bedNames)[number]
+
+/** How containerd is started inside the bed; see containerd/start.ts for the same thing on the host. */
+export interface GuestContainerd {
+  /** Default: true in the beds whose first process is systemd. */
+  readonly systemdCgroup?: boolean
+  readonly runtime?: 'runc' | 'crun'
+  readonly statsPeriodS?: number
+  /** Extra archives to import beside the lab's own images. */
+  readonly archives?: readonly string[]
+}
+
+export interface LabRequest {
+  readonly bed: BedName
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly memoryMiB: number
+  /** Only the QEMU bed has more than one. */
+  readonly cpus: number
+  /** Raw files that appear as block devices; inside, $LAB_DISKS names the devices in the same order. */
+  readonly disks: readonly string[]
+  readonly containerd: GuestContainerd | undefined
+  /** Boot and command together; building cached parts is not counted. */
+  readonly timeoutS: number
+  /** The one host directory that is writable inside, as $LAB_OUT; a temporary one when absent. */
+  readonly out: string | undefined
+  readonly cacheDir: string
+  /** A person at the console instead of a command whose output is streamed. */
+  readonly interactive: boolean
+}
+
+export type LabOutcome =
+  | { readonly kind: 'exit'; readonly code: number }
+  | { readonly kind: 'timeout'; readonly seconds: number }
+  | { readonly kind: 'stopped' }
+
+export const hasSystemd = (bed: BedName): boolean => bed !== 'uml'

@@ -1,0 +1,109 @@
+// The lab's cache: parts that are dear to make, kept outside the repository, each made once and moved into place
+// whole. Two runs that want the same part at once: one makes it, the other waits.
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm, stat, unlink } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fail } from '../core/errors.js'
+
+/** $KEELSON_LAB_CACHE, else the user's cache directory, else /var/cache/keelson for root without a home. */
+export function cacheDirectory(env: Readonly<Record<string, string | undefined>>): string {
+  if (env.KEELSON_LAB_CACHE) return resolve(env.KEELSON_LAB_CACHE)
+  if (env.XDG_CACHE_HOME) return join(resolve(env.XDG_CACHE_HOME), 'keelson')
+  const home = env.HOME ?? homedir()
+  return home === '' || home === '/' ? '/var/cache/keelson' : join(home, '.cache', 'keelson')
+}
+
+export interface CachedPart {
+  readonly name: string
+  /** Everything that decides what the part contains; another recipe is another part. */
+  readonly recipe: unknown
+  /** Fills `dir`, which exists and is empty. */
+  build(dir: string, signal: AbortSignal): Promise<void>
+}
+
+const hashOf = (recipe: unknown): string =>
+  createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16)
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+async function isComplete(dir: string, manifest: string): Promise<boolean> {
+  return (await readFile(join(dir, '.manifest.json'), 'utf8').catch(() => '')) === manifest
+}
+
+/** Where a part would be; it may not be there yet. */
+export const partPath = (cacheDir: string, part: CachedPart): string =>
+  join(cacheDir, `${part.name}-${hashOf(part.recipe)}`)
+
+/** The directory of a part, made when it is missing. */
+export async function ensurePart(
+  cacheDir: string,
+  part: CachedPart,
+  signal: AbortSignal,
+  progress: (line: string) => void = () => {},
+): Promise<string> {
+  const dir = partPath(cacheDir, part)
+  const manifest = `${JSON.stringify({ name: part.name, recipe: part.recipe })}\n`
+  if (await isComplete(dir, manifest)) return dir
+  await mkdir(cacheDir, { recursive: true }).catch((e: unknown) => {
+    throw fail('lab.cache', `make ${cacheDir}: ${String(e)}; choose another with --cache`, { cacheDir }, e)
+  })
+  const release = await lock(`${dir}.lock`, signal)
+  const scratch = `${dir}.new-${process.pid}-${randomBytes(4).toString('hex')}`
+  try {
+    if (await isComplete(dir, manifest)) return dir
+    progress(`making ${part.name} (once, kept in ${cacheDir})`)
+    const started = performance.now()
+    await mkdir(scratch)
+    await part.build(scratch, signal)
+    signal.throwIfAborted()
+    const file = await open(join(scratch, '.manifest.json'), 'w')
+    await file.writeFile(manifest)
+    await file.sync()
+    await file.close()
+    if (await exists(dir)) await rm(dir, { recursive: true, force: true })
+    await rename(scratch, dir)
+    progress(`${part.name} is ready after ${((performance.now() - started) / 1000).toFixed(1)} s`)
+    return dir
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+    await release()
+  }
+}
+
+/** A process id alone may have been given to somebody else since; with its start time it is unique. */
+async function identity(pid: number): Promise<string | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+  const startTime = text?.slice(text.lastIndexOf(')') + 2).split(' ')[19]
+  return startTime === undefined ? undefined : `${pid} ${startTime}`
+}
+
+async function lock(path: string, signal: AbortSignal): Promise<() => Promise<void>> {
+  const own = (await identity(process.pid)) ?? String(process.pid)
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      const file = await open(path, 'wx')
+      await file.writeFile(own)
+      await file.close()
+      return () => unlink(path).catch(() => {})
+    } catch (e) {
+      if ((e as NodeJS.ErrnoException).code !== 'EEXIST')
+        throw fail('lab.cache', `lock ${path}: ${String(e)}`, { path }, e)
+    }
+    const owner = await readFile(path, 'utf8').catch(() => '')
+    const alive = owner !== '' && (await identity(Number.parseInt(owner, 10))) === owner
+    const age = await stat(path).then(
+      (s) => Date.now() - s.mtimeMs,
+      () => 0,
+    )
+    // An empty lock is being written; one that stays empty belongs to somebody who died in between.
+    if (!alive && (owner !== '' || age > 2000)) await unlink(path).catch(() => {})
+    else await sleep(200, undefined, { signal })
+  }
+}

@@ -1,0 +1,108 @@
+// Which Debian packages a bed needs, told by the files they bring; installs what is missing or names it.
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fail } from '../core/errors.js'
+import type { BedName } from './bed.js'
+import { lastLines, runProgram } from './process.js'
+
+interface Need {
+  readonly package: string
+  /** A command on PATH, or an absolute path. */
+  readonly file: string
+}
+
+const anyBed: readonly Need[] = [
+  { package: 'busybox-static', file: 'busybox' },
+  { package: 'util-linux', file: 'unshare' },
+  { package: 'coreutils', file: 'stty' },
+  { package: 'kmod', file: 'modprobe' },
+  { package: 'iproute2', file: 'ip' },
+]
+const uml: readonly Need[] = [{ package: 'user-mode-linux', file: 'linux.uml' }]
+const qemu: readonly Need[] = [
+  { package: 'qemu-system-x86', file: 'qemu-system-x86_64' },
+  { package: 'qemu-system-common', file: '/usr/lib/qemu/virtiofsd' },
+]
+const sysroot: readonly Need[] = [{ package: 'debootstrap', file: 'debootstrap' }]
+const containerd: readonly Need[] = [
+  { package: 'containerd', file: 'containerd' },
+  { package: 'runc', file: 'runc' },
+  { package: 'containernetworking-plugins', file: '/usr/lib/cni/bridge' },
+  { package: 'iptables', file: 'iptables' },
+]
+
+export type NeedOf = BedName | 'containerd' | 'images'
+
+const needs: Readonly<Record<NeedOf, readonly Need[]>> = {
+  uml: [...anyBed, ...uml],
+  'uml-systemd': [...anyBed, ...uml, ...sysroot],
+  qemu: [...anyBed, ...qemu, ...sysroot],
+  containerd,
+  images: [{ package: 'busybox-static', file: 'busybox' }],
+}
+
+const systemPaths = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+
+export function findCommand(file: string, path = process.env.PATH ?? ''): string | undefined {
+  const candidates = file.startsWith('/')
+    ? [file]
+    : [...path.split(delimiter), ...systemPaths].filter((d) => d !== '').map((d) => join(d, file))
+  return candidates.find((c) => {
+    try {
+      accessSync(c, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+export const missingPackages = (what: readonly NeedOf[]): string[] => [
+  ...new Set(
+    what
+      .flatMap((w) => needs[w])
+      .filter((n) => findCommand(n.file) === undefined)
+      .map((n) => n.package),
+  ),
+]
+
+/** In a bed with its own sysroot containerd comes from there; the host needs it only for the plain UML bed. */
+export const needsOf = (bed: BedName, withContainerd: boolean): NeedOf[] =>
+  withContainerd ? (bed === 'uml' ? [bed, 'containerd'] : [bed, 'images']) : [bed]
+
+export async function ensurePackages(
+  what: readonly NeedOf[],
+  signal: AbortSignal,
+  progress: (line: string) => void,
+): Promise<void> {
+  if (process.arch !== 'x64')
+    throw fail('lab.unsupported', `the lab's kernels are for x86-64; this machine is ${process.arch}`)
+  const missing = missingPackages(what)
+  if (missing.length === 0) return
+  const command = `apt-get install -y --no-install-recommends ${missing.join(' ')}`
+  const apt = findCommand('apt-get')
+  if (apt === undefined || process.getuid?.() !== 0)
+    throw fail(
+      'lab.missing',
+      `the lab needs Debian packages that are not installed: ${missing.join(', ')}; as root run: ${command}`,
+      { missing, command },
+    )
+  progress(`installing ${missing.join(', ')}`)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const onOutput = (text: string): void => {
+    for (const line of text.split('\n')) if (/^(Get:|Unpacking|Setting up|E:)/.test(line)) progress(line)
+  }
+  const install = (): ReturnType<typeof runProgram> =>
+    runProgram([apt, 'install', '-y', '--no-install-recommends', ...missing], { signal, env, onOutput })
+  let result = await install()
+  if (result.code !== 0) {
+    await runProgram([apt, 'update'], { signal, env, onOutput })
+    result = await install()
+  }
+  const left = missingPackages(what)
+  if (result.code !== 0 || left.length > 0)
+    throw fail('lab.missing', `${command} did not succeed:\n${lastLines(result.output, 10)}`, {
+      missing: left,
+      command,
+    })
+}

@@ -1,0 +1,105 @@
+// Runs other programs for the lab: each in a process group of its own, so that the group can be ended whole.
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fail } from '../core/errors.js'
+
+export interface Finished {
+  readonly code: number
+  /** The last part of what the program printed. */
+  readonly output: string
+}
+
+const keep = 64 * 1024
+
+/** Runs a program to its end; its output is bounded, its group is killed when the signal fires. */
+export async function runProgram(
+  argv: readonly string[],
+  options: {
+    readonly signal?: AbortSignal
+    readonly env?: Readonly<Record<string, string | undefined>>
+    readonly cwd?: string
+    readonly input?: string
+    readonly onOutput?: (text: string) => void
+  } = {},
+): Promise<Finished> {
+  options.signal?.throwIfAborted()
+  const child = startProgram(argv, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...(options.env === undefined ? {} : { env: options.env }),
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  })
+  let output = ''
+  const take = (data: Buffer): void => {
+    output = (output + data.toString('utf8')).slice(-keep)
+    options.onOutput?.(data.toString('utf8'))
+  }
+  child.stdout?.on('data', take)
+  child.stderr?.on('data', take)
+  child.stdin?.on('error', () => {})
+  child.stdin?.end(options.input ?? '')
+  const stop = (): void => killGroup(child)
+  options.signal?.addEventListener('abort', stop, { once: true })
+  try {
+    const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
+    options.signal?.throwIfAborted()
+    return { code: code ?? 128, output: signal === null ? output : `${output}\nended by ${signal}` }
+  } catch (e) {
+    options.signal?.throwIfAborted()
+    throw fail('lab.program', `run ${argv[0]}: ${e instanceof Error ? e.message : String(e)}`, { argv }, e)
+  } finally {
+    options.signal?.removeEventListener('abort', stop)
+  }
+}
+
+/** Like runProgram, but anything else than status 0 is an error that shows the end of the output. */
+export async function mustRun(
+  argv: readonly string[],
+  options: Parameters<typeof runProgram>[1] = {},
+): Promise<string> {
+  const { code, output } = await runProgram(argv, options)
+  if (code !== 0)
+    throw fail('lab.program', `${argv.join(' ')} ended with status ${code}:\n${lastLines(output, 15)}`, {
+      argv,
+      code,
+    })
+  return output
+}
+
+export const lastLines = (text: string, n: number): string => text.trimEnd().split('\n').slice(-n).join('\n')
+
+export function startProgram(argv: readonly string[], options: SpawnOptions): ChildProcess {
+  const [command, ...args] = argv
+  if (command === undefined) throw new Error('a program needs a name')
+  return spawn(command, args, { ...options, detached: true })
+}
+
+export function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, signal)
+  } catch {
+    // Nobody of that group is left.
+  }
+}
+
+const groupAlive = (pid: number): boolean => {
+  try {
+    process.kill(-pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Kills the group and waits until none of it is left, or the time is up. */
+export async function endGroup(child: ChildProcess, timeoutMs = 4000): Promise<boolean> {
+  if (child.pid === undefined) return true
+  const until = performance.now() + timeoutMs
+  while (groupAlive(child.pid)) {
+    killGroup(child)
+    if (performance.now() > until) return false
+    await sleep(20)
+  }
+  return true
+}
