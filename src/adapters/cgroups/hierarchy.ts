@@ -1,0 +1,58 @@
+// Where a cgroup's directories and files are: one hierarchy on v2, one per controller on v1.
+import { join } from 'node:path'
+import { type CgroupLayout, controlVersion } from '../../core/cgroup-layout.js'
+import { checkControlFile, controllerOf, splitPath } from '../../core/cgroup-path.js'
+import { fail } from '../../core/errors.js'
+
+export interface Hierarchy {
+  readonly version: 'v1' | 'v2'
+  /** Distinct root directories; on v2 exactly one. */
+  readonly roots: readonly string[]
+  /** v1: controller -> root directory. Empty on v2. */
+  readonly controllers: ReadonlyMap<string, string>
+  /** Undefined: no hierarchy has a file of this name. */
+  file(path: string, file: string): string | undefined
+}
+
+/** Checked on every call that makes a file name: a bad path throws and never reaches the file system. */
+export const directory = (root: string, path: string): string => join(root, ...splitPath(path))
+
+export function unifiedHierarchy(root: string): Hierarchy {
+  return {
+    version: 'v2',
+    roots: [root],
+    controllers: new Map(),
+    file(path, file) {
+      checkControlFile(file)
+      return join(directory(root, path), file)
+    },
+  }
+}
+
+/** Files that every v1 hierarchy has (`tasks`, `cgroup.procs`) are read in the memory one, or in the first. */
+export function splitHierarchy(controllers: ReadonlyMap<string, string>): Hierarchy {
+  const roots = [...new Set(controllers.values())]
+  const everywhere = controllers.get('memory') ?? roots[0]
+  return {
+    version: 'v1',
+    roots,
+    controllers,
+    file(path, file) {
+      checkControlFile(file)
+      const controller = controllerOf(file)
+      const root = controller === undefined ? everywhere : controllers.get(controller)
+      return root === undefined ? undefined : join(directory(root, path), file)
+    },
+  }
+}
+
+/** Controllers of v1 that Keelson reads or writes; the others are the container runtime's business. */
+const usedOnV1 = ['cpu', 'cpuacct', 'cpuset', 'memory', 'pids', 'blkio', 'hugetlb']
+
+export function hierarchyOf(layout: CgroupLayout): Hierarchy {
+  if (controlVersion(layout) === 'v2' && layout.unified !== undefined) return unifiedHierarchy(layout.unified)
+  const used = new Map([...layout.hierarchies].filter(([name]) => usedOnV1.includes(name)))
+  if (used.size === 0)
+    throw fail('cgroup.not-mounted', `find the cgroup hierarchies: none of ${usedOnV1.join(', ')} is mounted`)
+  return splitHierarchy(used)
+}

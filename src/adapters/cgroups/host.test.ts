@@ -1,0 +1,31 @@
+// The contract on the real hierarchies of this machine: those that carry its controllers, and a cgroup2 beside v1.
+import { describe, expect, test } from 'vitest'
+import { startProcessIn } from '../../../test/contracts/cgroup-process.js'
+import { cgroupContract, runContractCase } from '../../../test/contracts/cgroup-tree.js'
+import { readCgroupLayout } from './detect.js'
+import { type Hierarchy, hierarchyOf, unifiedHierarchy } from './hierarchy.js'
+import { CgroupFsTree } from './tree.js'
+
+const layout = readCgroupLayout()
+const subjects: [string, Hierarchy][] = [[`${layout.mode} of this machine`, hierarchyOf(layout)]]
+if (layout.mode === 'hybrid' && layout.unified !== undefined)
+  subjects.push(['cgroup2 beside v1', unifiedHierarchy(layout.unified)])
+
+for (const [name, hierarchy] of subjects)
+  describe(`contract: ${name}`, () => {
+    const available = new CgroupFsTree(hierarchy).controllers('/') ?? []
+    const cases = cgroupContract
+      .filter((c) => c.version === undefined || c.version === hierarchy.version)
+      .filter((c) => c.needs === undefined || available.includes(c.needs))
+    for (const contract of cases)
+      test(contract.name, async (ctx) => {
+        if (process.getuid?.() !== 0) {
+          if (process.env.CI === 'true') expect.fail('needs root to create cgroups')
+          ctx.skip('needs root to create cgroups')
+        }
+        const tree = new CgroupFsTree(hierarchy)
+        const base = `/keelson-contract-${process.pid}`
+        const subject = { tree, base, pageSize: 4096n, startProcess: startProcessIn(tree) }
+        expect(await runContractCase(contract, subject).finally(() => tree.close())).toBe(true)
+      })
+  })

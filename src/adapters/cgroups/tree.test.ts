@@ -1,0 +1,165 @@
+// The adapter on a directory shaped like /sys/fs/cgroup: descriptors, buffers, order of writes.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { parseCount } from '../../core/kernel-text/digits.js'
+import { decodeText, parsePids } from '../../core/kernel-text/words.js'
+import { splitHierarchy, unifiedHierarchy } from './hierarchy.js'
+import { CgroupFsTree } from './tree.js'
+
+let root = ''
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'keelson-cgroup-'))
+})
+afterEach(() => rmSync(root, { recursive: true }))
+
+const put = (path: string, text: string): void => {
+  mkdirSync(join(root, path, '..'), { recursive: true })
+  writeFileSync(join(root, path), text)
+}
+
+const openHere = (): number =>
+  readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readFileSync(`/proc/self/fdinfo/${fd}`) !== undefined
+    } catch {
+      return false
+    }
+  }).length
+
+describe('reading', () => {
+  test('a kept descriptor shows new values, and the view is overwritten by the next read', () => {
+    put('a/memory.current', '4096\n')
+    put('a/memory.max', 'max\n')
+    const tree = new CgroupFsTree(unifiedHierarchy(root))
+    const view = tree.read('/a', 'memory.current')
+    expect(view && parseCount(view)).toBe(4096n)
+    writeFileSync(join(root, 'a/memory.current'), '8192\n')
+    const again = tree.read('/a', 'memory.current')
+    expect(again && parseCount(again)).toBe(8192n)
+    tree.read('/a', 'memory.max')
+    expect(tree.openDescriptors).toBe(2)
+    tree.close()
+    expect(tree.openDescriptors).toBe(0)
+  })
+
+  test('open descriptors stay below the bound; the cgroup read longest ago gives up its own', () => {
+    for (let i = 0; i < 20; i++) for (const f of ['memory.current', 'memory.max']) put(`c${i}/${f}`, `${i}\n`)
+    const tree = new CgroupFsTree(unifiedHierarchy(root), { maxDescriptors: 10 })
+    const before = openHere()
+    for (let round = 0; round < 3; round++)
+      for (let i = 0; i < 20; i++)
+        for (const f of ['memory.current', 'memory.max'] as const) {
+          const view = tree.read(`/c${i}`, f)
+          expect(view && parseCount(view)).toBe(BigInt(i))
+          expect(tree.openDescriptors).toBeLessThanOrEqual(10)
+        }
+    expect(openHere() - before).toBe(10)
+    tree.close()
+    expect(openHere()).toBe(before)
+  })
+
+  test('files larger than the buffer are read whole', () => {
+    const pids = Array.from({ length: 40_000 }, (_, i) => i + 1)
+    put('a/cgroup.procs', `${pids.join('\n')}\n`)
+    put('a/memory.stat', 'x'.repeat(65_536))
+    const tree = new CgroupFsTree(unifiedHierarchy(root))
+    for (let i = 0; i < 2; i++)
+      expect(parsePids(tree.read('/a', 'cgroup.procs') ?? new Uint8Array())).toEqual(pids)
+    expect(tree.read('/a', 'memory.stat')?.length).toBe(65_536)
+    tree.close()
+  })
+
+  test('a file that appears later is found', () => {
+    put('a/memory.current', '1\n')
+    const tree = new CgroupFsTree(unifiedHierarchy(root))
+    expect(tree.read('/a', 'cpu.pressure')).toBeUndefined()
+    put('a/cpu.pressure', 'some\n')
+    expect(tree.read('/a', 'cpu.pressure')).toBeDefined()
+    tree.close()
+  })
+
+  test('v1 files come from the hierarchy of their controller', () => {
+    put('memory/a/memory.stat', 'memory')
+    put('cpu,cpuacct/a/cpuacct.usage', 'cpuacct')
+    put('memory/a/tasks', 'tasks')
+    const both = join(root, 'cpu,cpuacct')
+    const tree = new CgroupFsTree(
+      splitHierarchy(
+        new Map([
+          ['memory', join(root, 'memory')],
+          ['cpu', both],
+          ['cpuacct', both],
+        ]),
+      ),
+    )
+    const text = (file: string) => decodeText(tree.read('/a', file) ?? new Uint8Array())
+    expect(['memory.stat', 'cpuacct.usage', 'tasks', 'pids.max'].map(text)).toEqual([
+      'memory',
+      'cpuacct',
+      'tasks',
+      '',
+    ])
+    expect(tree.controllers('/a')).toEqual(['memory', 'cpu', 'cpuacct'])
+    expect(tree.children('/')).toEqual(['a'])
+    tree.close()
+  })
+})
+
+describe('changing', () => {
+  test('ensure enables what is available and not yet enabled, from the root down', async () => {
+    put('cgroup.controllers', 'cpu memory rdma\n')
+    put('cgroup.subtree_control', 'cpu\n')
+    const tree = new CgroupFsTree(unifiedHierarchy(root))
+    await tree.ensure('/a')
+    expect(readFileSync(join(root, 'cgroup.subtree_control'), 'utf8')).toBe('+memory')
+    expect(existsSync(join(root, 'a'))).toBe(true)
+    await expect(tree.ensure('/b', { controllers: ['memory', 'cpuset'] })).rejects.toMatchObject({
+      code: 'cgroup.controller-missing',
+      message: expect.stringContaining('cpuset'),
+      details: { missing: ['cpuset'], available: ['cpu', 'memory', 'rdma'] },
+    })
+    expect(existsSync(join(root, 'b'))).toBe(false)
+  })
+
+  test('a refused write says what was written where', () => {
+    put('a/memory.high', 'max')
+    const tree = new CgroupFsTree(unifiedHierarchy(root))
+    tree.write('/a', 'memory.high', '4096')
+    expect(readFileSync(join(root, 'a/memory.high'), 'utf8')).toBe('4096')
+    expect(() => tree.write('/a', 'cpu.weight', '7')).toThrow(
+      'write cpu.weight=7 to /a: no such file; is the cpu controller enabled there?',
+    )
+    expect(existsSync(join(root, 'a/cpu.weight'))).toBe(false)
+  })
+
+  test('links are neither listed nor removed', async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'keelson-elsewhere-'))
+    mkdirSync(join(elsewhere, 'inner'))
+    mkdirSync(join(root, 'a'))
+    symlinkSync(elsewhere, join(root, 'a', 'link'))
+    const tree = new CgroupFsTree(unifiedHierarchy(root))
+    expect(tree.children('/a')).toEqual([])
+    await expect(tree.remove('/a')).rejects.toMatchObject({ code: 'cgroup.busy' })
+    expect(existsSync(join(elsewhere, 'inner'))).toBe(true)
+    rmSync(elsewhere, { recursive: true })
+  })
+
+  test('an aborted ensure stops', async () => {
+    const tree = new CgroupFsTree(unifiedHierarchy(root))
+    await expect(tree.ensure('/a', { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: 'AbortError',
+    })
+    expect(existsSync(join(root, 'a'))).toBe(false)
+  })
+})

@@ -1,0 +1,44 @@
+// /proc/PID/mountinfo: mounts with their octal escapes undone.
+import { splitLines } from './words.js'
+
+export interface MountInfo {
+  readonly id: number
+  readonly parentId: number
+  readonly majorMinor: string
+  /** Directory of the file system that the mount shows. */
+  readonly root: string
+  readonly mountPoint: string
+  readonly options: readonly string[]
+  readonly fsType: string
+  readonly source: string
+  readonly superOptions: readonly string[]
+}
+
+/** `\040` -> blank; the kernel escapes blank, tab, newline and backslash. */
+const undoEscapes = (text: string): string =>
+  text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
+
+/** Lines that do not have the documented form are left out. */
+export const parseMountInfo = (text: string): MountInfo[] => splitLines(text).flatMap(parseLine)
+
+function parseLine(line: string): MountInfo[] {
+  // Optional fields stand between the options and a lone dash.
+  const [before, after] = line.split(' - ', 2)
+  if (before === undefined || after === undefined) return []
+  const [id, parentId, majorMinor, root, mountPoint, options] = before.split(' ')
+  const [fsType, source, superOptions] = after.split(' ')
+  if (mountPoint === undefined || root === undefined || majorMinor === undefined) return []
+  return [
+    {
+      id: Number(id),
+      parentId: Number(parentId),
+      majorMinor,
+      root: undoEscapes(root),
+      mountPoint: undoEscapes(mountPoint),
+      options: (options ?? '').split(','),
+      fsType: fsType ?? '',
+      source: undoEscapes(source ?? ''),
+      superOptions: (superOptions ?? '').split(','),
+    },
+  ]
+}

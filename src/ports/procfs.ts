@@ -1,0 +1,44 @@
+// What Keelson reads below /proc and /sys apart from cgroups. Readers are synchronous: the files are memory.
+// Undefined means that the kernel does not have it, or that the process has gone.
+import type { CpuInfo } from '../core/kernel-text/cpuinfo.js'
+import type { DiskStats } from '../core/kernel-text/diskstats.js'
+import type { MemInfo } from '../core/kernel-text/meminfo.js'
+import type { MountInfo } from '../core/kernel-text/mountinfo.js'
+import type { NetDev } from '../core/kernel-text/net-dev.js'
+import type { Pressure } from '../core/kernel-text/pressure.js'
+import type { CgroupMembership } from '../core/kernel-text/proc-cgroup.js'
+import type { ProcessLimits } from '../core/kernel-text/proc-limits.js'
+import type { ProcStat } from '../core/kernel-text/proc-stat.js'
+
+export interface OpenFiles {
+  readonly descriptors: number
+  readonly sockets: number
+}
+
+export interface PidLimits {
+  readonly pidMax: bigint
+  readonly threadsMax: bigint
+}
+
+export interface Procfs {
+  cpuInfo(): CpuInfo
+  memInfo(): MemInfo
+  stat(): ProcStat
+  diskStats(): readonly DiskStats[]
+  mountInfo(pid?: number): readonly MountInfo[] | undefined
+  /** Interfaces of the network namespace that the process is in. */
+  netDev(pid: number): readonly NetDev[] | undefined
+  pidLimits(): PidLimits
+  processLimits(pid: number): ProcessLimits | undefined
+  /** Counted from /proc/PID/fd, at most maxDescriptors entries. */
+  openFiles(pid: number): OpenFiles | undefined
+  cgroupOf(pid: number): CgroupMembership | undefined
+  /** Kernel release, e.g. `6.1.0-18-amd64`. */
+  osRelease(): string
+  /** Base page size in bytes, never a huge page's. */
+  pageSize(): bigint
+  /** `8:0` -> `sda`. */
+  deviceName(majorMinor: string): string | undefined
+  /** Node-wide PSI: /proc/pressure/NAME. Undefined: the kernel has no PSI, or it is switched off. */
+  pressure(resource: 'cpu' | 'memory' | 'io'): Pressure | undefined
+}
