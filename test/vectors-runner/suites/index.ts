@@ -1,0 +1,5 @@
+// The suites that can be run. A file says by its `suite` which of them it belongs to.
+import type { Suite } from '../types.js'
+import { memoryQos } from './memory-qos/suite.js'
+
+export const suites: readonly Suite[] = [memoryQos]
