@@ -47,6 +47,16 @@ export const errorCodes = [
   'lab.program',
   'lab.boot',
   'lab.containerd',
+  'node.several-runtimes',
+  'node.socket-unknown',
+  'node.file-missing',
+  'node.file-invalid',
+  'node.patch',
+  'node.cluster-incomplete',
+  'node.preflight',
+  'node.busy',
+  'node.journal',
+  'node.refused',
   'internal.unexpected',
 ] as const
 
