@@ -95,7 +95,7 @@ export function planQemu(request: LabRequest, runDir: string, init: string, kern
     // In a mount namespace pivot_root is refused where / is not a mount point of its own; chroot always works.
     before: [
       {
-        argv: [virtiofsd, `--socket-path=${files}`, '-o', 'source=/,cache=auto,sandbox=chroot'],
+        argv: [virtiofsd, `--socket-path=${files}`, '-o', 'source=/,cache=always,sandbox=chroot'],
         socket: files,
       },
     ],
