@@ -1,10 +1,12 @@
 // Writes src/cri-api/api.ts from proto/. Needs protoc (Debian: protobuf-compiler); the result is committed,
-// so building, testing and running never do.
+// so building and running never do. Another directory may be named, to compare.
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+const out = process.argv[2] ?? join(root, 'src/cri-api')
 
 const options = [
   'forceLong=bigint', // 2^53 ns is 104 core-days: numbers would lose digits
@@ -21,7 +23,7 @@ const { status, error } = spawnSync(
   [
     `--plugin=protoc-gen-ts_proto=${join(root, 'node_modules/.bin/protoc-gen-ts_proto')}`,
     `--proto_path=${join(root, 'proto/cri/runtime/v1')}`,
-    `--ts_proto_out=${join(root, 'src/cri-api')}`,
+    `--ts_proto_out=${out}`,
     `--ts_proto_opt=${options.join(',')}`,
     'api.proto',
   ],

@@ -39,7 +39,7 @@ export type Said<S> = { readonly delayMs?: number } & (
   | { readonly value: DeepPartial<S>; readonly appendBytes?: Uint8Array; readonly drop?: 'mid-answer' }
   | {
       readonly values: Iterable<DeepPartial<S>> | AsyncIterable<DeepPartial<S>>
-      readonly then?: 'hang' | 'drop' | StatusSaid
+      readonly ending?: 'hang' | 'drop' | StatusSaid
     }
   | StatusSaid
   | { readonly hang: true | 'after-headers' }

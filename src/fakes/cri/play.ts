@@ -58,7 +58,7 @@ async function writeThenCut(stage: Stage, bytes: Uint8Array): Promise<void> {
 }
 
 async function playValues(stage: Stage, said: Extract<Said<unknown>, { values: unknown }>): Promise<void> {
-  const end = said.then
+  const end = said.ending
   open(stage, typeof end === 'object' ? end : { code: 'OK' })
   for await (const value of said.values) {
     if (stage.signal.aborted) return
