@@ -1,0 +1,34 @@
+// Which ways of authentication and which authorizer a process uses: a pure choice from its settings, and whether
+// there is an API server to ask.
+import type { AuthenticatedBy } from './authn/authenticator.js'
+import type { ServeSettings } from './settings.js'
+
+export interface AuthPlan {
+  /** In the order in which they are asked. */
+  readonly authenticators: readonly Exclude<AuthenticatedBy, 'anonymous'>[]
+  readonly anonymous: boolean
+  readonly authorizer: 'AlwaysAllow' | 'Webhook' | 'local'
+  /** What the operator should hear at start. */
+  readonly warnings: readonly string[]
+}
+
+type Facts = Pick<ServeSettings, 'clientCAFile' | 'anonymous' | 'tokenReview' | 'authorization'>
+
+export function decideAuth(settings: Facts, hasApiServer: boolean): AuthPlan {
+  const { anonymous, authorization, tokenReview } = settings
+  const token = hasApiServer
+    ? tokenReview.enabled
+      ? (['token-review'] as const)
+      : []
+    : (['local-token'] as const)
+  const authenticators = [...(settings.clientCAFile === undefined ? [] : (['x509'] as const)), ...token]
+  const authorizer = authorization.mode === 'AlwaysAllow' ? 'AlwaysAllow' : hasApiServer ? 'Webhook' : 'local'
+  const warnings = []
+  if (anonymous && authorizer === 'AlwaysAllow')
+    warnings.push('anonymous callers may do everything, exec included: turn authentication.anonymous off')
+  else if (authorizer === 'AlwaysAllow')
+    warnings.push('every authenticated caller may do everything: authorization.mode is AlwaysAllow')
+  if (authenticators.length === 0 && !anonymous)
+    warnings.push('nobody can be authenticated: set authentication.x509.clientCAFile or enable the webhook')
+  return { authenticators, anonymous, authorizer, warnings }
+}

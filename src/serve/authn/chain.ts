@@ -1,0 +1,32 @@
+// The authenticators in order: the first that knows the caller wins. A credential that was shown and refused never
+// turns into an anonymous caller.
+import { asKeelsonError } from '../../core/errors.js'
+import { type Authenticator, absent, anonymousUser, refused, type Verdict } from './authenticator.js'
+
+export const chain = (authenticators: readonly Authenticator[], anonymous: boolean): Authenticator => ({
+  name: 'chain',
+  async authenticate(credentials, signal) {
+    const reasons: string[] = []
+    for (const authenticator of authenticators) {
+      const verdict = await ask(authenticator, credentials, signal)
+      if (verdict.kind === 'user') return verdict
+      if (verdict.kind === 'refused') reasons.push(verdict.reason)
+    }
+    if (reasons.length > 0) return refused(reasons.join('; '))
+    const showedSomething = credentials.bearer !== undefined || credentials.session !== undefined
+    if (showedSomething) return refused('no way of authentication takes this credential')
+    return anonymous ? { kind: 'user', user: anonymousUser } : absent
+  },
+})
+
+async function ask(
+  ...[authenticator, credentials, signal]: [Authenticator, ...AskArguments]
+): Promise<Verdict> {
+  try {
+    return await authenticator.authenticate(credentials, signal)
+  } catch (e) {
+    return refused(`${authenticator.name}: ${asKeelsonError(e).message}`)
+  }
+}
+
+type AskArguments = Parameters<Authenticator['authenticate']>

@@ -1,0 +1,40 @@
+// The metrics registry of our own process, on prom-client, loaded when first wanted.
+import type { Gauge, Metrics } from '../ports/metrics.js'
+
+export async function createProcessMetrics(
+  options: { readonly processDefaults?: boolean } = {},
+): Promise<Metrics> {
+  const prom = await import('prom-client')
+  const registry = new prom.Registry()
+  if (options.processDefaults !== false) prom.collectDefaultMetrics({ register: registry })
+  const common = (name: string, help: string, labels: readonly string[] = []) => ({
+    name,
+    help,
+    labelNames: [...labels],
+    registers: [registry],
+  })
+  return {
+    counter(name, help, labels) {
+      const counter = new prom.Counter(common(name, help, labels))
+      return { inc: (l = {}, by = 1) => counter.inc({ ...l }, by) }
+    },
+    gauge(name, help, labels, collect) {
+      const gauge = new prom.Gauge({
+        ...common(name, help, labels),
+        ...(collect === undefined ? {} : { collect: () => collect(port) }),
+      })
+      const port: Gauge = {
+        set: (value, l = {}) => gauge.set({ ...l }, value),
+        inc: (l = {}, by = 1) => gauge.inc({ ...l }, by),
+        dec: (l = {}, by = 1) => gauge.dec({ ...l }, by),
+        remove: (l) => gauge.remove({ ...l }),
+      }
+      return port
+    },
+    histogram(name, help, buckets, labels) {
+      const histogram = new prom.Histogram({ ...common(name, help, labels), buckets: [...buckets] })
+      return { observe: (value, l = {}) => histogram.observe({ ...l }, value) }
+    },
+    text: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+  }
+}
