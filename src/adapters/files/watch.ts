@@ -1,0 +1,108 @@
+// Watches a directory: the kernel's notices make it quick, a slow full listing makes it sure. Survives the directory
+// being removed and made again.
+import { type FSWatcher, statSync, watch } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FileEntry, ListOptions, WatchOptions } from '../../ports/files.js'
+import { listFiles } from './list.js'
+
+const RESCAN_MS = 20_000
+const SETTLE_MS = 50
+/** A missing directory's parent may be missing too, and then nobody tells of its creation. */
+const MISSING_MS = 1_000
+
+/** A notice that waits until it is asked for. */
+class Notice {
+  private raised = false
+  private wake: (() => void) | undefined
+
+  raise(): void {
+    this.raised = true
+    this.wake?.()
+  }
+
+  /** Until the notice, the time or the signal. */
+  async wait(ms: number, signal: AbortSignal): Promise<void> {
+    if (this.raised || signal.aborted) return
+    const timer = new AbortController()
+    const woken = new Promise<void>((resolve) => {
+      this.wake = resolve
+    })
+    const stop = AbortSignal.any([signal, timer.signal])
+    await Promise.race([woken, sleep(ms, undefined, { signal: stop }).catch(() => undefined)])
+    timer.abort()
+    this.wake = undefined
+  }
+
+  take(): boolean {
+    const was = this.raised
+    this.raised = false
+    return was
+  }
+}
+
+/** A watch follows the inode: when the path leads to another one, it is set again. */
+class PathWatch {
+  private watcher: FSWatcher | undefined
+  private inode: bigint | undefined
+
+  constructor(
+    private readonly path: string,
+    private readonly notice: Notice,
+  ) {}
+
+  renew(): void {
+    const inode = statSync(this.path, { bigint: true, throwIfNoEntry: false })?.ino
+    if (inode === this.inode && (this.watcher !== undefined || inode === undefined)) return
+    this.close()
+    this.inode = inode
+    if (inode !== undefined) this.start()
+  }
+
+  private start(): void {
+    try {
+      this.watcher = watch(this.path, { persistent: false }, () => this.notice.raise())
+      this.watcher.on('error', () => this.close())
+    } catch {
+      // Gone again, or out of inotify watches: the periodic listing still sees every change.
+      this.watcher = undefined
+    }
+  }
+
+  close(): void {
+    this.watcher?.close()
+    this.watcher = undefined
+  }
+}
+
+const fingerprint = (files: readonly FileEntry[]): string =>
+  files.map((f) => `${f.name}\0${f.size}\0${f.mtimeNanos}\0${f.inode}`).join('\n')
+
+export async function* watchDirectory(
+  directory: string,
+  { signal, rescanMs = RESCAN_MS, settleMs = SETTLE_MS, ...list }: WatchOptions & ListOptions,
+): AsyncGenerator<readonly FileEntry[], void, undefined> {
+  const notice = new Notice()
+  const path = resolve(directory)
+  // The parent too, for the moment when the directory appears or goes.
+  const watches = [path, dirname(path)].map((one) => new PathWatch(one, notice))
+  let known: string | undefined
+  try {
+    while (!signal.aborted) {
+      // Before the listing: a change between the two would go unnoticed until the next one.
+      for (const one of watches) one.renew()
+      const listed = await listFiles(directory, list)
+      const files = listed ?? []
+      const print = fingerprint(files)
+      if (print !== known) {
+        known = print
+        yield files
+      }
+      await notice.wait(listed === undefined ? Math.min(rescanMs, MISSING_MS) : rescanMs, signal)
+      if (notice.take()) await sleep(settleMs, undefined, { signal }).catch(() => undefined)
+      notice.take()
+    }
+  } finally {
+    for (const one of watches) one.close()
+  }
+}
