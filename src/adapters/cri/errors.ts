@@ -29,8 +29,9 @@ const asServiceError = (e: unknown): ServiceError =>
 
 /** `No connection established. Last error: connect ENOENT /x (2026-...)...` to `connect ENOENT /x`. */
 const tidy = (text: string): string =>
-  /^No connection established\. Last error: (.*?)(?: \(\d{4}-[^)]*\))?\.? Resolution note/.exec(text)?.[1] ??
-  text
+  /^No connection established\. Last error: (?:Error: )?(.*?)(?: \(\d{4}-[^)]*\))?\.? Resolution note/.exec(
+    text,
+  )?.[1] ?? text
 
 export async function toRuntimeError(failure: unknown, call: FailedCall): Promise<KeelsonError> {
   const e = asServiceError(failure)

@@ -208,7 +208,7 @@ describe('a runtime that restarts', () => {
     expect((await failure(lost, 0)).code).toBe('runtime.unavailable')
     const away = await failure(cri.runtime.version({}), 0)
     expect(away).toMatchObject({ code: 'runtime.unavailable' })
-    expect(away.message).toMatch(/connect ENOENT .*no such socket/)
+    expect(away.message).toMatch(/UNAVAILABLE: connect ENOENT .*no such socket/)
     const waited = await failure(cri.runtime.version({}, { timeoutMs: 300, waitForReady: true }), 300)
     expect(waited).toMatchObject({ code: 'runtime.deadline' })
     expect(waited.message).toContain('could not be reached')

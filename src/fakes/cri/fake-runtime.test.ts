@@ -152,6 +152,7 @@ describe('the stateful node', () => {
     await expect(cri.runtime.runPodSandbox({ config })).rejects.toMatchObject({ code: 'runtime.failed' })
     const { podSandboxId } = await cri.runtime.runPodSandbox({ config })
     await rt.restart()
+    await expect.poll(() => cri.state).toBe('idle') // a call before that may still take the dying connection
     const { items } = await cri.runtime.listPodSandbox({}, { waitForReady: true })
     expect(items.map((s) => s.id)).toEqual([podSandboxId])
   })
