@@ -1,0 +1,53 @@
+// `npm run test:lab [-- PART...]`: the scenarios in the beds and on the host. A part is a piece of a file's name;
+// `--list` names them, `--slice ci` takes the fixed ones that continuous integration has time for.
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ensureDebianPackages } from './debian.mjs'
+
+const slices = { ci: ['cri-containerd', 'systemd', 'containerd-faults', 'cgroup-contract'] }
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const suffix = '.lab.ts'
+const files = readdirSync(join(root, 'test/lab'), { recursive: true })
+  .filter((f) => f.endsWith(suffix))
+  .sort()
+const name = (file) => file.slice(0, -suffix.length)
+
+const args = process.argv.slice(2)
+if (args.includes('--list')) {
+  for (const file of files) console.log(name(file))
+  for (const [slice, parts] of Object.entries(slices)) console.log(`--slice ${slice}: ${parts.join(' ')}`)
+  process.exit(0)
+}
+const at = args.indexOf('--slice')
+const slice = at < 0 ? undefined : slices[args[at + 1]]
+if (at >= 0 && slice === undefined) {
+  console.error(`test:lab: no slice ${args[at + 1] ?? ''}; there is: ${Object.keys(slices).join(', ')}`)
+  process.exit(2)
+}
+const rest = at < 0 ? args : args.toSpliced(at, 2)
+const parts = rest.filter((a) => !a.startsWith('-'))
+const chosen = files.filter((f) =>
+  slice !== undefined
+    ? slice.includes(name(f))
+    : parts.length === 0 || parts.some((p) => name(f).includes(p)),
+)
+if (chosen.length === 0) {
+  console.error(`test:lab: nothing is called ${parts.join(' or ')}; see --list`)
+  process.exit(2)
+}
+ensureDebianPackages()
+const { status } = spawnSync(
+  join(root, 'node_modules/.bin/vitest'),
+  [
+    'run',
+    '--project',
+    'lab',
+    ...rest.filter((a) => a.startsWith('-')),
+    ...chosen.map((f) => join('test/lab', f)),
+  ],
+  { cwd: root, stdio: 'inherit' },
+)
+process.exit(status ?? 1)

@@ -1,0 +1,51 @@
+// The least that must hold in every bed: a writable cgroup v2 with its controllers, and the exit of a lie.
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import type { Check } from '../../support/check.js'
+
+const root = '/sys/fs/cgroup'
+const read = (path: string): string => readFileSync(path, 'utf8').trim()
+
+const expected: Readonly<Record<string, readonly string[]>> = {
+  uml: ['cpu', 'io', 'memory', 'pids'],
+  'uml-systemd': ['cpu', 'io', 'memory', 'pids'],
+  qemu: ['cpu', 'cpuset', 'hugetlb', 'io', 'memory', 'pids'],
+}
+
+export const checks: readonly Check[] = [
+  {
+    name: 'every controller of this kernel is enabled for children of the root',
+    run() {
+      const has = read(`${root}/cgroup.controllers`).split(' ')
+      assert.deepEqual(read(`${root}/cgroup.subtree_control`).split(' ').sort(), [...has].sort())
+      for (const name of expected[process.env.LAB_BED ?? ''] ?? ['no such bed'])
+        assert.ok(has.includes(name), `${name} is missing in ${has.join(' ')}`)
+    },
+  },
+  {
+    name: 'memory.high is written and read back, floored to a page',
+    run() {
+      const dir = `${root}/lab-smoke`
+      mkdirSync(dir)
+      try {
+        writeFileSync(`${dir}/memory.high`, String(32 * 1024 * 1024 + 4097))
+        assert.equal(read(`${dir}/memory.high`), String(32 * 1024 * 1024 + 4096))
+        assert.throws(() => writeFileSync(`${dir}/memory.high`, 'much'), { code: 'EINVAL' })
+      } finally {
+        rmdirSync(dir)
+      }
+    },
+  },
+  {
+    name: 'process 1 is the one of this bed',
+    run() {
+      assert.equal(read('/proc/1/comm'), process.env.LAB_BED === 'uml' ? 'bash' : 'systemd')
+    },
+  },
+  {
+    name: 'the repository is visible at its own path',
+    run() {
+      assert.match(read('package.json'), /"name": "keelson"/)
+    },
+  },
+]

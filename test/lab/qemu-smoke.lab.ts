@@ -1,0 +1,4 @@
+// The same least for the QEMU bed, which is too slow for the quick tier.
+import { labChecks } from '../support/lab-checks.js'
+
+await labChecks('lab: QEMU', { place: 'qemu', timeoutS: 240 }, new URL('./inside/smoke.ts', import.meta.url))

@@ -1,0 +1,188 @@
+// "Run these checks inside that kernel": one boot for a list of checks, each reported as a test of its own.
+//   await labChecks('cgroup v2', { place: 'uml' }, new URL('./inside/cgroups.ts', import.meta.url))
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import type { BedName, GuestContainerd } from '../../src/lab/bed.js'
+import { cacheDirectory } from '../../src/lab/cache.js'
+import { startPrivateContainerd } from '../../src/lab/containerd/start.js'
+import { ensureImages } from '../../src/lab/images/images.js'
+import { needsOf } from '../../src/lab/packages.js'
+import { startProgram } from '../../src/lab/process.js'
+import { exitCodeOf, labRequest, runLab } from '../../src/lab/run.js'
+import { type Check, type CheckResult, resultsFile } from './check.js'
+import { missingRequirement, type Requirements } from './requirements.js'
+
+export interface LabChecksOptions {
+  /** A bed, or the machine that the tests run on. */
+  readonly place: BedName | 'host'
+  readonly containerd?: GuestContainerd
+  readonly memoryMiB?: number
+  readonly cpus?: number
+  /** Sizes of fresh disks in MiB; inside, $LAB_DISKS names their devices. */
+  readonly disksMiB?: readonly number[]
+  readonly timeoutS?: number
+  readonly env?: Readonly<Record<string, string>>
+  /** A reason why this machine is not the one the scenario is about; it is then skipped, in CI as well. */
+  readonly unless?: string | undefined
+}
+
+const requirementsOf = (o: LabChecksOptions): Requirements =>
+  o.place === 'host'
+    ? { root: true, packages: o.containerd === undefined ? [] : ['containerd', 'images'] }
+    : { root: true, packages: needsOf(o.place, o.containerd !== undefined) }
+
+/** One self-contained module: inside a kernel every file that node opens is dear. */
+async function bundleChecks(file: string, target: string): Promise<void> {
+  const support = fileURLToPath(new URL('./check.ts', import.meta.url))
+  const entry = `import { runChecks } from ${JSON.stringify(support)}
+import { checks } from ${JSON.stringify(file)}
+await runChecks(checks)`
+  await build({
+    stdin: { contents: entry, resolveDir: tmpdir(), loader: 'ts' },
+    outfile: target,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    sourcemap: 'inline',
+    logLevel: 'silent',
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+  })
+}
+
+interface Run {
+  readonly results: ReadonlyMap<string, CheckResult>
+  readonly output: string
+  readonly code: number
+}
+
+const keepOutput = 8000
+
+async function runBundle(
+  o: LabChecksOptions,
+  out: string,
+  argv: readonly string[],
+): Promise<Omit<Run, 'results'>> {
+  let output = ''
+  const take = (data: Buffer | string): void => {
+    output = (output + String(data)).slice(-keepOutput)
+  }
+  if (o.place !== 'host') {
+    const sink = new PassThrough().on('data', take)
+    const disks = await Promise.all(
+      (o.disksMiB ?? []).map(async (mib, i) => {
+        const file = join(out, `disk${i}.img`)
+        await writeFile(file, '')
+        const { truncate } = await import('node:fs/promises')
+        await truncate(file, mib * 1024 * 1024)
+        return file
+      }),
+    )
+    const outcome = await runLab(
+      labRequest({
+        bed: o.place,
+        argv,
+        out,
+        disks,
+        timeoutS: o.timeoutS ?? 300,
+        env: o.env ?? {},
+        ...(o.containerd === undefined ? {} : { containerd: o.containerd }),
+        ...(o.memoryMiB === undefined ? {} : { memoryMiB: o.memoryMiB }),
+        ...(o.cpus === undefined ? {} : { cpus: o.cpus }),
+      }),
+      { stdout: sink, stderr: sink },
+    )
+    if (outcome.kind !== 'exit') take(`\n${JSON.stringify(outcome)}`)
+    return { output, code: exitCodeOf(outcome) }
+  }
+  const signal = AbortSignal.timeout((o.timeoutS ?? 300) * 1000)
+  const containerd =
+    o.containerd === undefined
+      ? undefined
+      : await startPrivateContainerd({
+          ...o.containerd,
+          archives: [
+            await ensureImages(cacheDirectory(process.env), signal),
+            ...(o.containerd.archives ?? []),
+          ],
+        })
+  try {
+    const child = startProgram(argv, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        LAB_BED: 'host',
+        LAB_OUT: out,
+        ...(containerd === undefined ? {} : { CONTAINER_RUNTIME_ENDPOINT: containerd.endpoint }),
+        ...o.env,
+      },
+    })
+    child.stdout?.on('data', take)
+    child.stderr?.on('data', take)
+    const [code] = (await once(child, 'close', { signal })) as [number | null]
+    return { output, code: code ?? 128 }
+  } finally {
+    await containerd?.close()
+  }
+}
+
+async function readResults(out: string): Promise<Map<string, CheckResult>> {
+  const text = await readFile(join(out, resultsFile), 'utf8').catch(() => '')
+  const lines = text.split('\n').filter((l) => l !== '')
+  return new Map(lines.map((l) => JSON.parse(l) as CheckResult).map((r) => [r.name, r]))
+}
+
+export async function labChecks(name: string, options: LabChecksOptions, file: URL): Promise<void> {
+  const { checks } = (await import(file.href)) as { readonly checks: readonly Check[] }
+  const missing = missingRequirement(requirementsOf(options))
+  describe(name, () => {
+    let run: Run | Error | undefined
+    let out: string | undefined
+    beforeAll(
+      async () => {
+        if (missing !== undefined || options.unless !== undefined) return
+        out = await mkdtemp(join(tmpdir(), 'keelson-checks-'))
+        const module = join(out, 'checks.mjs')
+        try {
+          await bundleChecks(fileURLToPath(file), module)
+          const argv = [process.execPath, '--enable-source-maps', module]
+          const ended = await runBundle(options, out, argv)
+          run = { ...ended, results: await readResults(out) }
+        } catch (e) {
+          run = e instanceof Error ? e : new Error(String(e))
+        }
+      },
+      ((options.timeoutS ?? 300) + 240) * 1000,
+    )
+    afterAll(async () => {
+      if (out !== undefined) await rm(out, { recursive: true, force: true })
+    })
+    for (const check of checks)
+      test(check.name, (ctx) => {
+        if (options.unless !== undefined) return ctx.skip(options.unless)
+        if (missing !== undefined) {
+          if (process.env.CI === 'true') throw new Error(`CI is set, but this test ${missing}`)
+          return ctx.skip(missing)
+        }
+        report(check, run)
+      })
+  })
+}
+
+function report(check: Check, run: Run | Error | undefined): void {
+  if (run === undefined) throw new Error('the checks did not run')
+  if (run instanceof Error) throw run
+  const result = run.results.get(check.name)
+  if (result === undefined)
+    throw new Error(`no result; the run ended with status ${run.code}, its last output:\n${run.output}`)
+  if (!result.ok) throw new Error(`${result.error ?? 'failed'}\noutput of the run:\n${run.output}`)
+  if (result.figures !== undefined) console.log(`${check.name}: ${JSON.stringify(result.figures)}`)
+}
