@@ -1,0 +1,7 @@
+// The parsers that are fuzzed.
+import type { FuzzTarget } from '../types.js'
+import { cgroupNames } from './cgroup-names.js'
+import { pods } from './pods.js'
+import { quantity } from './quantity.js'
+
+export const targets: readonly FuzzTarget[] = [quantity, cgroupNames, pods]

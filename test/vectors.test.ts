@@ -1,0 +1,75 @@
+// Every vector file in test/vectors goes through the product's code, and the runner itself is shown to fail.
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { compare } from './vectors-runner/compare.js'
+import { formatCounts, formatResult } from './vectors-runner/report.js'
+import { isPassed, runVectorFile, runVectors } from './vectors-runner/runner.js'
+import type { Suite } from './vectors-runner/types.js'
+
+const folder = join(import.meta.dirname, 'vectors')
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((f) => f.endsWith('.json'))
+
+describe('vectors', () => {
+  for (const file of files) {
+    test(file, async () => {
+      const results = await runVectorFile(join(folder, file))
+      expect(results.filter((r) => !isPassed(r)).map(formatResult)).toEqual([])
+      expect(results.length).toBeGreaterThan(0)
+    })
+  }
+})
+
+describe('the runner', () => {
+  const quantity = (expected: object, more: object = {}) => ({
+    suite: 'memory-qos',
+    cases: [{ id: 'q', kind: 'quantity', input: { quantity: '1Ki' }, expected, ...more }],
+  })
+
+  test('shows a difference with its path', async () => {
+    const results = await runVectors('f.json', quantity({ valid: true, value: '1' }))
+    expect(results.map(formatResult)).toEqual(['FAIL f.json q\n  value: expected "1", got "1024"'])
+    expect(formatCounts(results)).toBe('0 passed, 1 failed')
+  })
+  test('takes a second acceptable value, for the fields it names', async () => {
+    const alsoAccept = { value: '1024' }
+    expect((await runVectors('f', quantity({ value: '1' }, { alsoAccept }))).every(isPassed)).toBe(true)
+    expect(
+      (await runVectors('f', quantity({ value: '1', valid: false }, { alsoAccept }))).every(isPassed),
+    ).toBe(false)
+  })
+  test('fails each case of a suite it does not know, and a file without cases', async () => {
+    const unknown = await runVectors('f', { suite: 'x', cases: [{ id: 'a' }, { id: 'b' }] })
+    expect(unknown.map((r) => [r.id, isPassed(r)])).toEqual([
+      ['a', false],
+      ['b', false],
+    ])
+    expect((await runVectors('f', { metrics: [] })).map(isPassed)).toEqual([false])
+    expect((await runVectors('f', { suite: 'memory-qos', cases: [] })).map(isPassed)).toEqual([false])
+  })
+  test('fails a case that expects nothing or has an unknown kind', async () => {
+    expect((await runVectors('f', quantity({}))).map(isPassed)).toEqual([false])
+    expect((await runVectors('f', quantity({ valid: true }, { kind: 'x' }))).map(isPassed)).toEqual([false])
+  })
+  test('fails a file that cannot be read or is no JSON', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'keelson-vectors-'))
+    try {
+      writeFileSync(join(dir, 'bad.json'), '{')
+      for (const name of ['bad.json', 'missing.json', '.']) {
+        expect((await runVectorFile(join(dir, name))).map(isPassed)).toEqual([false])
+      }
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
+  })
+  test('runs asynchronous suites and files that are one case', async () => {
+    const suite: Suite = {
+      suite: 'one',
+      cases: (file) => [file],
+      run: async (vector) => compare(vector['expected'], { a: 1 }),
+    }
+    const results = await runVectors('f', { suite: 'one', name: 'n', expected: { a: 1 } }, [suite])
+    expect(results).toMatchObject([{ id: 'n', differences: [] }])
+  })
+})
