@@ -1,0 +1,54 @@
+// `npm run bench` lists the benchmarks, `npm run bench -- NAME...` (or `all`) runs them. Ends in counts of targets met and
+// missed; status 1 when one was missed. `--results DIR` puts the pages elsewhere (a lab bed's disk is read-only).
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { cgroupSweep } from './cgroup-sweep/unit.js'
+import { formatReport } from './report.js'
+import { startup } from './startup/unit.js'
+import type { BenchUnit } from './unit.js'
+
+const units: readonly BenchUnit[] = [cgroupSweep, startup]
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { results: { type: 'string', default: resolve(import.meta.dirname, 'results') } },
+})
+
+if (positionals.length === 0) {
+  console.log('usage: npm run bench -- NAME... | all\n')
+  for (const unit of units) console.log(`  ${unit.name.padEnd(16)} ${unit.summary}`)
+  process.exit(0)
+}
+
+const chosen = positionals.includes('all') ? units : units.filter((unit) => positionals.includes(unit.name))
+const unknown = positionals.filter((name) => name !== 'all' && !units.some((unit) => unit.name === name))
+if (unknown.length > 0) {
+  console.error(
+    `no benchmark called ${unknown.join(', ')}; there are ${units.map((unit) => unit.name).join(', ')}`,
+  )
+  process.exit(2)
+}
+
+const stop = new AbortController()
+process.once('SIGINT', () => stop.abort(new Error('interrupted')))
+process.once('SIGTERM', () => stop.abort(new Error('terminated')))
+
+let passed = 0
+let failed = 0
+for (const unit of chosen) {
+  try {
+    const report = await unit.run(stop.signal)
+    const page = formatReport(report, `npm run bench -- ${unit.name}`)
+    console.log(page)
+    mkdirSync(values.results, { recursive: true })
+    writeFileSync(join(values.results, `${report.file}.md`), page)
+    passed += report.targets.filter((target) => target.met).length
+    failed += report.targets.filter((target) => !target.met).length
+  } catch (error) {
+    failed++
+    console.error(`${unit.name}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+console.log(`${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1
