@@ -1,15 +1,17 @@
-// Kind `config`: default, then validate the named KubeletConfiguration fields.
-import {
-  effectiveMemoryQos,
-  kepMemoryQosRules,
-  validateMemoryQosFields,
-} from '../../../../src/core/memory-qos-config.js'
-import { type Fields, isFields } from '../../types.js'
+// Kind `config`: the named fields as a KubeletConfiguration through the whole road: decode, default, validate.
+import { loadConfig } from '../../../../src/config/load.js'
+import type { Fields } from '../../types.js'
 
 export function runConfig(input: Fields, expected: Fields): Fields {
-  const rules = kepMemoryQosRules(input['gate'] === true)
-  const problems = validateMemoryQosFields(input, rules)
-  const effective = effectiveMemoryQos(input, rules)
+  const { gate, ...fields } = input
+  const document = {
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    ...(gate === undefined ? {} : { featureGates: { MemoryQoS: gate } }),
+    ...fields,
+  }
+  const bytes = new TextEncoder().encode(JSON.stringify(document))
+  const { config, problems } = loadConfig({ kubelet: { path: 'config.yaml', bytes } })
   const texts = problems.map((p) => `${p.path}: ${p.message}; ${p.remedy}`)
   const wanted: readonly unknown[] = Array.isArray(expected['errorMentions']) ? expected['errorMentions'] : []
   return {
@@ -17,23 +19,11 @@ export function runConfig(input: Fields, expected: Fields): Fields {
     // What is mentioned, in the order of the vector: a missing text shows as a difference.
     errorMentions: wanted.filter((text) => texts.some((t) => t.includes(String(text)))),
     effective: {
-      memoryThrottlingFactor: effective.factor ?? null,
-      memoryReservationPolicy: effective.policy,
-      ...otherFields(input, expected['effective']),
+      ...config.kubelet,
+      kubeReservedCgroup: config.kubelet.kubeReservedCgroup ?? '',
+      systemReservedCgroup: config.kubelet.systemReservedCgroup ?? '',
+      memoryThrottlingFactor: config.memoryQos.factor ?? null,
+      memoryReservationPolicy: config.memoryQos.policy,
     },
   }
-}
-
-const defaults: Fields = {
-  cgroupsPerQOS: true,
-  enforceNodeAllocatable: ['pods'],
-  kubeReservedCgroup: '',
-  systemReservedCgroup: '',
-}
-
-function otherFields(input: Fields, effective: unknown): Fields {
-  const named = isFields(effective)
-    ? Object.keys(effective).filter((key) => Object.hasOwn(defaults, key))
-    : []
-  return Object.fromEntries(named.map((key) => [key, input[key] ?? defaults[key]]))
 }
