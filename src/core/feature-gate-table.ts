@@ -2,6 +2,8 @@
 // that go with their stages. Data only: feature-gates.ts and feature-rules.ts read it, nothing else asks.
 // A history reads: from which minor; a alpha, b beta, g GA, d deprecated; + on, - off; ! locked; x removed.
 
+import type { FormulaGeneration, ReservationPolicy } from './memory-qos-settings.js'
+
 export type Profile = 'kep' | 'upstream'
 export const profiles: readonly Profile[] = ['kep', 'upstream']
 
@@ -90,12 +92,10 @@ export const losingSupportLabels = {
   },
 } as const
 
-export type ReservationPolicy = 'None' | 'HardReservation' | 'TieredReservation'
-
 export interface MemoryQosRow {
   /** First minor that this row describes; it holds until the next row. */
   readonly from: number
-  readonly generation: '1.22' | '1.27'
+  readonly generation: FormulaGeneration
   /** Undefined: no memory.high unless a factor is configured. */
   readonly defaultFactor: number | undefined
   /** Undefined: the field memoryReservationPolicy does not exist and `policy` applies with the gate on. */

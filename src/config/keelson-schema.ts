@@ -1,0 +1,57 @@
+// KeelsonConfiguration keelson.dev/v1alpha1: the settings that upstream has no place for, kept in a file of their
+// own so that KubeletConfiguration still feeds an upstream kubelet unchanged.
+
+import { profiles } from '../core/feature-gate-table.js'
+import { type SelectableStage, selectableStages } from '../core/feature-gates.js'
+import { defaultVersion, formatVersion } from '../core/kubernetes-version.js'
+import { fieldOf, group, type Infer, read, refuse } from './field.js'
+import { choice, flag, mapOf, portOrOff } from './field-kinds.js'
+import { describeJson } from './parse-yaml.js'
+
+export const keelsonApiVersion = 'keelson.dev/v1alpha1'
+export const keelsonKind = 'KeelsonConfiguration'
+export const defaultKeelsonConfigPath = '/etc/keelson/config.yaml'
+
+const stageMap = mapOf<SelectableStage>('map of stages', (_, value) => {
+  const stage = selectableStages.find((s) => s === value)
+  return stage === undefined
+    ? refuse(`${describeJson(value)} is not a stage`, `write ${selectableStages.join(', ')}`)
+    : read(stage)
+})
+
+/** Without quotes YAML reads a number and drops its zero; in the supported range 1.3 can only be 1.30. */
+const versionText = fieldOf<string>('string', (value) => {
+  if (typeof value === 'string') return read(value)
+  if (typeof value === 'number') return read(/^1\.\d$/.test(String(value)) ? `${value}0` : String(value))
+  return refuse(`must be a version, not ${describeJson(value)}`, 'write for example "1.36"')
+})
+
+export const keelsonSchema = {
+  kubernetesVersion: versionText('release whose rules apply, `1.36` or `v1.36.2`', {
+    zeroIsUnset: true,
+    default: formatVersion(defaultVersion),
+  }),
+  profile: choice(...profiles)('where the KEP texts and the releases differ: follow the KEPs, or upstream', {
+    zeroIsUnset: true,
+    default: 'kep',
+  }),
+  stages: stageMap('stages chosen by hand, by feature gate: `{MemoryQoS: beta}`', { default: {} }),
+  strict: flag('unknown keys are errors', { default: false }),
+  ports: group('HTTPS ports of the other processes; the kubelet has its own field', {
+    companion: portOrOff('`keelson companion`; 0: off', { default: 10251 }),
+    cri: portOrOff('metrics of `keelson cri`; 0: off', { default: 10252 }),
+  }),
+  staticPodResize: choice('Recreate', 'InPlace')(
+    'how an edit of only cpu and memory reaches a running static pod',
+    {
+      zeroIsUnset: true,
+      default: 'Recreate',
+    },
+  ),
+  removedFlagPolicy: choice('ignore', 'reject')('`--cgroup-driver` in releases that removed it', {
+    zeroIsUnset: true,
+    default: 'ignore',
+  }),
+}
+
+export type KeelsonConfig = Infer<typeof keelsonSchema>

@@ -1,0 +1,73 @@
+// Rules that need more than one field or a feature gate. Each says which field to change; all of them are run.
+
+import { isGateEnabled } from '../core/feature-gates.js'
+import { type MemoryQosRules, validateMemoryQosFields } from '../core/memory-qos-config.js'
+import type { Problem } from '../core/problem.js'
+import { type EffectiveConfig, isCgroupDriver } from './effective.js'
+
+/** Reasons not to start, without their origins: the caller knows where each path was set. */
+export function validate(config: EffectiveConfig): readonly Problem[] {
+  return [...memoryQosProblems(config), ...rules.flatMap((rule) => rule(config))]
+}
+
+type Rule = (config: EffectiveConfig) => readonly Problem[]
+
+const problem = (path: string, message: string, remedy: string): Problem => ({ path, message, remedy })
+
+export function memoryQosInputs({ memoryQos }: Pick<EffectiveConfig, 'memoryQos'>): MemoryQosRules {
+  const { rules, enabled } = memoryQos
+  // 0.9 was every release's default once, and saved files have it. So does the default of the release itself.
+  const savedFactors = [0.9, ...(rules.defaultFactor === undefined ? [] : [rules.defaultFactor])]
+  return { gate: enabled, defaultFactor: rules.defaultFactor, savedFactors, policies: rules.policies }
+}
+
+function memoryQosProblems(config: EffectiveConfig): readonly Problem[] {
+  const { kubelet } = config
+  return validateMemoryQosFields(kubelet, memoryQosInputs(config))
+}
+
+const rules: readonly Rule[] = [
+  /** Without the runtime's word the configured one decides, so it has to be one. */
+  function cgroupDriver({ cgroupDriver: { configured }, gates }) {
+    if (isCgroupDriver(configured) || isGateEnabled(gates, 'KubeletCgroupDriverFromCRI')) return []
+    const message = `${JSON.stringify(configured.slice(0, 80))} is not a cgroup driver and the runtime is not asked`
+    return [problem('cgroupDriver', message, 'write cgroupfs or systemd')]
+  },
+  function cfsPeriod({ kubelet, gates }) {
+    if (kubelet.cpuCFSQuotaPeriod === 100 || isGateEnabled(gates, 'CustomCPUCFSQuotaPeriod')) return []
+    const message = 'other than 100ms needs the feature gate CustomCPUCFSQuotaPeriod'
+    return [problem('cpuCFSQuotaPeriod', message, 'set the gate to true or remove the field')]
+  },
+  function swap({ kubelet, gates }) {
+    if (kubelet.memorySwap.swapBehavior === 'NoSwap' || isGateEnabled(gates, 'NodeSwap')) return []
+    const message = 'needs the feature gate NodeSwap'
+    return [problem('memorySwap.swapBehavior', message, 'set the gate to true or write NoSwap')]
+  },
+  function parallelPulls({ kubelet }) {
+    if (!kubelet.serializeImagePulls || (kubelet.maxParallelImagePulls ?? 1) === 1) return []
+    return [
+      problem(
+        'maxParallelImagePulls',
+        'needs serializeImagePulls: false',
+        'set serializeImagePulls to false',
+      ),
+    ]
+  },
+  function certificatePair({ kubelet: { tlsCertFile, tlsPrivateKeyFile } }) {
+    if ((tlsCertFile === undefined) === (tlsPrivateKeyFile === undefined)) return []
+    const [set, missing] =
+      tlsCertFile === undefined ? ['tlsPrivateKeyFile', 'tlsCertFile'] : ['tlsCertFile', 'tlsPrivateKeyFile']
+    return [problem(set, `is set without ${missing}`, `set ${missing} too`)]
+  },
+  function samePorts({ kubelet }) {
+    const taken = new Map<number, string>()
+    return (['port', 'readOnlyPort', 'healthzPort'] as const).flatMap((name) => {
+      const number = kubelet[name]
+      const first = taken.get(number)
+      taken.set(number, name)
+      return number === 0 || first === undefined
+        ? []
+        : [problem(name, `${number} is also ${first}`, 'give each server its own port')]
+    })
+  },
+]
