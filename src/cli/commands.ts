@@ -19,6 +19,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./lab.js'),
   },
   {
+    name: 'node',
+    summary: "set up, migrate and inspect a node's CRI socket (init, join, upgrade, reset, status, use-socket)",
+    load: () => import('./node.js'),
+  },
+  {
     name: 'completion',
     summary: 'print a completion script for bash, zsh or fish',
     load: () => import('./completion.js'),

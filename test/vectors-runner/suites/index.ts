@@ -1,5 +1,6 @@
 // The suites that can be run. A file says by its `suite` which of them it belongs to.
 import type { Suite } from '../types.js'
 import { memoryQos } from './memory-qos/suite.js'
+import { nodeLocalCriSocket } from './node-local-cri-socket/suite.js'
 
-export const suites: readonly Suite[] = [memoryQos]
+export const suites: readonly Suite[] = [memoryQos, nodeLocalCriSocket]

@@ -1,0 +1,54 @@
+// One command at a time: a file with the holder's process id. A holder that is gone, as after a power cut, holds nothing.
+import { link, readFile, unlink, writeFile } from 'node:fs/promises'
+import { fail } from '../../core/errors.js'
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (e) {
+    return e instanceof Error && 'code' in e && e.code === 'EPERM'
+  }
+}
+
+const isCode = (e: unknown, code: string): boolean => e instanceof Error && 'code' in e && e.code === code
+
+/** Tokens of locks that this process holds: its own id alone would not tell two commands in one process apart. */
+const held = new Set<string>()
+let count = 0
+
+export async function takeLock(file: string, shown: string): Promise<() => Promise<void>> {
+  const token = `${process.pid} ${count++}`
+  const mine = `${file}.${process.pid}.${count}`
+  // Linked into place whole: nobody ever reads a lock without its owner's id.
+  await writeFile(mine, token, { mode: 0o600 })
+  try {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await link(mine, file)
+        break
+      } catch (e) {
+        if (!isCode(e, 'EEXIST') || attempt >= 5) throw e
+      }
+      const holder = await readFile(file, 'utf8').catch(() => '')
+      const pid = Number.parseInt(holder, 10)
+      const living = pid === process.pid ? held.has(`${file} ${holder}`) : pid > 0 && isAlive(pid)
+      if (living)
+        throw fail('node.busy', `lock ${shown}: another keelson node command (process ${pid}) is at work`, {
+          pid,
+        })
+      await unlink(file).catch((e: unknown) => {
+        if (!isCode(e, 'ENOENT')) throw e
+      })
+    }
+  } finally {
+    await unlink(mine).catch(() => undefined)
+  }
+  held.add(`${file} ${token}`)
+  return async () => {
+    held.delete(`${file} ${token}`)
+    await unlink(file).catch((e: unknown) => {
+      if (!isCode(e, 'ENOENT')) throw e
+    })
+  }
+}

@@ -1,0 +1,158 @@
+// The files of one node, on this machine or below another root. Every write is on disk when it returns.
+import { constants } from 'node:fs'
+import { chmod, lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { fail, isKeelsonError } from '../../core/errors.js'
+import type { NodeFiles } from '../../ports/bootstrap.js'
+import { takeLock } from './lock.js'
+import { resolveInside } from './rooted-path.js'
+
+const largestFile = 4 * 1024 * 1024
+
+const codeOf = (e: unknown): string => (e instanceof Error && 'code' in e ? String(e.code) : '')
+
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied; run the command as root',
+  EPERM: 'not permitted; run the command as root',
+  EROFS: 'the file system is read-only; mount it writable',
+  ENOSPC: 'no space is left on the device; make room and try again',
+  EDQUOT: 'the disk quota is used up; make room and try again',
+  ENOTDIR: 'a part of the path is not a directory',
+  EISDIR: 'it is a directory, not a file',
+  EXDEV: 'it is a mount of its own; a file cannot replace it',
+  EBUSY: 'it is in use, perhaps as a mount',
+}
+
+const because = (e: unknown): string => remedies[codeOf(e)] ?? (e instanceof Error ? e.message : String(e))
+
+async function wrap<T>(
+  code: 'file.write-failed' | 'input.unreadable',
+  doing: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (e) {
+    if (isKeelsonError(e)) throw e
+    throw fail(code, `${doing}: ${because(e)}`, { errno: codeOf(e) }, e)
+  }
+}
+
+/** A name is on disk only when its directory is. */
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readBounded(path: string): Promise<Uint8Array> {
+  // Non-blocking: a FIFO in place of the file must not hang the command.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const found = await handle.stat()
+    if (!found.isFile()) throw Object.assign(new Error('it is not a file'), { code: 'EINVAL' })
+    if (found.size > largestFile)
+      throw fail('input.too-large', `read ${path}: larger than ${largestFile} bytes`, { path })
+    return await handle.readFile()
+  } finally {
+    await handle.close()
+  }
+}
+
+export function createNodeFiles(root: string): NodeFiles {
+  const at = (path: string) => resolveInside(root, path)
+  const writing = <T>(doing: string, work: () => Promise<T>) => wrap('file.write-failed', doing, work)
+  const reading = <T>(doing: string, work: () => Promise<T>) => wrap('input.unreadable', doing, work)
+  return {
+    read: (path) =>
+      reading(`read ${path}`, async () => {
+        const { outside, exists } = await at(path)
+        return exists ? readBounded(outside) : undefined
+      }),
+    stat: (path) =>
+      reading(`look at ${path}`, async () => {
+        const { outside, exists } = await at(path)
+        if (!exists) return undefined
+        const s = await lstat(outside)
+        return { kind: s.isFile() ? 'file' : s.isDirectory() ? 'directory' : 'other', mode: s.mode & 0o7777 }
+      }),
+    resolve: (path) =>
+      reading(`follow ${path}`, async () => {
+        const { inside, exists } = await at(path)
+        return exists ? inside : undefined
+      }),
+    makeDirectory: (path, mode) =>
+      writing(`create directory ${path}`, () => makeDirectories(root, path, mode)),
+    write: (path, content, mode) =>
+      writing(`write ${path}`, async () => {
+        const { outside } = await at(path)
+        const handle = await open(outside, 'w', mode)
+        try {
+          await handle.writeFile(content)
+          // The umask took its part of the mode away.
+          await handle.chmod(mode)
+          await handle.sync()
+        } finally {
+          await handle.close()
+        }
+      }),
+    rename: (from, to) =>
+      writing(`replace ${to}`, async () => {
+        const target = (await at(to)).outside
+        await rename((await at(from)).outside, target)
+        await syncDirectory(dirname(target))
+      }),
+    remove: (path) =>
+      writing(`remove ${path}`, async () => {
+        // A link is removed itself; only the way to it is followed.
+        const parent = await at(dirname(path))
+        if (!parent.exists) return
+        await rm(`${parent.outside}/${basename(path)}`, { force: true })
+        await syncDirectory(parent.outside)
+      }),
+    removeEmptyDirectory: (path) =>
+      writing(`remove directory ${path}`, async () => {
+        const { outside, exists } = await at(path)
+        if (!exists) return
+        await rmdir(outside).catch((e: unknown) => {
+          if (codeOf(e) !== 'ENOTEMPTY' && codeOf(e) !== 'EEXIST') throw e
+        })
+      }),
+    list: (path) =>
+      reading(`list ${path}`, async () => {
+        const { outside, exists } = await at(path)
+        return exists ? (await readdir(outside)).sort() : undefined
+      }),
+    removeContents: (path) =>
+      writing(`delete the contents of ${path}`, async () => {
+        const { outside, exists } = await at(path)
+        if (!exists) return
+        // rm takes links away without following them.
+        for (const name of (await readdir(outside)).sort())
+          await rm(`${outside}/${name}`, { recursive: true, force: true })
+        await syncDirectory(outside)
+      }),
+    lock: (path) => writing(`lock ${path}`, async () => takeLock((await at(path)).outside, path)),
+  }
+}
+
+async function makeDirectories(root: string, path: string, mode: number): Promise<string[]> {
+  const parts = path.split('/').filter((p) => p !== '')
+  const created: string[] = []
+  for (let i = 1; i <= parts.length; i++) {
+    const here = `/${parts.slice(0, i).join('/')}`
+    const { outside, exists } = await resolveInside(root, here)
+    if (exists) {
+      if (!(await lstat(outside)).isDirectory()) throw Object.assign(new Error(here), { code: 'ENOTDIR' })
+      continue
+    }
+    await mkdir(outside, { mode })
+    await chmod(outside, mode)
+    await syncDirectory(dirname(outside))
+    created.push(here)
+  }
+  return created
+}

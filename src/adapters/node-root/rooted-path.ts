@@ -1,0 +1,62 @@
+// Paths of a node below another root: links are followed as the node itself would, so an absolute one starts
+// again at the root and `..` never leaves it.
+import { lstat, readlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fail } from '../../core/errors.js'
+
+/** As the kernel: more links than this in one path are a loop. */
+const mostLinks = 40
+
+export interface ResolvedPath {
+  /** As the node sees it, without links. */
+  readonly inside: string
+  /** As this process sees it. */
+  readonly outside: string
+  readonly exists: boolean
+}
+
+const isMissing = (e: unknown): boolean =>
+  e instanceof Error && 'code' in e && (e.code === 'ENOENT' || e.code === 'ENOTDIR')
+
+/** A missing last part is fine; `exists` says so. A link to nowhere is not: writing would make its target. */
+export async function resolveInside(root: string, path: string): Promise<ResolvedPath> {
+  const todo = path.split('/').filter((p) => p !== '' && p !== '.')
+  const done: string[] = []
+  let links = 0
+  let viaLink: string | undefined
+  while (todo.length > 0) {
+    const part = todo.shift() ?? ''
+    if (part === '..') {
+      done.pop()
+      continue
+    }
+    const here = join(root, ...done, part)
+    let isLink = false
+    try {
+      isLink = (await lstat(here)).isSymbolicLink()
+    } catch (e) {
+      if (!isMissing(e)) throw e
+      if (viaLink !== undefined)
+        throw fail('node.refused', `follow ${path}: ${viaLink} is a link to something that does not exist`, {
+          path,
+        })
+      return { ...whole(root, [...done, part, ...todo]), exists: false }
+    }
+    if (!isLink) {
+      done.push(part)
+      continue
+    }
+    if (++links > mostLinks)
+      throw fail('node.refused', `follow ${path}: its links go round in a circle`, { path })
+    const target = await readlink(here)
+    viaLink = `/${[...done, part].join('/')}`
+    if (target.startsWith('/')) done.length = 0
+    todo.unshift(...target.split('/').filter((p) => p !== '' && p !== '.'))
+  }
+  return { ...whole(root, done), exists: true }
+}
+
+const whole = (root: string, parts: readonly string[]) => ({
+  inside: `/${parts.join('/')}`,
+  outside: join(root, ...parts),
+})

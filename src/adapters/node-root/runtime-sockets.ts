@@ -1,0 +1,54 @@
+// Dials unix sockets of a node. Only a connection that is taken counts; a dead socket file does not.
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { createConnection } from 'node:net'
+import { basename, dirname } from 'node:path'
+import type { RuntimeSockets } from '../../ports/bootstrap.js'
+import { resolveInside } from './rooted-path.js'
+
+const dialTimeoutMs = 2_000
+/** sun_path without its closing zero. */
+const longestAddress = 107
+
+/** The path of `unix:///run/x.sock` and `unix:/run/x.sock`; undefined for other schemes. */
+export function socketPathOf(endpoint: string): string | undefined {
+  const rest = /^unix:(?:\/\/)?(\/.*)$/.exec(endpoint)?.[1]
+  return rest === undefined || rest.includes('\0') ? undefined : rest
+}
+
+const dial = (address: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = createConnection({ path: address })
+    const end = (answer: boolean) => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(answer)
+    }
+    const timer = setTimeout(() => end(false), dialTimeoutMs)
+    socket.once('connect', () => end(true))
+    socket.once('error', () => end(false))
+  })
+
+/** A path below a deep root may not fit into a socket address; the way through an open directory always does. */
+export async function withSocketAddress<T>(path: string, use: (address: string) => Promise<T>): Promise<T> {
+  if (Buffer.byteLength(path) <= longestAddress) return use(path)
+  const directory: FileHandle = await open(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    return await use(`/proc/self/fd/${directory.fd}/${basename(path)}`)
+  } finally {
+    await directory.close()
+  }
+}
+
+export const createRuntimeSockets = (root: string): RuntimeSockets => ({
+  async answers(endpoint) {
+    const path = socketPathOf(endpoint)
+    if (path === undefined) return false
+    try {
+      const { outside, exists } = await resolveInside(root, path)
+      return exists && (await withSocketAddress(outside, dial))
+    } catch {
+      return false
+    }
+  },
+})

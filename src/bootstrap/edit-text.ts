@@ -1,0 +1,43 @@
+// Changes one value inside a text that somebody else wrote and keeps every other byte.
+import { fail } from '../core/errors.js'
+import { endpointFlag, endpointOfFlags, flagsVariable, parseKubeletFlags } from './kubelet-flags.js'
+import { formatYaml, isSameValue, parseYamlMap, type YamlMap } from './yaml-text.js'
+
+const key = 'containerRuntimeEndpoint'
+
+/** A line is replaced or added if that gives what is meant; a text of another style is written anew. */
+export function setEndpointInYaml(text: string, endpoint: string, what: string): string {
+  const wanted: YamlMap = { ...parseYamlMap(text, what), [key]: endpoint }
+  const line = `${key}: ${JSON.stringify(endpoint)}`
+  const replaced = text.replace(new RegExp(`^(["']?)${key}\\1[ \\t]*:.*$`, 'm'), () => line)
+  const added = `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`
+  for (const candidate of [replaced, added]) {
+    try {
+      if (isSameValue(parseYamlMap(candidate, what), wanted)) return candidate
+    } catch {
+      // The text has another style; the next way is tried.
+    }
+  }
+  return formatYaml(wanted)
+}
+
+/** The value of the flag where it stands; flags, order and quotes stay. */
+export function setEndpointInFlags(text: string, endpoint: string, what: string): string {
+  const result = text
+    .split('\n')
+    .map((line) =>
+      line.trimStart().startsWith(`${flagsVariable}=`)
+        ? line.replace(
+            new RegExp(`(--${endpointFlag}(?:=|\\s+))[^\\s"']*`, 'g'),
+            (_, lead: string) => lead + endpoint,
+          )
+        : line,
+    )
+    .join('\n')
+  if (endpointOfFlags(parseKubeletFlags(result)) !== endpoint)
+    throw fail(
+      'node.file-invalid',
+      `set --${endpointFlag} in ${what}: the file has a form that is not understood`,
+    )
+  return result
+}

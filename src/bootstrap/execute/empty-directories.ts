@@ -1,0 +1,31 @@
+// Emptying a directory, with a guard: a link or a setting must not turn it into emptying the system.
+import { fail } from '../../core/errors.js'
+import type { NodeFiles } from '../../ports/bootstrap.js'
+
+const kept = new Set(
+  '/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /tmp /usr /usr/bin /usr/lib /usr/local /usr/share /var /var/lib /var/log /var/run /etc/kubernetes'.split(
+    ' ',
+  ),
+)
+
+/** Undefined: not there. A link is resolved, as kubeadm does; where it leads is checked. */
+export async function resolveToEmpty(files: NodeFiles, path: string): Promise<string | undefined> {
+  const real = await files.resolve(path)
+  if (real === undefined) return undefined
+  if (kept.has(real) || !path.startsWith('/') || path.split('/').includes('..'))
+    throw fail('node.refused', `empty ${path}: it leads to ${real}, which belongs to the system`, {
+      path,
+      real,
+    })
+  const found = await files.stat(real)
+  if (found?.kind !== 'directory')
+    throw fail('node.refused', `empty ${path}: ${real} is not a directory`, { path, real })
+  return real
+}
+
+export async function emptyDirectories(files: NodeFiles, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    const real = await resolveToEmpty(files, path)
+    if (real !== undefined) await files.removeContents(real)
+  }
+}

@@ -1,0 +1,83 @@
+// The journal: a change written down in full before its first step, so that whoever comes after a power cut can
+// finish it, or take it back. It exists exactly as long as a change is under way.
+import { fail } from '../../core/errors.js'
+import type { NodeFiles } from '../../ports/bootstrap.js'
+import { directoryMode, journalPath, stateDirectory } from '../paths.js'
+import type { ClusterChange } from '../plan.js'
+import { decodeText, encodeText, isMap } from '../yaml-text.js'
+
+export interface FileChange {
+  readonly path: string
+  /** Undefined: the file did not exist, or shall not exist. */
+  readonly before: Uint8Array | undefined
+  readonly after: Uint8Array | undefined
+}
+
+/** A change of the cluster together with the way back. */
+export interface ClusterStep {
+  readonly change: ClusterChange
+  readonly before: ClusterChange | { readonly kind: 'delete-config-map'; readonly name: string }
+}
+
+export interface Journal {
+  readonly command: string
+  readonly started: string
+  /** `back` once a step has failed and the change is being undone. */
+  readonly direction: 'forward' | 'back'
+  readonly files: readonly FileChange[]
+  readonly cluster: readonly ClusterStep[]
+  readonly emptyDirectories: readonly string[]
+  readonly removeFiles: readonly string[]
+}
+
+const journalMode = 0o600
+const temporary = `${journalPath}.new`
+
+const encode = (bytes: Uint8Array | undefined): string | null =>
+  bytes === undefined ? null : btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join(''))
+const decode = (text: unknown): Uint8Array | undefined =>
+  typeof text === 'string' ? Uint8Array.from(atob(text), (c) => c.charCodeAt(0)) : undefined
+
+export async function writeJournal(files: NodeFiles, journal: Journal): Promise<void> {
+  const text = JSON.stringify({
+    version: 1,
+    ...journal,
+    files: journal.files.map((f) => ({ path: f.path, before: encode(f.before), after: encode(f.after) })),
+  })
+  await files.makeDirectory(stateDirectory, directoryMode)
+  await files.write(temporary, encodeText(text), journalMode)
+  await files.rename(temporary, journalPath)
+}
+
+export async function removeJournal(files: NodeFiles): Promise<void> {
+  await files.remove(temporary)
+  await files.remove(journalPath)
+}
+
+/** Undefined: nothing is under way. */
+export async function readJournal(files: NodeFiles): Promise<Journal | undefined> {
+  const bytes = await files.read(journalPath)
+  if (bytes === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(decodeText(bytes, journalPath))
+    if (!isMap(value) || value['version'] !== 1 || !Array.isArray(value['files']))
+      throw new Error('unknown shape')
+    const journal = value as unknown as Omit<Journal, 'files'>
+    const list: readonly unknown[] = value['files']
+    return {
+      ...journal,
+      files: list.filter(isMap).map((f) => ({
+        path: String(f['path']),
+        before: decode(f['before']),
+        after: decode(f['after']),
+      })),
+    }
+  } catch (e) {
+    throw fail(
+      'node.journal',
+      `read ${journalPath}: not a journal of this version; look at the files of /var/lib/kubelet by hand, then remove it`,
+      { path: journalPath },
+      e,
+    )
+  }
+}

@@ -1,0 +1,67 @@
+// What a command does first: finish a change that was interrupted, or go on undoing one that had failed.
+import type { NodePorts } from '../../ports/bootstrap.js'
+import { directoryMode, lockPath, stateDirectory } from '../paths.js'
+import { describeChange, neededSteps, runStep } from './cluster-steps.js'
+import { emptyDirectories } from './empty-directories.js'
+import { type Journal, readJournal, removeJournal } from './journal.js'
+import { dropStaged, isSameBytes, replaceNow } from './replace.js'
+
+export interface Recovery {
+  readonly command: string
+  readonly did: 'finished' | 'undone'
+  readonly notices: readonly string[]
+}
+
+/** Undefined: nothing was under way. */
+export async function recover(ports: NodePorts): Promise<Recovery | undefined> {
+  if ((await readJournal(ports.files)) === undefined) return undefined
+  await ports.files.makeDirectory(stateDirectory, directoryMode)
+  const release = await ports.files.lock(lockPath)
+  try {
+    const journal = await readJournal(ports.files)
+    return journal === undefined ? undefined : await settle(ports, journal)
+  } finally {
+    await release()
+  }
+}
+
+async function settle(ports: NodePorts, journal: Journal): Promise<Recovery> {
+  const { files } = ports
+  const forward = journal.direction === 'forward'
+  const notices: string[] = []
+  for (const change of forward ? journal.files : journal.files.toReversed()) {
+    const [from, to] = forward ? [change.before, change.after] : [change.after, change.before]
+    const now = await files.read(change.path)
+    if (isSameBytes(now, to)) continue
+    if (isSameBytes(now, from)) await replaceNow(files, change.path, to)
+    else notices.push(`${change.path} was changed by somebody else meanwhile and is left as it is`)
+  }
+  await dropStaged(files, journal.files)
+  if (forward) {
+    for (const path of journal.emptyDirectories) await ports.mounts.unmountBelow(path)
+    await emptyDirectories(files, journal.emptyDirectories)
+    for (const path of journal.removeFiles) await files.remove(path)
+  }
+  notices.push(...(await settleCluster(ports, journal)))
+  await removeJournal(files)
+  return { command: journal.command, did: forward ? 'finished' : 'undone', notices }
+}
+
+async function settleCluster(
+  { cluster }: NodePorts,
+  { cluster: steps, direction }: Journal,
+): Promise<string[]> {
+  if (steps.length === 0) return []
+  if (cluster === undefined)
+    return direction === 'forward'
+      ? steps.map(({ change }) => `no kubeconfig was given, so this is left to do: ${describeChange(change)}`)
+      : []
+  if (direction === 'forward') {
+    const { steps: needed } = await neededSteps(
+      cluster,
+      steps.map((s) => s.change),
+    )
+    for (const { change } of needed) await runStep(cluster, change)
+  } else for (const { before } of steps.toReversed()) await runStep(cluster, before)
+  return []
+}

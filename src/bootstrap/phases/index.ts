@@ -1,0 +1,16 @@
+// The phases of each command, in the order in which they run. A new phase is a file and a line here.
+import type { CommandName } from '../kubeadm-documents.js'
+import { cleanupNode } from './cleanup-node.js'
+import { kubeletConfig } from './kubelet-config.js'
+import { kubeletStart } from './kubelet-start.js'
+import type { Phase } from './phase.js'
+import { preflight } from './preflight.js'
+import { upgradeUploadConfig, uploadConfig } from './upload-config.js'
+
+export const phasesOf: Readonly<Record<CommandName, readonly Phase[]>> = {
+  init: [preflight, kubeletStart, uploadConfig],
+  join: [preflight, kubeletStart],
+  'upgrade apply': [preflight, upgradeUploadConfig, kubeletConfig],
+  'upgrade node': [preflight, kubeletConfig],
+  reset: [preflight, cleanupNode],
+}

@@ -1,0 +1,100 @@
+// `keelson node`: the commands of kubeadm that bear on a node's CRI socket, and two of our own.
+import { Command } from 'commander'
+import type { CommandName } from '../bootstrap/kubeadm-documents.js'
+import { phasesOf } from '../bootstrap/phases/index.js'
+import type { Phase } from '../bootstrap/phases/phase.js'
+import { listPhases } from '../bootstrap/phases/select.js'
+import { formatNodeStatus, readNodeStatus } from '../bootstrap/status.js'
+import type { Io } from './io.js'
+import { addNodeOptions, addPlaceOptions, type NodeOptions } from './node/options.js'
+import { runNode } from './node/run.js'
+import { createUseSocket } from './node/use-socket.js'
+import { type Wire, wireNode } from './node/wire.js'
+
+const outside = `
+Outside of this command, and left to kubeadm: certificates, control-plane manifests, bootstrap tokens, RBAC and
+add-ons. It prepares and migrates the kubelet's configuration of one node (KEP-4656), beside kubeadm.`
+
+const summaries: Readonly<Record<CommandName, string>> = {
+  init: 'write the kubelet configuration of the first node, upload it to the cluster',
+  join: "write a new node's kubelet configuration from the cluster's",
+  'upgrade apply': 'migrate the first control-plane node, and what the cluster records about it',
+  'upgrade node': 'migrate a node: its CRI socket moves into instance-config.yaml',
+  reset: 'remove pods, kubelet files, certificates and kubeconfigs of this node',
+}
+
+/** The same command with other ports: what the vector suite and tests run. */
+export function createNodeCommand(io: Io, wire: Wire): Command {
+  const upgrade = new Command('upgrade').description('Upgrade the kubelet configuration of a node.')
+  upgrade
+    .addCommand(kubeadmCommand('upgrade apply', io, wire))
+    .addCommand(kubeadmCommand('upgrade node', io, wire))
+  return new Command('node')
+    .description(
+      "Every node keeps its own CRI socket: set up, migrate and inspect a node's kubelet configuration.",
+    )
+    .addCommand(kubeadmCommand('init', io, wire))
+    .addCommand(kubeadmCommand('join', io, wire))
+    .addCommand(upgrade)
+    .addCommand(kubeadmCommand('reset', io, wire))
+    .addCommand(statusCommand(io, wire))
+    .addCommand(createUseSocket(io, wire))
+    .addHelpText('after', outside)
+}
+
+export const create = (io: Io): Command => createNodeCommand(io, wireNode)
+
+function kubeadmCommand(name: CommandName, io: Io, wire: Wire): Command {
+  const command = new Command(name.split(' ').at(-1))
+  command
+    .description(`${summaries[name]}.\n\nPhases, in order:\n${phaseTable(name)}`)
+    .summary(summaries[name])
+  addNodeOptions(command, name)
+    .option('--skip-phases <names>', 'phases to leave out, separated by commas', (v) => v.split(','))
+    .addHelpText('after', outside)
+  if (name === 'upgrade apply') command.argument('[version]', 'the release to go to, such as v1.36.0')
+  command.action(async (...args: unknown[]) => {
+    const version = name === 'upgrade apply' && typeof args[0] === 'string' ? { version: args[0] } : {}
+    await runNode({ command: name, options: command.opts<NodeOptions>(), ...version }, io, wire)
+  })
+  return command.addCommand(phaseCommand(name, io, wire))
+}
+
+const phaseTable = (name: CommandName): string =>
+  listPhases(name)
+    .map(({ path, phase }) => `  ${path.padEnd(24)} ${phase.help}`)
+    .join('\n')
+
+function phaseCommand(name: CommandName, io: Io, wire: Wire): Command {
+  const command = new Command('phase')
+    .description(`Run one phase of ${name}; without a name, list them.`)
+    .action(() => {
+      io.stdout.write(`${phaseTable(name)}\n`)
+    })
+  for (const phase of phasesOf[name]) command.addCommand(onePhase(name, phase, phase.name, io, wire))
+  return command
+}
+
+function onePhase(name: CommandName, phase: Phase, path: string, io: Io, wire: Wire): Command {
+  const command = new Command(phase.name).description(phase.help)
+  addNodeOptions(command, name).action(async () => {
+    await runNode({ command: name, phase: path, options: command.opts<NodeOptions>() }, io, wire)
+  })
+  for (const part of phase.phases ?? [])
+    command.addCommand(onePhase(name, part, `${path}/${part.name}`, io, wire))
+  return command
+}
+
+function statusCommand(io: Io, wire: Wire): Command {
+  const command = new Command('status').description(
+    'Show every place that names a CRI socket, which one wins and why, and what to change. Ends in 1 if something does not fit.',
+  )
+  return addPlaceOptions(command).action(async () => {
+    const options = command.opts<NodeOptions>()
+    const status = await readNodeStatus(await wire(options), options.nodeName)
+    io.stdout.write(
+      options.output === 'json' ? `${JSON.stringify(status, undefined, 2)}\n` : formatNodeStatus(status),
+    )
+    if (status.findings.length > 0) io.exitCode = 1
+  })
+}

@@ -1,0 +1,150 @@
+// The command line of the kubeadm commands: its options, and how they and the config file become one request.
+import { type Command, Option } from 'commander'
+import {
+  type CommandName,
+  type KubeadmDocuments,
+  readKubeadmDocuments,
+} from '../../bootstrap/kubeadm-documents.js'
+import { parseKubeletConfig } from '../../bootstrap/kubelet-config.js'
+import type { KubeletFlag } from '../../bootstrap/kubelet-flags.js'
+import { readKubeletPatches } from '../../bootstrap/patches/patch-files.js'
+import { checkMix, type NodeRequest } from '../../bootstrap/request.js'
+import { fail } from '../../core/errors.js'
+import { type Profile, profiles } from '../../core/feature-gate-table.js'
+import type { NodePorts } from '../../ports/bootstrap.js'
+
+export interface NodeOptions {
+  readonly config?: string
+  readonly criSocket?: string
+  readonly kubeletConfig?: string
+  readonly kubeletExtraArg?: readonly string[]
+  readonly patches?: string
+  readonly featureGates?: string
+  readonly kubernetesVersion?: string
+  readonly nodeName?: string
+  readonly profile: Profile
+  readonly ignorePreflightErrors: readonly string[]
+  readonly skipPhases?: readonly string[]
+  readonly rootfs?: string
+  readonly kubeconfig?: string
+  readonly dryRun?: boolean
+  readonly force?: boolean
+  readonly cleanupTmpDir?: boolean
+  readonly output: 'text' | 'json'
+}
+
+const words = (value: string, before: readonly string[] = []): string[] => [
+  ...before,
+  ...value.split(',').filter((w) => w !== ''),
+]
+const collect = (value: string, before: readonly string[] = []): string[] => [...before, value]
+
+export const addPlaceOptions = (command: Command): Command =>
+  command
+    .option('--rootfs <dir>', 'work on the system that is mounted there instead of this one')
+    .option('--kubeconfig <file>', 'read and change the cluster with it; without one its changes are printed')
+    .option('--node-name <name>', 'the name of the Node; the host name if not given')
+    .addOption(
+      new Option('-o, --output <form>', 'how to print the result').choices(['text', 'json']).default('text'),
+    )
+
+export function addNodeOptions(command: Command, name: CommandName): Command {
+  addPlaceOptions(command)
+    .option(
+      '--config <file>',
+      'kubeadm configuration (v1beta4 or v1beta3), with a KubeletConfiguration if wanted',
+    )
+    .option('--kubernetes-version <version>', 'whose rules apply, such as 1.36')
+    .option(
+      '--ignore-preflight-errors <names>',
+      'checks whose errors only warn, separated by commas; all means every one',
+      words,
+      [],
+    )
+    .option('--dry-run', 'print what would be done and change nothing')
+    .addOption(
+      new Option('--profile <profile>', "follow the KEP's text, or what kubeadm does where it differs")
+        .choices([...profiles])
+        .default('kep'),
+    )
+  if (name === 'reset')
+    return command
+      .option('--cri-socket <url>', "the runtime's endpoint; the node's own record if not given")
+      .option('-f, --force', 'do not ask')
+      .option('--cleanup-tmp-dir', 'also empty /etc/kubernetes/tmp')
+  command
+    .option(
+      '--patches <dir>',
+      'patches for config.yaml: kubeletconfiguration[suffix][+strategic|merge|json].yaml',
+    )
+    .option(
+      '--kubelet-config <file>',
+      'a KubeletConfiguration in a file of its own; may stand beside --cri-socket',
+    )
+    .option('--feature-gates <list>', 'kubeadm feature gates such as NodeLocalCRISocket=true')
+  if (name === 'init' || name === 'join')
+    command
+      .option('--cri-socket <url>', "the runtime's endpoint; what answers if not given")
+      .option('--kubelet-extra-arg <name=value>', 'one more flag for the kubelet; may be repeated', collect)
+  return command
+}
+
+const noDocuments: KubeadmDocuments = { notices: [] }
+
+/** `v=4` -> { name: v, value: 4 } */
+function parseExtraArg(text: string): KubeletFlag {
+  const at = text.indexOf('=')
+  if (at < 1) throw fail('usage.invalid', `--kubelet-extra-arg ${text}: write it as NAME=VALUE`)
+  return { name: text.slice(0, at), value: text.slice(at + 1) }
+}
+
+export interface ReadRequest {
+  readonly request: NodeRequest
+  readonly dryRun: boolean
+  readonly force: boolean
+  readonly skipPhases: readonly string[]
+  readonly ignorePreflightErrors: readonly string[]
+}
+
+export async function readRequest(
+  command: CommandName,
+  options: NodeOptions,
+  versionArgument: string | undefined,
+  input: NodePorts['input'],
+): Promise<ReadRequest> {
+  checkMix(options.criSocket, options.config)
+  const documents =
+    options.config === undefined
+      ? noDocuments
+      : readKubeadmDocuments(await input.read(options.config), options.config, command)
+  const patchesDirectory = options.patches ?? documents.settings?.patchesDirectory
+  const kubelet =
+    options.kubeletConfig === undefined
+      ? documents.kubelet
+      : parseKubeletConfig(await input.read(options.kubeletConfig), options.kubeletConfig)
+  return {
+    request: {
+      command,
+      profile: options.profile,
+      nodeName: options.nodeName,
+      asked: {
+        flag: options.criSocket,
+        config: command === 'reset' ? documents.reset?.criSocket : documents.node?.criSocket,
+      },
+      featureGates: options.featureGates,
+      kubernetesVersion: versionArgument ?? options.kubernetesVersion,
+      documents,
+      kubeletDocument: kubelet,
+      extraArgs: (options.kubeletExtraArg ?? []).map(parseExtraArg),
+      patches: readKubeletPatches(patchesDirectory === undefined ? [] : await input.walk(patchesDirectory)),
+      cleanupTmpDir: options.cleanupTmpDir ?? false,
+    },
+    dryRun: options.dryRun ?? documents.settings?.dryRun ?? false,
+    force: options.force ?? documents.reset?.force ?? false,
+    skipPhases: [...(options.skipPhases ?? []), ...(documents.settings?.skipPhases ?? [])],
+    ignorePreflightErrors: [
+      ...options.ignorePreflightErrors,
+      ...(documents.settings?.ignorePreflightErrors ?? []),
+    ],
+  }
+}

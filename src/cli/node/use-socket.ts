@@ -1,0 +1,62 @@
+// `keelson node use-socket URL` and its way back.
+import { Command } from 'commander'
+import { type UseSocketResult, undoUseSocket, useSocket } from '../../bootstrap/use-socket.js'
+import { fail } from '../../core/errors.js'
+import type { Io } from '../io.js'
+import { addPlaceOptions, type NodeOptions } from './options.js'
+import type { Wire } from './wire.js'
+
+interface UseSocketOptions extends NodeOptions {
+  readonly undo?: boolean
+  readonly restart?: boolean
+}
+
+export function createUseSocket(io: Io, wire: Wire): Command {
+  const command = new Command('use-socket')
+    .description(
+      "Move this node to another runtime's endpoint: instance-config.yaml and config.yaml, or the flag where the node still goes by it.",
+    )
+    .argument('[url]', 'the endpoint, such as unix:///run/crio/crio.sock')
+    .option('--undo', 'take the last use-socket back, byte for byte')
+    .option('--restart', 'stop the kubelet before and start it after')
+    .option('--dry-run', 'print what would be done and change nothing')
+    .option('-f, --force', 'even if nothing answers there, or a file was changed since')
+  return addPlaceOptions(command).action(async (url: string | undefined) => {
+    const options = command.opts<UseSocketOptions>()
+    if ((url === undefined) !== (options.undo ?? false))
+      throw fail('usage.invalid', 'use-socket takes either a URL or --undo')
+    const request = {
+      nodeName: options.nodeName,
+      dryRun: options.dryRun ?? false,
+      force: options.force ?? false,
+      restart: options.restart ?? false,
+    }
+    const ports = await wire(options)
+    const result =
+      url === undefined ? await undoUseSocket(request, ports) : await useSocket(url, request, ports)
+    io.stdout.write(
+      options.output === 'json' ? `${JSON.stringify(result, undefined, 2)}\n` : formatResult(result),
+    )
+  })
+}
+
+function formatResult({ endpoint, plan, outcome, recovery }: UseSocketResult): string {
+  const lines = [`${plan.command}: ${endpoint}`]
+  if (recovery !== undefined) lines.push(`an interrupted ${recovery.command} was ${recovery.did} first`)
+  for (const w of plan.warnings) lines.push(`warning: ${w.message} [${w.id}]`)
+  for (const n of [...(recovery?.notices ?? []), ...plan.notices]) lines.push(`note: ${n}`)
+  if (outcome === undefined)
+    for (const w of plan.writes)
+      lines.push(w.text === undefined ? `would remove ${w.path}` : `would write ${w.path}`)
+  else {
+    for (const path of outcome.written) lines.push(`changed ${path}`)
+    for (const c of outcome.clusterDone) lines.push(`done in the cluster: ${c}`)
+    for (const c of outcome.clusterLeft) lines.push(`left to do in the cluster: ${c}`)
+    lines.push(
+      outcome.written.length === 0
+        ? 'nothing had to be changed'
+        : 'restart the kubelet: systemctl restart kubelet',
+    )
+  }
+  return `${lines.join('\n')}\n`
+}
