@@ -1,6 +1,7 @@
 // Runs other programs for the lab: each in a process group of its own, so that the group can be ended whole.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fail } from '../core/errors.js'
 
@@ -83,13 +84,19 @@ export function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL
   }
 }
 
-const groupAlive = (pid: number): boolean => {
-  try {
-    process.kill(-pid, 0)
-    return true
-  } catch {
-    return false
+/** Members that still run; a dead one that its new parent has not collected yet is none. */
+function groupAlive(group: number): boolean {
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
+      const [state, , pgrp] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      if (Number(pgrp) === group && state !== 'Z' && state !== 'X') return true
+    } catch {
+      // It ended while we looked.
+    }
   }
+  return false
 }
 
 /** Kills the group and waits until none of it is left, or the time is up. */

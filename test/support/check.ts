@@ -11,11 +11,20 @@ export interface Check {
   run(): unknown
 }
 
+/** Returned by a check that does not apply to this kernel; it is then reported as skipped. */
+export class NotHere {
+  readonly notHere: string
+  constructor(reason: string) {
+    this.notHere = reason
+  }
+}
+
 export interface CheckResult {
   readonly name: string
   readonly ok: boolean
   readonly ms: number
   readonly error?: string
+  readonly skipped?: string
   readonly figures?: unknown
 }
 
@@ -33,6 +42,7 @@ async function runCheck(check: Check): Promise<CheckResult> {
       timer = setTimeout(() => reject(new Error(`not done after ${limit} ms`)), limit)
     })
     const figures = await Promise.race([Promise.resolve(check.run()), late])
+    if (figures instanceof NotHere) return { name: check.name, ok: true, ms: ms(), skipped: figures.notHere }
     return { name: check.name, ok: true, ms: ms(), ...(figures === undefined ? {} : { figures }) }
   } catch (e) {
     const error = e instanceof Error ? (e.stack ?? e.message) : String(e)

@@ -1,7 +1,7 @@
 // "Run these checks inside that kernel": one boot for a list of checks, each reported as a test of its own.
 //   await labChecks('cgroup v2', { place: 'uml' }, new URL('./inside/cgroups.ts', import.meta.url))
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -28,8 +28,6 @@ export interface LabChecksOptions {
   readonly disksMiB?: readonly number[]
   readonly timeoutS?: number
   readonly env?: Readonly<Record<string, string>>
-  /** A reason why this machine is not the one the scenario is about; it is then skipped, in CI as well. */
-  readonly unless?: string | undefined
 }
 
 const requirementsOf = (o: LabChecksOptions): Requirements =>
@@ -81,7 +79,6 @@ async function runBundle(
       (o.disksMiB ?? []).map(async (mib, i) => {
         const file = join(out, `disk${i}.img`)
         await writeFile(file, '')
-        const { truncate } = await import('node:fs/promises')
         await truncate(file, mib * 1024 * 1024)
         return file
       }),
@@ -148,7 +145,7 @@ export async function labChecks(name: string, options: LabChecksOptions, file: U
     let out: string | undefined
     beforeAll(
       async () => {
-        if (missing !== undefined || options.unless !== undefined) return
+        if (missing !== undefined) return
         out = await mkdtemp(join(tmpdir(), 'keelson-checks-'))
         const module = join(out, 'checks.mjs')
         try {
@@ -167,17 +164,18 @@ export async function labChecks(name: string, options: LabChecksOptions, file: U
     })
     for (const check of checks)
       test(check.name, (ctx) => {
-        if (options.unless !== undefined) return ctx.skip(options.unless)
         if (missing !== undefined) {
           if (process.env.CI === 'true') throw new Error(`CI is set, but this test ${missing}`)
           return ctx.skip(missing)
         }
-        report(check, run)
+        const skipped = report(check, run)
+        if (skipped !== undefined) ctx.skip(skipped)
       })
   })
 }
 
-function report(check: Check, run: Run | Error | undefined): void {
+/** The reason when the check did not apply; throws when it failed. */
+function report(check: Check, run: Run | Error | undefined): string | undefined {
   if (run === undefined) throw new Error('the checks did not run')
   if (run instanceof Error) throw run
   const result = run.results.get(check.name)
@@ -185,4 +183,5 @@ function report(check: Check, run: Run | Error | undefined): void {
     throw new Error(`no result; the run ended with status ${run.code}, its last output:\n${run.output}`)
   if (!result.ok) throw new Error(`${result.error ?? 'failed'}\noutput of the run:\n${run.output}`)
   if (result.figures !== undefined) console.log(`${check.name}: ${JSON.stringify(result.figures)}`)
+  return result.skipped
 }

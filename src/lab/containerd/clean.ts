@@ -2,7 +2,7 @@
 // firewall rules, cgroups, files. Works whoever started it and however it ended.
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runProgram } from '../process.js'
 import type { ContainerdPlan } from './config.js'
@@ -11,10 +11,15 @@ type Remembered = Pick<ContainerdPlan, 'dir' | 'root' | 'socket' | 'bridge' | 'n
   /** Cgroup directories that were there before us, and firewall chains that CNI shares. */
   readonly cgroups: readonly string[]
   readonly chains: readonly string[]
+  /** The bridge plugin switches forwarding on for the whole machine. */
+  readonly ipForward: string
 }
 
 const cgroupRoot = '/sys/fs/cgroup'
 const note = 'remember.json'
+const ipForwardFile = '/proc/sys/net/ipv4/ip_forward'
+/** How our bridges on a host are called, so that one instance sees whether another still needs forwarding. */
+export const bridgePrefix = 'kl'
 
 export async function rememberHost(plan: ContainerdPlan): Promise<void> {
   const { dir, root, socket, bridge, network } = plan
@@ -26,6 +31,7 @@ export async function rememberHost(plan: ContainerdPlan): Promise<void> {
     network,
     cgroups: await cgroupDirectories(),
     chains: (await natRules('iptables')).filter((r) => r.startsWith('-N ')),
+    ipForward: await readFile(ipForwardFile, 'utf8').catch(() => ''),
   }
   await writeFile(join(dir, note), JSON.stringify(remembered))
 }
@@ -171,8 +177,10 @@ const words = (rule: string): string[] =>
     w.startsWith('"') ? w.slice(1, -1).replaceAll('\\"', '"').replaceAll('\\\\', '\\') : w,
   )
 
-async function removeNetwork({ bridge, network, chains }: Remembered): Promise<void> {
+async function removeNetwork({ bridge, network, chains, ipForward }: Remembered): Promise<void> {
   await runProgram(['ip', 'link', 'del', bridge]).catch(() => undefined)
+  const others = (await readdir('/sys/class/net').catch(() => [])).filter((n) => n.startsWith(bridgePrefix))
+  if (ipForward !== '' && others.length === 0) await writeFile(ipForwardFile, ipForward).catch(() => {})
   for (const command of ['iptables', 'ip6tables']) {
     const rules = await natRules(command)
     const ours = rules.filter((r) => r.startsWith('-A ') && r.includes(network))
@@ -184,11 +192,7 @@ async function removeNetwork({ bridge, network, chains }: Remembered): Promise<v
   }
   const results = '/var/lib/cni/results'
   for (const file of await readdir(results).catch(() => []))
-    if (basename(file).startsWith(`${network}-`) || basename(file).startsWith('lo-')) {
-      const text = await readFile(join(results, file), 'utf8').catch(() => '')
-      if (text.includes(network) || text.includes('keelson'))
-        await unlink(join(results, file)).catch(() => {})
-    }
+    if (file.startsWith(`${network}-`)) await unlink(join(results, file)).catch(() => {})
 }
 
 /** portmap's chains are shared by all networks: they go when we brought them and nobody else hangs rules on them. */

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { imageReferences } from '../images/images.js'
 import { findCommand } from '../packages.js'
 import { lastLines, mustRun } from '../process.js'
 import { agentCommand } from '../self.js'
-import { cleanContainerd, rememberHost } from './clean.js'
+import { bridgePrefix, cleanContainerd, rememberHost } from './clean.js'
 import { type ContainerdPlan, formatContainerdConfig, formatNetwork, loopbackNetwork } from './config.js'
 
 export interface PrivateContainerdOptions {
@@ -132,7 +132,7 @@ async function planContainerd(options: PrivateContainerdOptions): Promise<Contai
     dir,
     root: options.root ?? join(dir, 'root'),
     socket: options.socket ?? join(dir, 'containerd.sock'),
-    bridge: options.bridge ?? `kl${id.toString('hex')}`,
+    bridge: options.bridge ?? `${bridgePrefix}${id.toString('hex')}`,
     subnet: options.subnet ?? `10.${88 + ((id[0] ?? 0) % 32)}.${id[1] ?? 0}.0/24`,
     network: `keelson-${id.toString('hex')}`,
     systemdCgroup: options.systemdCgroup ?? false,
@@ -196,6 +196,3 @@ async function startGuard(dir: string): Promise<ChildProcess> {
   guard.channel?.unref()
   return guard
 }
-
-export const removeDirectory = (dir: string): Promise<void> =>
-  rm(dir, { recursive: true, force: true, maxRetries: 5 })

@@ -1,0 +1,54 @@
+// `keelson lab run` killed at 20 moments of its life, from before the supervisor is up to after the command has ended:
+// within 5 s there is no process, mount, namespace or temporary file of it.
+import assert from 'node:assert/strict'
+import { rmdirSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { needsOf } from '../../src/lab/packages.js'
+import { buildCommandLine, removeCommandLine, startLabRun } from '../support/lab-command.js'
+import { isClean, keptNamespaces, leftoversOf } from '../support/leftovers.js'
+import { requires } from '../support/requirements.js'
+
+const cleanWithinMs = 5000
+
+/** The spans cover boot, command and power-off; a moment is drawn from each twentieth of a life. */
+const plans = [
+  { bed: 'uml', args: [], moments: 10, spanMs: 5000 },
+  { bed: 'uml', args: ['--containerd'], moments: 4, spanMs: 9000 },
+  { bed: 'uml-systemd', args: [], moments: 3, spanMs: 9000 },
+  { bed: 'qemu', args: [], moments: 3, spanMs: 18_000 },
+] as const
+
+async function killAt(args: readonly string[], ms: number): Promise<{ cleanAfterMs: number }> {
+  const namespaces = keptNamespaces()
+  const run = startLabRun([...args, '--timeout', '120', '--', 'sleep', '1'])
+  await Promise.race([sleep(ms), run.ended])
+  run.child.kill('SIGKILL')
+  const killed = performance.now()
+  await run.ended
+  let left = leftoversOf(run.dir)
+  while (!isClean(left) && performance.now() - killed < cleanWithinMs) {
+    await sleep(50)
+    left = leftoversOf(run.dir)
+  }
+  const cleanAfterMs = Math.round(performance.now() - killed)
+  assert.deepEqual(left, { processes: [], mounts: [], files: [] }, `killed after ${ms} ms`)
+  assert.deepEqual(keptNamespaces(), namespaces)
+  rmdirSync(run.dir)
+  return { cleanAfterMs }
+}
+
+beforeAll(buildCommandLine)
+afterAll(removeCommandLine)
+
+describe('lab run killed with SIGKILL leaves nothing', () => {
+  for (const { bed, args, moments, spanMs } of plans)
+    for (let i = 0; i < moments; i++) {
+      const ms = Math.round(((i + Math.random()) / moments) * spanMs)
+      test(`${bed} ${args.join(' ')} moment ${i + 1} of ${moments}`, { timeout: 120_000 }, async (ctx) => {
+        requires(ctx, { root: true, packages: needsOf(bed, args.length > 0) })
+        const { cleanAfterMs } = await killAt(['--bed', bed, ...args], ms)
+        console.log(`${bed} ${args.join(' ')}: killed after ${ms} ms, clean ${cleanAfterMs} ms later`)
+      })
+    }
+})

@@ -1,0 +1,71 @@
+// `keelson lab run` as a process of its own, built as it is shipped, with a temporary directory that only it uses.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface LabCommand {
+  readonly child: ChildProcess
+  /** Everything temporary of this run is below. */
+  readonly dir: string
+  readonly stdout: () => string
+  readonly stderr: () => string
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
+}
+
+let built: string | undefined
+
+/** The command line and the agent bundled like scripts/build.mjs does, apart from dist/, which others may be rebuilding. */
+export async function buildCommandLine(): Promise<void> {
+  const outdir = mkdtempSync(join(tmpdir(), 'keelson-cli-'))
+  await build({
+    absWorkingDir: root,
+    entryPoints: { main: 'src/cli/main.ts', 'lab-agent': 'src/lab/agent.ts' },
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'silent',
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+  })
+  writeFileSync(join(outdir, 'package.json'), '{"type":"module"}')
+  built = outdir
+}
+
+export function removeCommandLine(): void {
+  if (built !== undefined) rmSync(built, { recursive: true })
+  built = undefined
+}
+
+export function startLabRun(args: readonly string[]): LabCommand {
+  if (built === undefined) throw new Error('buildCommandLine() comes first')
+  const dir = mkdtempSync(join(tmpdir(), 'keelson-lab-test-'))
+  const child = spawn(process.execPath, [join(built, 'main.js'), 'lab', 'run', ...args], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: dir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const out: Buffer[] = []
+  const err: Buffer[] = []
+  child.stdout.on('data', (d: Buffer) => out.push(d))
+  child.stderr.on('data', (d: Buffer) => err.push(d))
+  return {
+    child,
+    dir,
+    stdout: () => Buffer.concat(out).toString(),
+    stderr: () => Buffer.concat(err).toString(),
+    ended: once(child, 'close').then(([code, signal]) => ({
+      code: code as number | null,
+      signal: signal as NodeJS.Signals | null,
+    })),
+  }
+}
