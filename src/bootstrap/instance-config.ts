@@ -18,7 +18,7 @@ export function parseInstanceConfig(text: string): YamlMap {
     })
   if (documents.length > 1) throw bad('it holds several documents, expected one mapping')
   if (!isMap(only)) throw bad('it is no mapping of keys to values')
-  const endpoint = only['containerRuntimeEndpoint']
+  const endpoint = only.containerRuntimeEndpoint
   if (endpoint !== undefined && endpoint !== null && typeof endpoint !== 'string')
     throw bad('containerRuntimeEndpoint is not text')
   return only
@@ -26,6 +26,6 @@ export function parseInstanceConfig(text: string): YamlMap {
 
 /** Undefined: the file records no socket. */
 export function endpointOfInstance(instance: YamlMap | undefined): string | undefined {
-  const endpoint = instance?.['containerRuntimeEndpoint']
+  const endpoint = instance?.containerRuntimeEndpoint
   return typeof endpoint === 'string' && endpoint !== '' ? endpoint : undefined
 }

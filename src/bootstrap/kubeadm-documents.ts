@@ -58,14 +58,14 @@ export function readKubeadmDocuments(text: string, what: string, command: Comman
     const kind = kindIn(document, what)
     if (kind === undefined)
       notices.push(
-        `${what}: document ${String(document['kind'])} (${String(document['apiVersion'])}) is not used here`,
+        `${what}: document ${String(document.kind)} (${String(document.apiVersion)}) is not used here`,
       )
     else if (kind in found) throw fail('config.invalid', `read ${what}: ${kind} stands twice`, { what })
     else found[kind] = document
   }
   const own = found[kindOf[command]]
-  const kubelet = found['KubeletConfiguration']
-  const cluster = found['ClusterConfiguration']
+  const kubelet = found.KubeletConfiguration
+  const cluster = found.ClusterConfiguration
   if (own === undefined && kubelet === undefined && cluster === undefined)
     throw fail('config.kind', `read ${what}: it holds no ${kindOf[command]}`, { what })
   return {

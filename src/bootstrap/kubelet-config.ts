@@ -14,7 +14,7 @@ export const completeKubeletConfig = (document: YamlMap): YamlMap => ({
   apiVersion,
   kind,
   ...document,
-  containerRuntimeEndpoint: document['containerRuntimeEndpoint'] ?? '',
+  containerRuntimeEndpoint: document.containerRuntimeEndpoint ?? '',
 })
 
 /** What init fills in for a new cluster, as far as this KEP goes; docs/node.md names what is left to kubeadm. */
@@ -28,10 +28,10 @@ export function parseKubeletConfig(text: string, what: string): YamlMap {
 }
 
 export function checkKubeletConfig(document: YamlMap, what: string): YamlMap {
-  const found = `${String(document['apiVersion'])}, ${String(document['kind'])}`
-  if (document['apiVersion'] !== apiVersion || document['kind'] !== kind)
+  const found = `${String(document.apiVersion)}, ${String(document.kind)}`
+  if (document.apiVersion !== apiVersion || document.kind !== kind)
     throw fail('config.kind', `read ${what}: expected ${apiVersion}, ${kind}; found ${found}`, { what })
-  const endpoint = document['containerRuntimeEndpoint']
+  const endpoint = document.containerRuntimeEndpoint
   if (endpoint !== undefined && endpoint !== null && typeof endpoint !== 'string')
     throw fail('config.invalid', `read ${what}: containerRuntimeEndpoint is not text`, { what })
   return document
@@ -55,7 +55,7 @@ export function planKubeletConfig({ base, instance, patches, profile }: ConfigIn
 /** The endpoint that a config.yaml names; undefined for none, also when the text cannot be read. */
 export function endpointOfConfig(text: string): string | undefined {
   try {
-    const endpoint = parseYamlMap(text, 'config.yaml')?.['containerRuntimeEndpoint']
+    const endpoint = parseYamlMap(text, 'config.yaml')?.containerRuntimeEndpoint
     return typeof endpoint === 'string' && endpoint !== '' ? endpoint : undefined
   } catch {
     return undefined

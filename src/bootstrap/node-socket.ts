@@ -31,22 +31,22 @@ type Record = 'annotation' | 'instance-config'
 
 interface Order {
   readonly records: readonly Record[]
-  readonly then: 'error' | 'detect'
+  readonly otherwise: 'error' | 'detect'
 }
 
 function orderFor(minor: number, gateOn: boolean): Order {
-  if (minor <= 31 || (minor <= 33 && !gateOn)) return { records: ['annotation'], then: 'error' }
-  if (minor <= 33) return { records: ['instance-config', 'annotation'], then: 'error' }
-  if (minor === 34) return { records: ['annotation', 'instance-config'], then: 'error' }
-  if (minor <= 36) return { records: ['annotation', 'instance-config'], then: 'detect' }
-  return { records: ['instance-config'], then: 'detect' }
+  if (minor <= 31 || (minor <= 33 && !gateOn)) return { records: ['annotation'], otherwise: 'error' }
+  if (minor <= 33) return { records: ['instance-config', 'annotation'], otherwise: 'error' }
+  if (minor === 34) return { records: ['annotation', 'instance-config'], otherwise: 'error' }
+  if (minor <= 36) return { records: ['annotation', 'instance-config'], otherwise: 'detect' }
+  return { records: ['instance-config'], otherwise: 'detect' }
 }
 
 export function decideUpgradeSocket(minor: number, gateOn: boolean, facts: SocketFacts): SocketChoice {
   const order = orderFor(minor, gateOn)
   const recorded = fromRecords(order.records, facts, 'nodeRegistration.criSocket')
   if (recorded !== undefined) return recorded
-  if (order.then === 'error') {
+  if (order.otherwise === 'error') {
     const file = minor === 34 ? ` and there is no ${instanceConfigPath} that names one` : ''
     throw fail(
       'node.socket-unknown',

@@ -24,8 +24,8 @@ export function parseUndoRecord(text: string | undefined): UndoEntry[] {
   if (text === undefined) return []
   try {
     const value: unknown = JSON.parse(text)
-    if (isMap(value) && value['version'] === 1 && Array.isArray(value['entries']))
-      return value['entries'] as UndoEntry[]
+    if (isMap(value) && value.version === 1 && Array.isArray(value.entries))
+      return value.entries as UndoEntry[]
   } catch {
     // Falls through to the same error as a text of another shape.
   }

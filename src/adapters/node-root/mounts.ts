@@ -9,14 +9,14 @@ import type { NodeMounts } from '../../ports/bootstrap.js'
 const run = promisify(execFile)
 
 /** The kernel writes blanks and backslashes in paths as octal. */
-const unescape = (text: string): string =>
+const parseOctal = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
 
 /** Mount points strictly below a directory, innermost first. */
 export const parseMountsBelow = (mountinfo: string, directory: string): string[] =>
   mountinfo
     .split('\n')
-    .map((line) => unescape(line.split(' ')[4] ?? ''))
+    .map((line) => parseOctal(line.split(' ')[4] ?? ''))
     .filter((point) => point.startsWith(`${directory.replace(/\/$/, '')}/`))
     .toReversed()
 

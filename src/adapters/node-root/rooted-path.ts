@@ -23,7 +23,9 @@ export async function resolveInside(root: string, path: string): Promise<Resolve
   const todo = path.split('/').filter((p) => p !== '' && p !== '.')
   const done: string[] = []
   let links = 0
-  let viaLink: string | undefined
+  let viaLink = ''
+  /** How many parts are left behind the target of the last link: down to there it is the target that is missing. */
+  let behindLink = Number.POSITIVE_INFINITY
   while (todo.length > 0) {
     const part = todo.shift() ?? ''
     if (part === '..') {
@@ -36,7 +38,7 @@ export async function resolveInside(root: string, path: string): Promise<Resolve
       isLink = (await lstat(here)).isSymbolicLink()
     } catch (e) {
       if (!isMissing(e)) throw e
-      if (viaLink !== undefined)
+      if (todo.length >= behindLink)
         throw fail('node.refused', `follow ${path}: ${viaLink} is a link to something that does not exist`, {
           path,
         })
@@ -50,6 +52,7 @@ export async function resolveInside(root: string, path: string): Promise<Resolve
       throw fail('node.refused', `follow ${path}: its links go round in a circle`, { path })
     const target = await readlink(here)
     viaLink = `/${[...done, part].join('/')}`
+    behindLink = todo.length
     if (target.startsWith('/')) done.length = 0
     todo.unshift(...target.split('/').filter((p) => p !== '' && p !== '.'))
   }

@@ -60,16 +60,15 @@ export async function readJournal(files: NodeFiles): Promise<Journal | undefined
   if (bytes === undefined) return undefined
   try {
     const value: unknown = JSON.parse(decodeText(bytes, journalPath))
-    if (!isMap(value) || value['version'] !== 1 || !Array.isArray(value['files']))
-      throw new Error('unknown shape')
+    if (!isMap(value) || value.version !== 1 || !Array.isArray(value.files)) throw new Error('unknown shape')
     const journal = value as unknown as Omit<Journal, 'files'>
-    const list: readonly unknown[] = value['files']
+    const list: readonly unknown[] = value.files
     return {
       ...journal,
       files: list.filter(isMap).map((f) => ({
-        path: String(f['path']),
-        before: decode(f['before']),
-        after: decode(f['after']),
+        path: String(f.path),
+        before: decode(f.before),
+        after: decode(f.after),
       })),
     }
   } catch (e) {

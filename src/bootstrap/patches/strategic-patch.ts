@@ -7,12 +7,12 @@ const deleteFromList = '$deleteFromPrimitiveList/'
 const elementOrder = '$setElementOrder/'
 
 export function strategicPatch(target: unknown, patch: YamlMap): YamlMap {
-  const directive = patch['$patch']
+  const directive = patch.$patch
   if (directive === 'replace') return withoutDirectives(patch)
   if (directive === 'delete') return {}
   if (directive !== undefined && directive !== 'merge')
     throw fail('node.patch', `unknown $patch directive ${JSON.stringify(directive)}`)
-  const result: YamlMap = isMap(target) ? retained(target, patch['$retainKeys']) : {}
+  const result: YamlMap = isMap(target) ? retained(target, patch.$retainKeys) : {}
   for (const [key, value] of Object.entries(patch)) {
     if (key === '$patch' || key === '$retainKeys' || key.startsWith(elementOrder)) continue
     if (key.startsWith(deleteFromList)) removeFromList(result, key.slice(deleteFromList.length), value)
@@ -24,7 +24,7 @@ export function strategicPatch(target: unknown, patch: YamlMap): YamlMap {
 }
 
 function applyMap(result: YamlMap, key: string, value: YamlMap): void {
-  if (value['$patch'] === 'delete') delete result[key]
+  if (value.$patch === 'delete') delete result[key]
   else result[key] = strategicPatch(result[key], value)
 }
 

@@ -19,10 +19,9 @@ export function planUploadKubeadm(ctx: PhaseContext): PlanPart {
     ...stored,
     ...named,
   }
-  const storedGates =
-    isMap(stored['featureGates']) && !('featureGates' in named) ? stored['featureGates'] : {}
+  const storedGates = isMap(stored.featureGates) && !('featureGates' in named) ? stored.featureGates : {}
   const featureGates = { ...storedGates, ...gates }
-  if (Object.keys(featureGates).length > 0) document['featureGates'] = featureGates
+  if (Object.keys(featureGates).length > 0) document.featureGates = featureGates
   return { cluster: [configMap(kubeadmConfigMap, kubeadmConfigMapKey, document)] }
 }
 

@@ -44,7 +44,7 @@ export async function act(scene: Scene, input: Fields): Promise<ActResult> {
 function wireFor(scene: Scene, input: Fields): Wire {
   return async (place) => {
     const ports = { ...(await wireNode(place)), cluster: scene.cluster }
-    if (input['os'] !== 'windows') return ports
+    if (input.os !== 'windows') return ports
     return {
       ...ports,
       host: async () => ({ ...(await ports.host()), os: 'windows' }),
@@ -54,9 +54,9 @@ function wireFor(scene: Scene, input: Fields): Wire {
 }
 
 async function argumentsFor(scene: Scene, input: Fields): Promise<string[]> {
-  const command = String(input['command'])
+  const command = String(input.command)
   const args = command.split(' ')
-  const version = String(input['kubeadmVersion'])
+  const version = String(input.kubeadmVersion)
   args.push(
     '--rootfs',
     scene.root,
@@ -67,18 +67,18 @@ async function argumentsFor(scene: Scene, input: Fields): Promise<string[]> {
     '--ignore-preflight-errors',
     'all',
   )
-  if (input['dryRun'] === true) args.push('--dry-run')
+  if (input.dryRun === true) args.push('--dry-run')
   if (command === 'reset') args.push('--force')
   if (command === 'init') args.push('--kubelet-config', join(scene.given, 'kubelet.yaml'))
-  if (command === 'init' && typeof input['gate'] === 'boolean')
-    args.push('--feature-gates', `NodeLocalCRISocket=${input['gate']}`)
-  if (isFields(input['patches'])) args.push('--patches', join(scene.given, 'patches'))
-  if (typeof input['criSocketFlag'] === 'string') args.push('--cri-socket', input['criSocketFlag'])
-  const extraArgs = Array.isArray(input['extraArgs']) ? input['extraArgs'].filter(Array.isArray) : []
+  if (command === 'init' && typeof input.gate === 'boolean')
+    args.push('--feature-gates', `NodeLocalCRISocket=${input.gate}`)
+  if (isFields(input.patches)) args.push('--patches', join(scene.given, 'patches'))
+  if (typeof input.criSocketFlag === 'string') args.push('--cri-socket', input.criSocketFlag)
+  const extraArgs = Array.isArray(input.extraArgs) ? input.extraArgs.filter(Array.isArray) : []
   const newNode = command === 'init' || command === 'join'
-  if (typeof input['criSocketConfig'] === 'string') {
+  if (typeof input.criSocketConfig === 'string') {
     const config = join(scene.given, 'config.yaml')
-    await writeFile(config, stringify(configDocument(command, input['criSocketConfig'], extraArgs)))
+    await writeFile(config, stringify(configDocument(command, input.criSocketConfig, extraArgs)))
     args.push('--config', config)
   } else if (newNode)
     for (const [name, value] of extraArgs) args.push('--kubelet-extra-arg', `${name}=${value}`)

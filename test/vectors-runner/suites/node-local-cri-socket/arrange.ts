@@ -35,14 +35,14 @@ export async function arrange(input: Fields, base: Fields): Promise<Scene> {
   await mkdir(join(root, 'etc'), { recursive: true })
   await mkdir(given)
   await writeFile(join(root, 'etc/hostname'), `${nodeName}\n`)
-  const filesBefore = texts(input['files'])
+  const filesBefore = texts(input.files)
   for (const [path, text] of Object.entries(filesBefore)) await put(join(root, path), text)
-  if (isFields(input['patches']))
-    for (const [name, text] of Object.entries(texts(input['patches'])))
+  if (isFields(input.patches))
+    for (const [name, text] of Object.entries(texts(input.patches)))
       await put(join(given, 'patches', name), text)
-  const kubelet = { ...base, ...(isFields(input['userKubeletConfig']) ? input['userKubeletConfig'] : {}) }
+  const kubelet = { ...base, ...(isFields(input.userKubeletConfig) ? input.userKubeletConfig : {}) }
   await writeFile(join(given, 'kubelet.yaml'), stringify(kubelet))
-  const listening = Array.isArray(input['listening']) ? input['listening'].map(String) : []
+  const listening = Array.isArray(input.listening) ? input.listening.map(String) : []
   const servers = await listenAll(root, listening)
   const cluster = createFakeCluster()
   fillCluster(cluster, input, base)
@@ -87,13 +87,12 @@ async function listenAll(root: string, endpoints: readonly string[]): Promise<Se
 
 function fillCluster(cluster: FakeCluster, input: Fields, base: Fields): void {
   const annotations = new Map<string, string>()
-  if (typeof input['annotation'] === 'string') annotations.set(criSocketAnnotation, input['annotation'])
+  if (typeof input.annotation === 'string') annotations.set(criSocketAnnotation, input.annotation)
   cluster.nodes.set(nodeName, annotations)
-  if (input['command'] === 'init') return
-  const document = { ...base, ...(isFields(input['cluster']) ? input['cluster'] : {}) }
+  if (input.command === 'init') return
+  const document = { ...base, ...(isFields(input.cluster) ? input.cluster : {}) }
   cluster.configMaps.set('kubelet-config', new Map([['kubelet', stringify(document)]]))
-  const gate =
-    typeof input['gate'] === 'boolean' ? { featureGates: { NodeLocalCRISocket: input['gate'] } } : {}
+  const gate = typeof input.gate === 'boolean' ? { featureGates: { NodeLocalCRISocket: input.gate } } : {}
   const clusterConfiguration = { apiVersion: 'kubeadm.k8s.io/v1beta4', kind: 'ClusterConfiguration', ...gate }
   cluster.configMaps.set(
     'kubeadm-config',

@@ -12,7 +12,7 @@ const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8
 
 export async function compareError(scene: Scene, expected: Fields, result: ActResult): Promise<Difference[]> {
   if (result.kind !== 'error') return [{ path: 'outcome', expected: 'error', got: 'ok' }]
-  const words = Array.isArray(expected['errorContains']) ? expected['errorContains'].map(String) : []
+  const words = Array.isArray(expected.errorContains) ? expected.errorContains.map(String) : []
   const missing = words.filter((w) => !result.message.toLowerCase().includes(w.toLowerCase()))
   const differences: Difference[] = await compareFiles(scene, expected)
   if (missing.length > 0) differences.push({ path: 'errorContains', expected: missing, got: result.message })
@@ -33,23 +33,22 @@ export async function compareSuccess(
   const check = (path: string, want: unknown, got: unknown) => {
     if (!isSameValue(want, got)) differences.push({ path, expected: want, got })
   }
-  const socket = isFields(report['criSocket']) ? report['criSocket']['endpoint'] : undefined
-  if ('criSocketUsed' in expected) check('criSocketUsed', expected['criSocketUsed'], socket)
-  if ('warnings' in expected) check('warnings', idsOf(expected['warnings']), idsOf(report['warnings']))
+  const socket = isFields(report.criSocket) ? report.criSocket.endpoint : undefined
+  if ('criSocketUsed' in expected) check('criSocketUsed', expected.criSocketUsed, socket)
+  if ('warnings' in expected) check('warnings', idsOf(expected.warnings), idsOf(report.warnings))
   if ('kubeletConfigMapEndpoint' in expected)
-    check('kubeletConfigMapEndpoint', expected['kubeletConfigMapEndpoint'], configMapEndpoint(scene))
-  if (isFields(expected['wouldWrite']))
-    compareWouldWrite(expected['wouldWrite'], report['wouldWrite'], differences)
-  if (Array.isArray(expected['wouldDeleteContentsOf'])) {
-    const named = Array.isArray(report['wouldDeleteContentsOf']) ? report['wouldDeleteContentsOf'] : []
+    check('kubeletConfigMapEndpoint', expected.kubeletConfigMapEndpoint, configMapEndpoint(scene))
+  if (isFields(expected.wouldWrite)) compareWouldWrite(expected.wouldWrite, report.wouldWrite, differences)
+  if (Array.isArray(expected.wouldDeleteContentsOf)) {
+    const named = Array.isArray(report.wouldDeleteContentsOf) ? report.wouldDeleteContentsOf : []
     check(
       'wouldDeleteContentsOf',
       [],
-      expected['wouldDeleteContentsOf'].filter((d) => !named.includes(d)),
+      expected.wouldDeleteContentsOf.filter((d) => !named.includes(d)),
     )
   }
-  if (isFields(expected['backupOf']))
-    for (const path of Object.keys(expected['backupOf']))
+  if (isFields(expected.backupOf))
+    for (const path of Object.keys(expected.backupOf))
       if (!(await backups(scene)).includes(scene.filesBefore[path] ?? ''))
         differences.push({
           path: `backupOf.${path}`,
@@ -60,23 +59,23 @@ export async function compareSuccess(
 }
 
 const idsOf = (list: unknown): string[] =>
-  (Array.isArray(list) ? list : []).map((w: unknown) => (isFields(w) ? String(w['id']) : String(w))).sort()
+  (Array.isArray(list) ? list : []).map((w: unknown) => (isFields(w) ? String(w.id) : String(w))).sort()
 
 function compareAnnotation(scene: Scene, expected: Fields): Difference[] {
   if (!('annotation' in expected)) return []
   const got = scene.cluster.nodes.get(nodeName)?.get(criSocketAnnotation) ?? null
-  return got === expected['annotation'] ? [] : [{ path: 'annotation', expected: expected['annotation'], got }]
+  return got === expected.annotation ? [] : [{ path: 'annotation', expected: expected.annotation, got }]
 }
 
 function configMapEndpoint(scene: Scene): unknown {
   const text = scene.cluster.configMaps.get('kubelet-config')?.get('kubelet')
   const document: unknown = text === undefined ? undefined : parse(text)
-  return isFields(document) ? (document['containerRuntimeEndpoint'] ?? '') : undefined
+  return isFields(document) ? (document.containerRuntimeEndpoint ?? '') : undefined
 }
 
 async function compareFiles(scene: Scene, expected: Fields): Promise<Difference[]> {
   const differences: Difference[] = []
-  for (const [path, want] of Object.entries(isFields(expected['files']) ? expected['files'] : {})) {
+  for (const [path, want] of Object.entries(isFields(expected.files) ? expected.files : {})) {
     const got = await read(join(scene.root, path))
     if (!isFields(want) || !isWanted(want, got, scene.filesBefore[path]))
       differences.push({ path: `files.${path}`, expected: want, got: got ?? 'absent' })
@@ -89,10 +88,10 @@ async function compareFiles(scene: Scene, expected: Fields): Promise<Difference[
 }
 
 function isWanted(want: Fields, got: string | undefined, before: string | undefined): boolean {
-  if (want['state'] === 'absent') return got === undefined
-  if (want['state'] === 'unchanged') return got !== undefined && got === before
-  if (typeof want['text'] === 'string') return got === want['text']
-  return 'yaml' in want && got !== undefined && isSameValue(parse(got), want['yaml'])
+  if (want.state === 'absent') return got === undefined
+  if (want.state === 'unchanged') return got !== undefined && got === before
+  if (typeof want.text === 'string') return got === want.text
+  return 'yaml' in want && got !== undefined && isSameValue(parse(got), want.yaml)
 }
 
 function compareWouldWrite(want: Fields, shown: unknown, differences: Difference[]): void {

@@ -10,13 +10,13 @@ export const nodeLocalCriSocket: Suite = {
   suite: 'node-local-cri-socket',
   async run(vector, file) {
     const input = inputWithDefaults(vector, file)
-    const base = file['baseKubeletConfiguration']
+    const base = file.baseKubeletConfiguration
     if (!isFields(base)) throw new Error('the file has no baseKubeletConfiguration')
     const expected = fieldsAt(vector, 'expected')
     const scene = await arrange(input, base)
     try {
       const result = await act(scene, input)
-      return expected['outcome'] === 'error'
+      return expected.outcome === 'error'
         ? await compareError(scene, expected, result)
         : await compareSuccess(scene, expected, result)
     } finally {
