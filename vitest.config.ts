@@ -9,7 +9,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['src/**/*.test.ts', 'test/*.test.ts', 'test/e2e/**/*.test.ts'] },
+        test: { name: 'unit', include: ['src/**/*.test.ts', 'test/**/*.test.ts'] },
       },
       {
         extends: true,

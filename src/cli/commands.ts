@@ -14,13 +14,19 @@ export interface CommandEntry {
 
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'explain',
+    summary: 'what is written for a pod, and why',
+    load: () => import('./explain.js'),
+  },
+  {
     name: 'lab',
     summary: 'run a command in a real kernel with cgroup v2, booted as a process',
     load: () => import('./lab.js'),
   },
   {
     name: 'node',
-    summary: "set up, migrate and inspect a node's CRI socket (init, join, upgrade, reset, status, use-socket)",
+    summary:
+      "set up, migrate and inspect a node's CRI socket (init, join, upgrade, reset, status, use-socket)",
     load: () => import('./node.js'),
   },
   {

@@ -26,16 +26,27 @@ export type LineOrigin = (line: number) => Origin
 
 /** Undefined for a file without a document. Throws `yaml.invalid` naming path and line. */
 export function parseYaml(text: string, path: string, originAt: LineOrigin): ConfigNode | undefined {
+  const [first, second] = parseYamlDocuments(text, path, originAt)
+  if (second !== undefined)
+    throw fail(
+      'yaml.invalid',
+      `parse ${path}:${lineOf(second.origin)}: a second document; one file holds one configuration`,
+      { path },
+    )
+  return first
+}
+
+/** Every document that holds something, in order. Documents that are empty or hold only comments are no documents. */
+export function parseYamlDocuments(text: string, path: string, originAt: LineOrigin): readonly ConfigNode[] {
   const lines = new LineCounter()
   try {
-    const doc = compose(text, path, lines)
-    if (doc === undefined) return undefined
-    const broken = doc.errors[0]
-    if (broken !== undefined) {
-      throw invalid(path, lines.linePos(broken.pos[0]).line, firstLine(broken.message))
-    }
-    if (doc.contents === null) return undefined
-    return new TreeBuilder(path, lines, originAt).build(doc.contents, 0)
+    return compose(text, path, lines).flatMap((doc) => {
+      const broken = doc.errors[0]
+      if (broken !== undefined) {
+        throw invalid(path, lines.linePos(broken.pos[0]).line, firstLine(broken.message))
+      }
+      return doc.contents === null ? [] : [new TreeBuilder(path, lines, originAt).build(doc.contents, 0)]
+    })
   } catch (e) {
     if (isKeelsonError(e)) throw e
     // No fault of the library may end us or look like one of ours.
@@ -43,24 +54,18 @@ export function parseYaml(text: string, path: string, originAt: LineOrigin): Con
   }
 }
 
+const lineOf = (origin: Origin): number => ('line' in origin ? origin.line : 1)
+
 /**
  * The library's composer recurses, and V8 can die (not throw) when a regular expression is compiled at the end
  * of the stack; so the depth is checked on the flat syntax tree, before anything recurses.
  */
-function compose(text: string, path: string, lines: LineCounter): Document.Parsed | undefined {
+function compose(text: string, path: string, lines: LineCounter): Document.Parsed[] {
   const tokens = [...new Parser(lines.addNewLine).parse(text)]
   for (const token of tokens) checkDepth(token, path, lines)
   // uniqueKeys is quadratic in the library; the walk below checks duplicates itself.
   const composer = new Composer({ version: '1.1', intAsBigInt: true, uniqueKeys: false, prettyErrors: false })
-  const [doc, next] = composer.compose(tokens, true, text.length)
-  if (next !== undefined) {
-    throw invalid(
-      path,
-      lines.linePos(next.range[0]).line,
-      'a second document; one file holds one configuration',
-    )
-  }
-  return doc
+  return [...composer.compose(tokens, true, text.length)]
 }
 
 function checkDepth(root: CST.Token, path: string, lines: LineCounter): void {

@@ -106,6 +106,6 @@ function decideHigh(
   }
   // Only with a factor above 1, a request above its limit, or doubles that round up beyond 2^53.
   if (high > ceiling) return notWritten('above-limit', `the result is above ${ceiling}`, formula)
-  const from = i.limit > 0n ? 'between the memory request and the limit' : 'allocatable memory is the limit'
-  return value(high, 'formula', `throttling starts here: ${from}`, formula)
+  const upTo = i.limit > 0n ? 'the limit' : 'allocatable memory, for want of a limit'
+  return value(high, 'formula', `throttling starts between the memory request and ${upTo}`, formula)
 }

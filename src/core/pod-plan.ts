@@ -58,7 +58,7 @@ export interface PodPlanInput {
   /** Base page size, never a huge page. */
   readonly pageSize: bigint
   readonly cpuQuota: { readonly enforced: boolean; readonly periodUs: bigint }
-  readonly swap: { readonly behavior: SwapBehavior; readonly capacity: Bytes }
+  readonly swap: { readonly behavior: SwapBehavior; readonly capacity: Bytes | undefined }
   readonly singleProcessOOMKill: boolean
   /** How the container runtime turns shares into cpu.weight. */
   readonly runtimeWeightCurve: WeightCurve

@@ -14,7 +14,8 @@ export interface SwapInput {
   /** 0: none. */
   readonly limit: Bytes
   readonly memoryCapacity: Bytes | undefined
-  readonly swapCapacity: Bytes
+  /** Undefined: unknown. */
+  readonly swapCapacity: Bytes | undefined
 }
 
 export function memorySwapMax(i: SwapInput): Outcome<Bytes> {
@@ -31,6 +32,8 @@ export function memorySwapMax(i: SwapInput): Outcome<Bytes> {
   if (i.memoryCapacity === undefined || i.memoryCapacity === 0n) {
     return notWritten('capacity-unknown', 'the memory capacity of the node is unknown')
   }
+  if (i.swapCapacity === undefined)
+    return notWritten('capacity-unknown', 'the swap space of the node is unknown')
   // Doubles, as upstream: the share first, then the amount.
   const share = (Number(i.request) / Number(i.memoryCapacity)) * Number(i.swapCapacity)
   const amount = bytes(BigInt(Math.trunc(share)))

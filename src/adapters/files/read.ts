@@ -5,6 +5,9 @@ import { fail } from '../../core/errors.js'
 const CHUNK = 64 * 1024
 
 const unreadable = (path: string, cause: unknown) => {
+  const isDirectory = cause instanceof Error && 'code' in cause && cause.code === 'EISDIR'
+  if (isDirectory)
+    return fail('input.unreadable', `read ${path}: it is a directory; name a file in it`, { path }, cause)
   const reason = cause instanceof Error ? cause.message : String(cause)
   return fail(
     'input.unreadable',

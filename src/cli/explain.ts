@@ -1,0 +1,249 @@
+// `keelson explain`: reads manifests and configuration, asks the core, prints. Decides nothing itself.
+import { Command, Option } from 'commander'
+import { resourceListOf } from '../config/effective.js'
+import type { LoadedConfig } from '../config/load.js'
+import { formatFinding } from '../config/origin.js'
+import { maxManifestBytes, readManifest } from '../config/read-manifest.js'
+import { type Allocatable, allocatableMemory } from '../core/allocatable.js'
+import { type Bytes, bytes } from '../core/bytes.js'
+import type { WeightCurve } from '../core/cpu-files.js'
+import { fail, isKeelsonError } from '../core/errors.js'
+import { type ExplainInput, explain } from '../core/explain.js'
+import { formatVersion } from '../core/kubernetes-version.js'
+import { parsePod } from '../core/parse-pod.js'
+import { applyPodDefaults } from '../core/pod-defaults.js'
+import { impossibleAmounts, podProblems } from '../core/pod-problems.js'
+import { parseQuantity, quantityValue } from '../core/quantity.js'
+import { findPods, workloadKinds } from '../core/workload.js'
+import { readConfig } from './config-files.js'
+import { renderTable } from './explain/render-table.js'
+import { type ExplainHeader, toReport } from './explain/report.js'
+import { readInput } from './input.js'
+import type { Io } from './io.js'
+
+interface Options {
+  readonly filename: readonly string[]
+  readonly config?: string
+  readonly configDir?: string
+  readonly keelsonConfig?: string
+  readonly featureGates?: string
+  readonly allocatableMemory?: string
+  readonly memoryCapacity?: string
+  readonly swapCapacity?: string
+  readonly pageSize: string
+  readonly cpuWeightCurve: WeightCurve
+  readonly kubernetesVersion?: string
+  readonly profile?: string
+  readonly strict?: boolean
+  readonly output: 'table' | 'json' | 'yaml'
+}
+
+const description = `Show what Keelson writes for a pod before it runs: memory.min, low, high, max, swap.max, cpu.weight and cpu.max of
+each container, the pod and its ancestors, with the formula filled in and the reason for everything that is not written.
+
+Reads Pods, lists, and the pod templates of Deployments and other workloads.`
+
+const examples = `
+Examples:
+  keelson explain -f pod.yaml --feature-gates MemoryQoS=true
+  kubectl get deploy web -o yaml | keelson explain -f - --memory-capacity 16Gi
+  keelson explain -f pod.yaml --config /var/lib/kubelet/config.yaml -o json
+  keelson explain -f pod.yaml --kubernetes-version 1.22 --page-size 1048576`
+
+export const create = (io: Io): Command =>
+  new Command('explain')
+    .description(description)
+    .requiredOption('-f, --filename <file...>', 'manifests to explain; - reads standard input')
+    .option('--config <file>', 'KubeletConfiguration to explain under')
+    .option('--config-dir <dir>', 'drop-in directory on top of --config')
+    .option('--keelson-config <file>', 'KeelsonConfiguration to explain under')
+    .option('--feature-gates <list>', 'gates on top of the configuration, e.g. MemoryQoS=true')
+    .option('--memory-capacity <quantity>', "the node's memory; allocatable memory follows from it")
+    .option('--allocatable-memory <quantity>', 'allocatable memory, where it is known better')
+    .option('--swap-capacity <quantity>', "the node's swap space")
+    .option('--page-size <bytes>', 'base page size of the node', '4096')
+    .addOption(
+      new Option(
+        '--cpu-weight-curve <curve>',
+        'how the runtime turns shares into cpu.weight; runc from 1.3.2: log-quadratic',
+      )
+        .choices(['linear', 'log-quadratic'])
+        .default('linear'),
+    )
+    .option('--kubernetes-version <version>', 'the release whose rules apply (default: 1.36)')
+    .addOption(
+      new Option('--profile <profile>', 'whose rules apply (default: kep)').choices(['kep', 'upstream']),
+    )
+    .option('--strict', 'unknown configuration keys are errors')
+    .addOption(
+      new Option('-o, --output <format>', 'how to print').choices(['table', 'json', 'yaml']).default('table'),
+    )
+    .addHelpText('after', examples)
+    .action(async (options: Options) => runExplain(options, io))
+
+async function runExplain(options: Options, io: Io): Promise<void> {
+  const flags = options.featureGates === undefined ? [] : [`--feature-gates=${options.featureGates}`]
+  const loaded = await readConfig(options, flags, io)
+  // --feature-gates is a flag of this command in its own right, not the kubelet's deprecated one.
+  const warnings = loaded.warnings.filter((w) => w.id !== 'flag-deprecated')
+  for (const warning of warnings) io.stderr.write(`keelson: warning: ${formatFinding(warning)}\n`)
+  const { pods, notes } = await readPods(options.filename, io)
+  const { input, header } = settle(options, loaded, pods, notes)
+  const explanation = explain(input)
+  if (options.output === 'table') io.stdout.write(renderTable(header, explanation))
+  else if (options.output === 'json')
+    io.stdout.write(`${JSON.stringify(toReport(header, explanation), null, 2)}\n`)
+  else {
+    const { stringify } = await import('yaml')
+    io.stdout.write(stringify(toReport(header, explanation), { lineWidth: 0 }))
+  }
+}
+
+async function readPods(
+  paths: readonly string[],
+  io: Io,
+): Promise<{ pods: ExplainInput['pods']; notes: string[] }> {
+  const pods: { origin: string; pod: ExplainInput['pods'][number]['pod'] }[] = []
+  const notes: string[] = []
+  for (const path of paths) {
+    const file = await readInput(path, maxManifestBytes, io)
+    for (const { line, content } of readManifest(file)) {
+      const place = `${file.path}:${line}`
+      const found = within(place, () => findPods(content))
+      for (const kind of found.skipped) notes.push(`${place}: ${kind} has no pods and is passed over`)
+      for (const { origin, pod } of found.pods) {
+        const parsed = within(`${place}: ${origin}`, () => applyPodDefaults(parsePod(pod)))
+        const impossible = impossibleAmounts(parsed)[0]
+        if (impossible !== undefined)
+          throw fail(
+            'pod.invalid',
+            `explain ${place}: ${origin}: ${impossible.path}: ${impossible.message}; ${impossible.remedy}`,
+          )
+        notes.push(...podProblems(parsed).map((p) => `${origin}: ${p.path}: ${p.message}; ${p.remedy}`))
+        pods.push({ origin, pod: parsed })
+      }
+    }
+  }
+  if (pods.length === 0)
+    throw fail(
+      'pod.invalid',
+      `explain ${paths.join(', ')}: no pod found${notes.length > 0 ? ` (${notes.join('; ')})` : ''}; give one of: ${workloadKinds.join(', ')}, or a list of them`,
+    )
+  return { pods, notes }
+}
+
+/** The core names the field, this names the file. */
+function within<T>(place: string, work: () => T): T {
+  try {
+    return work()
+  } catch (e) {
+    if (!isKeelsonError(e)) throw e
+    throw fail(e.code, `explain ${place}: ${e.message}`, e.details, e)
+  }
+}
+
+function settle(
+  options: Options,
+  { config }: LoadedConfig,
+  pods: ExplainInput['pods'],
+  notes: readonly string[],
+): { input: ExplainInput; header: ExplainHeader } {
+  const { kubelet } = config
+  const amount = (name: string, text: string | undefined): Bytes | undefined =>
+    text === undefined ? undefined : readAmount(name, text)
+  const memoryCapacity = amount('--memory-capacity', options.memoryCapacity)
+  const amounts = {
+    'kube-reserved': resourceListOf(kubelet.kubeReserved),
+    'system-reserved': resourceListOf(kubelet.systemReserved),
+  }
+  const given = amount('--allocatable-memory', options.allocatableMemory)
+  const allocatable = given ?? reservedFrom(memoryCapacity, amounts)?.forFormula
+  const memoryQos = { ...config.memoryQos, cgroupVersion: 2 as const }
+  const pageSize = readPageSize(options.pageSize)
+  return {
+    input: {
+      pods,
+      cgroupRoot: kubelet.cgroupRoot || '/',
+      cgroupsPerQOS: kubelet.cgroupsPerQOS,
+      enforceNodeAllocatable: kubelet.enforceNodeAllocatable,
+      memoryQos,
+      node: {
+        allocatableMemory: allocatable ?? bytes(0n),
+        memoryCapacity,
+        pageSize,
+        cpuQuota: {
+          enforced: kubelet.cpuCFSQuota,
+          periodUs: BigInt(Math.round(kubelet.cpuCFSQuotaPeriod * 1000)),
+        },
+        swap: {
+          behavior: kubelet.memorySwap.swapBehavior,
+          capacity: amount('--swap-capacity', options.swapCapacity),
+        },
+        singleProcessOOMKill: kubelet.singleProcessOOMKill,
+        runtimeWeightCurve: options.cpuWeightCurve,
+      },
+      reserved: {
+        amounts,
+        cgroups: {
+          'kube-reserved': kubelet.kubeReservedCgroup ?? '',
+          'system-reserved': kubelet.systemReservedCgroup ?? '',
+        },
+      },
+    },
+    header: {
+      kubernetesVersion: formatVersion(config.version),
+      profile: config.profile,
+      memoryQos,
+      memoryCapacity,
+      allocatableMemory: allocatable,
+      pageSize,
+      notes: [...notes, ...hints(config.memoryQos.enabled, allocatable)],
+    },
+  }
+}
+
+function hints(enabled: boolean, allocatable: Bytes | undefined): string[] {
+  return [
+    ...(enabled
+      ? []
+      : ['the feature gate MemoryQoS is off; --feature-gates MemoryQoS=true shows what it would do']),
+    ...(allocatable === undefined
+      ? ['allocatable memory is unknown; give --memory-capacity for containers without a limit']
+      : []),
+  ]
+}
+
+const reservedFrom = (
+  memoryCapacity: Bytes | undefined,
+  amounts: ExplainInput['reserved']['amounts'],
+): Allocatable | undefined =>
+  memoryCapacity === undefined
+    ? undefined
+    : allocatableMemory({
+        memoryCapacity,
+        kubeReserved: amounts['kube-reserved'],
+        systemReserved: amounts['system-reserved'],
+        memoryEviction: undefined,
+      })
+
+function readAmount(name: string, text: string): Bytes {
+  try {
+    const value = quantityValue(parseQuantity(text))
+    if (value < 0n || value >= 2n ** 63n)
+      throw fail('quantity.invalid', `${text} is not an amount that a node has`)
+    return bytes(value)
+  } catch (e) {
+    if (!isKeelsonError(e)) throw e
+    throw fail('quantity.invalid', `${name}: ${e.message}`, e.details, e)
+  }
+}
+
+function readPageSize(text: string): bigint {
+  const size = /^[0-9]{1,10}$/.test(text) ? BigInt(text) : 0n
+  if (size < 1n || (size & (size - 1n)) !== 0n)
+    throw fail(
+      'usage.invalid',
+      `--page-size: ${text} is not a power of two; give a number of bytes such as 4096`,
+    )
+  return size
+}
