@@ -1,4 +1,4 @@
-// `keelson lab run` killed at 20 moments of its life, from before the supervisor is up to after the command has ended:
+// `keelson lab run` killed at 20 moments of its life, from before the supervisor is up until the command is running:
 // within 5 s there is no process, mount, namespace or temporary file of it.
 import assert from 'node:assert/strict'
 import { rmdirSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { requires } from '../support/requirements.js'
 
 const cleanWithinMs = 5000
 
-/** The spans cover boot, command and power-off; a moment is drawn from each twentieth of a life. */
+/** The spans cover start, boot and command; each is divided evenly and a moment is drawn from each piece. */
 const plans = [
   { bed: 'uml', args: [], moments: 10, spanMs: 5000 },
   { bed: 'uml', args: ['--containerd'], moments: 4, spanMs: 9000 },
@@ -21,11 +21,13 @@ const plans = [
 
 async function killAt(args: readonly string[], ms: number): Promise<{ cleanAfterMs: number }> {
   const namespaces = keptNamespaces()
-  const run = startLabRun([...args, '--timeout', '120', '--', 'sleep', '1'])
+  const run = startLabRun([...args, '--timeout', '120', '--', 'sleep', '1000'])
   await Promise.race([sleep(ms), run.ended])
+  // By then there is something to find; a search that finds nothing now proves nothing later.
+  if (ms > 1500) assert.ok(leftoversOf(run.dir).files.length > 0 && leftoversOf(run.dir).processes.length > 1)
   run.child.kill('SIGKILL')
   const killed = performance.now()
-  await run.ended
+  assert.equal((await run.ended).signal, 'SIGKILL', `ended before it was killed: ${run.stderr()}`)
   let left = leftoversOf(run.dir)
   while (!isClean(left) && performance.now() - killed < cleanWithinMs) {
     await sleep(50)

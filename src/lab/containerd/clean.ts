@@ -2,7 +2,7 @@
 // firewall rules, cgroups, files. Works whoever started it and however it ended.
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runProgram } from '../process.js'
 import type { ContainerdPlan } from './config.js'
@@ -129,19 +129,44 @@ async function cgroupsOf(pid: number): Promise<string[]> {
     .filter((path) => existsSync(path))
 }
 
-async function cgroupDirectories(): Promise<string[]> {
-  const list = await readdir(cgroupRoot, { recursive: true, withFileTypes: true }).catch(() => [])
-  return list.filter((e) => e.isDirectory()).map((e) => join(e.parentPath, e.name))
+const directories = (path: string): Promise<string[]> =>
+  readdir(path, { withFileTypes: true }).then(
+    (list) => list.filter((e) => e.isDirectory()).map((e) => join(path, e.name)),
+    () => [], // gone while we looked
+  )
+
+async function walk(path: string): Promise<string[]> {
+  const below = await Promise.all((await directories(path)).map(walk))
+  return [path, ...below.flat()]
 }
 
-/** From each cgroup that held our processes upwards, as long as it is empty and was not there before. */
+/** The first level of each hierarchy, and all of what looks like a kubelet's tree: deeper down nothing is ours. */
+async function cgroupDirectories(): Promise<string[]> {
+  const isV2 = existsSync(join(cgroupRoot, 'cgroup.controllers'))
+  const roots = isV2 ? [cgroupRoot] : await directories(cgroupRoot)
+  const firstLevel = (await Promise.all(roots.map(directories))).flat()
+  const kubepods = firstLevel.filter((path) => basename(path).startsWith('kubepods'))
+  return [...firstLevel, ...(await Promise.all(kubepods.map(walk))).flat()]
+}
+
+const firstLevelOf = (path: string): string => {
+  const parts = path.slice(cgroupRoot.length + 1).split('/')
+  const depth = existsSync(join(cgroupRoot, 'cgroup.controllers')) ? 1 : 2
+  return join(cgroupRoot, ...parts.slice(0, depth))
+}
+
+/** The cgroups that held our processes, and empty parents above them that were not there before us. */
 async function removeCgroups(used: ReadonlySet<string>, before: ReadonlySet<string>): Promise<void> {
   const candidates = new Set(used)
-  const all = await cgroupDirectories()
-  // A stopped sandbox leaves its pod's directory: all that is new and looks like a pod's is ours to look at.
-  for (const path of all) if (!before.has(path) && /\/kubepods/.test(path)) candidates.add(path)
-  for (const path of used)
-    for (let up = dirname(path); up.startsWith(`${cgroupRoot}/`); up = dirname(up)) candidates.add(up)
+  for (const path of used) {
+    const top = firstLevelOf(path)
+    if (before.has(top) && !basename(top).startsWith('kubepods')) continue
+    for (let up = dirname(path); up.startsWith(top); up = dirname(up)) candidates.add(up)
+  }
+  // A sandbox that was removed in order leaves its pod's directory behind. It is only safe to call such directories
+  // ours when nobody else runs pods here.
+  const alone = !(await processes()).some((p) => /(^|\/)(containerd|crio|kubelet) /.test(p.command))
+  if (alone) for (const path of await cgroupDirectories()) if (/\/kubepods/.test(path)) candidates.add(path)
   const deepestFirst = [...candidates].filter((p) => !before.has(p)).sort((a, b) => b.length - a.length)
   for (const path of deepestFirst)
     for (let attempt = 0; attempt < 20 && existsSync(path); attempt++) {
