@@ -1,8 +1,8 @@
 // The road from files and flags to the effective configuration: parse, merge, flags, defaults, validate, freeze.
 // Pure: whoever calls has read the bytes. Problems are returned, all of them; requireConfig throws them.
 
-import { type ErrorCode, fail } from '../core/errors.js'
-import { resolveGates } from '../core/feature-gates.js'
+import { type ErrorCode, fail, type KeelsonError } from '../core/errors.js'
+import { gateStage, resolveGates } from '../core/feature-gates.js'
 import { cgroupDriverRules, memoryQosRules, type ReleaseRules } from '../core/feature-rules.js'
 import { defaultVersion } from '../core/kubernetes-version.js'
 import { effectiveMemoryQos } from '../core/memory-qos-config.js'
@@ -62,8 +62,7 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
   const strict = wantsStrict || keelson.value.strict
   const release: ReleaseRules = { version: readVersion(keelson, findings), profile }
 
-  const stageGates = resolveGates({ ...release, stages })
-  const driverStage = stageGates.gates.KubeletCgroupDriverFromCRI?.stage
+  const driverStage = gateStage('KubeletCgroupDriverFromCRI', { ...release, stages })
   const driverRules = cgroupDriverRules(release, driverStage, stages.KubeletCgroupDriverFromCRI)
 
   const merged = mergeFiles(input, release.version, findings)
@@ -153,14 +152,18 @@ function settle(
   }
 }
 
-/** For callers that cannot go on: one error that lists every problem. Its code is theirs if they agree on one. */
+/** For callers that cannot go on: throws one error that lists every problem. */
 export function requireConfig(input: ConfigInput): LoadedConfig {
   const loaded = loadConfig(input)
-  const { problems } = loaded
-  if (problems.length === 0) return loaded
+  if (loaded.problems.length > 0) throw configError(loaded.problems)
+  return loaded
+}
+
+/** Has the code of the problems if they agree on one. */
+export function configError(problems: readonly ConfigProblem[]): KeelsonError {
   const codes = new Set<ErrorCode>(problems.map((p) => p.code))
   const [code = 'config.invalid'] = codes.size === 1 ? codes : []
   const lines = problems.map(formatFinding)
   const message = lines.length === 1 ? (lines[0] ?? '') : `${lines.length} problems:\n  ${lines.join('\n  ')}`
-  throw fail(code, `load configuration: ${message}`, { problems })
+  return fail(code, `load configuration: ${message}`, { problems })
 }

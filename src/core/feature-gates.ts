@@ -66,28 +66,53 @@ function chosenStep(name: string, stage: SelectableStage): GateStep | undefined 
   }
 }
 
-/**
- * Every gate that this release knows, as configured. Problems are start errors; the gates keep their defaults.
- * A removed gate of ours stays in the answer with the state it ended in, because its behaviour goes on.
- */
-export function resolveGates(request: GateRequest): ResolvedGates {
-  const { version, profile, stages = {}, given = {}, component = 'kubelet' } = request
-  const problems: GateProblem[] = stageProblems(stages, component)
+function currentStep(
+  name: string,
+  { stages = {}, profile, version }: Pick<GateRequest, 'stages' | 'profile' | 'version'>,
+  component: GateComponent,
+): GateStep | undefined {
+  const chosen = Object.hasOwn(stages, name) ? stages[name] : undefined
+  return chosen === undefined ? stepOf(name, component, profile, version.minor) : chosenStep(name, chosen)
+}
+
+/** Undefined: the release does not know the gate. */
+export const gateStage = (name: GateName, request: GateRequest): GateStage | undefined =>
+  currentStep(name, request, gateTable[name].component)?.stage
+
+const standings = new Map<string, Readonly<Record<string, GateState>>>()
+
+/** Every gate of the release in its default state. The same few releases are asked for again and again. */
+function standing(request: GateRequest, component: GateComponent): Readonly<Record<string, GateState>> {
+  const { version, profile, stages = {} } = request
+  const plain = Object.keys(stages).length === 0
+  const key = `${component} ${profile} ${version.minor}`
+  const known = plain ? standings.get(key) : undefined
+  if (known !== undefined) return known
   const gates: Record<string, GateState> = {}
   for (const name of namesOf(component)) {
-    const chosen = Object.hasOwn(stages, name) ? stages[name] : undefined
-    const step =
-      chosen === undefined ? stepOf(name, component, profile, version.minor) : chosenStep(name, chosen)
+    const step = currentStep(name, request, component)
     if (step === undefined || (step.stage === 'removed' && !isEffective(name, component))) continue
-    gates[name] = {
+    gates[name] = Object.freeze({
       stage: step.stage,
       enabled: step.on,
       default: step.on,
       locked: step.locked,
       setBy: 'default',
       effective: isEffective(name, component),
-    }
+    })
   }
+  if (plain) standings.set(key, gates)
+  return gates
+}
+
+/**
+ * Every gate that this release knows, as configured. Problems are start errors; the gates keep their defaults.
+ * A removed gate of ours stays in the answer with the state it ended in, because its behaviour goes on.
+ */
+export function resolveGates(request: GateRequest): ResolvedGates {
+  const { stages = {}, given = {}, component = 'kubelet' } = request
+  const problems: GateProblem[] = stageProblems(stages, component)
+  const gates = { ...standing(request, component) }
   const warnings: GateProblem[] = []
   applyGiven({ ...request, component }, given, gates, problems, warnings)
   return { gates, problems, warnings }

@@ -55,12 +55,20 @@ function otherGates(): ReadonlyMap<string, string> {
   return others
 }
 
-/** Empty for a name that no release has. */
+const parsed = new Map<string, readonly GateStep[]>()
+const noHistory: readonly GateStep[] = []
+
+/** Empty for a name that no release has. Histories repeat, so each text is parsed once. */
 export function historyOf(name: string, component: GateComponent, profile: Profile): readonly GateStep[] {
   const row = rowOf(name)
-  const text =
-    row?.component === component ? row[profile] : component === 'kubelet' ? otherGates().get(name) : undefined
-  return text === undefined ? [] : parseHistory(text)
+  const own = row?.component === component ? row[profile] : undefined
+  const text = own ?? (component === 'kubelet' ? otherGates().get(name) : undefined)
+  if (text === undefined) return noHistory
+  const known = parsed.get(text)
+  if (known !== undefined) return known
+  const steps = parseHistory(text)
+  parsed.set(text, steps)
+  return steps
 }
 
 export const stepOf = (
@@ -70,10 +78,16 @@ export const stepOf = (
   minor: number,
 ): GateStep | undefined => historyOf(name, component, profile).findLast((step) => step.from <= minor)
 
-export const namesOf = (component: GateComponent): readonly string[] => [
-  ...Object.keys(ownRows).filter((name) => ownRows[name]?.component === component),
-  ...(component === 'kubelet' ? otherGates().keys() : []),
-]
+const names = new Map<GateComponent, readonly string[]>()
+
+export function namesOf(component: GateComponent): readonly string[] {
+  const known = names.get(component)
+  if (known !== undefined) return known
+  const own = Object.keys(ownRows).filter((name) => ownRows[name]?.component === component)
+  const all = component === 'kubelet' ? [...own, ...otherGates().keys()] : own
+  names.set(component, all)
+  return all
+}
 
 /** Whether Keelson has a behaviour behind the gate. */
 export const isEffective = (name: string, component: GateComponent): boolean => {

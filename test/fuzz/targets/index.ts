@@ -1,7 +1,8 @@
 // The parsers that are fuzzed.
 import type { FuzzTarget } from '../types.js'
 import { cgroupNames } from './cgroup-names.js'
+import { config } from './config.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
 
-export const targets: readonly FuzzTarget[] = [quantity, cgroupNames, pods]
+export const targets: readonly FuzzTarget[] = [quantity, cgroupNames, config, pods]
