@@ -1,8 +1,8 @@
 /* The floor for the cgroup sweep: the same reads with kept descriptors and no parsing.
- * sweep read FILES_PER_CGROUP < LIST: the first line counts the paths that follow, one a line; then each line
- * "START N" is answered with the CPU nanoseconds of one sweep over N cgroups from START on, the first after the last.
- * sweep hold: each line of standard input names cgroup.procs files, separated by blanks; one sleeping process is put there.
- * Ends, with its children, at the end of its input. */
+ * sweep read COLD: the first line counts the paths that follow, one a line, "ready" is answered; then each line "SWEEPS" is
+ * answered with the CPU nanoseconds of so many sweeps. COLD 1 empties the processor's caches before each line.
+ * sweep hold: each line names cgroup.procs files, separated by blanks, and one sleeping process is put there; an empty line
+ * is answered "ready". Ends, with its children, at the end of its input. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#define COLD_BYTES (64 << 20)
 
 static char line[65536], buffer[65536];
 
@@ -35,7 +37,8 @@ static long long cpu_now(void) {
   return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-static int read_mode(int per_cgroup) {
+static int read_mode(int cold) {
+  static char evict[COLD_BYTES];
   struct rlimit limit;
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
@@ -48,14 +51,12 @@ static int read_mode(int per_cgroup) {
   puts("ready");
   fflush(stdout);
   while (next_line()) {
-    int first = 0, n = 0;
-    if (sscanf(line, "%d %d", &first, &n) != 2) return 2;
-    int at = first * per_cgroup;
+    int sweeps = atoi(line);
+    if (cold) memset(evict, sweeps, sizeof evict);
     long long start = cpu_now();
-    for (int i = n * per_cgroup; i > 0; i--) {
-      if (at == count) at = 0;
-      if (pread(fds[at++], buffer, sizeof buffer, 0) < 0) fail("pread");
-    }
+    for (int s = 0; s < sweeps; s++)
+      for (int i = 0; i < count; i++)
+        if (pread(fds[i], buffer, sizeof buffer, 0) < 0) fail("pread");
     printf("%lld\n", cpu_now() - start);
     fflush(stdout);
   }
@@ -77,14 +78,16 @@ static void sleep_in(char *files) {
 static int hold_mode(void) {
   signal(SIGCHLD, SIG_IGN);
   setpgid(0, 0);
-  while (next_line() && *line) {
+  while (next_line()) {
+    if (!*line) {
+      puts("ready");
+      fflush(stdout);
+      continue;
+    }
     pid_t pid = fork();
     if (pid < 0) fail("fork");
     if (pid == 0) sleep_in(line);
   }
-  puts("ready");
-  fflush(stdout);
-  while (next_line());
   signal(SIGTERM, SIG_IGN);
   kill(0, SIGTERM);
   return 0;
@@ -93,6 +96,6 @@ static int hold_mode(void) {
 int main(int argc, char **argv) {
   if (argc == 3 && !strcmp(argv[1], "read")) return read_mode(atoi(argv[2]));
   if (argc == 2 && !strcmp(argv[1], "hold")) return hold_mode();
-  fprintf(stderr, "usage: sweep read FILES_PER_CGROUP | sweep hold\n");
+  fprintf(stderr, "usage: sweep read COLD | sweep hold\n");
   return 2;
 }
