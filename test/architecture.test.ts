@@ -47,6 +47,12 @@ const sources = (dir: string): string[] =>
     .filter((f) => /\.tsx?$/.test(f))
     .map((f) => join(dir, f))
 
+/** Rules about code must not trip over words in comments. */
+const codeOf = (file: string): string =>
+  readFileSync(join(root, file), 'utf8')
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/(^|\s)\/\/.*$/gm, '$1')
+
 const importPattern =
   /(?:^|\n)\s*(import|export)\s+(type\s+)?(?:[^'"();]*?\sfrom\s+)?['"]([^'"]+)['"]|\b(?:import|require)\(\s*['"]([^'"]+)['"]\s*\)/g
 
@@ -70,8 +76,10 @@ function edges(file: string): Edge[] {
 }
 
 /** Exported so that the rule itself is tested on edges that must be refused. */
-function isAllowed({ from, to }: Pick<Edge, 'from' | 'to'>): boolean {
+function isAllowed({ from, to, typeOnly }: Pick<Edge, 'from' | 'to'> & Partial<Edge>): boolean {
   if (from === to) return true
+  // A port may speak of a stream of Node's; it may not run one.
+  if (from === 'ports' && to === 'node') return typeOnly === true
   const allowed = mayImport[from]
   if (allowed === undefined) return false
   const ourFolder = to in mayImport
@@ -131,7 +139,7 @@ test('ports hold interfaces and no running code', () => {
 
 test('core knows no clock, environment or randomness', () => {
   for (const file of production.filter((f) => /^src\/(core|config)\//.test(f))) {
-    const text = readFileSync(join(root, file), 'utf8')
+    const text = codeOf(file)
     expect(text, file).not.toMatch(/\bDate\.now\(|new Date\(\)|performance\.now|process\.|Math\.random/)
   }
 })
@@ -148,10 +156,10 @@ test('no file speaks of any in our own code', () => {
   const bad = ['src', 'test', 'bench', 'scripts']
     .flatMap(sources)
     .filter((f) => !/cri-api|fixtures|(architecture|lint)\.test/.test(f))
-    .filter((f) =>
-      /\bas any\b|: any\b|<any>|@ts-ignore|@ts-expect-error|@ts-nocheck/.test(
-        readFileSync(join(root, f), 'utf8'),
-      ),
+    .filter(
+      (f) =>
+        /\bas any\b|: any\b|<any>/.test(codeOf(f)) ||
+        /@ts-(ignore|expect-error|nocheck)/.test(readFileSync(join(root, f), 'utf8')),
     )
   expect(bad).toEqual([])
 })
