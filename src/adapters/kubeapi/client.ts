@@ -51,6 +51,8 @@ const accessSpec = ({ user, verb, resource, subresource, name }: AccessQuestion)
 })
 
 const eventBody = (e: NodeEvent) => ({
+  apiVersion: 'v1',
+  kind: 'Event',
   metadata: { name: e.name, namespace: e.namespace },
   involvedObject: { apiVersion: 'v1', kind: e.involved.kind, name: e.involved.name, uid: e.involved.uid },
   type: e.type,
@@ -110,13 +112,25 @@ export async function createKubeApi(kubeconfigPath: string): Promise<KubeApi> {
   return {
     async reviewToken(token, signal) {
       const review = await call('TokenReview', signal, (options) =>
-        authentication.createTokenReview({ body: { spec: { token } } }, options),
+        authentication.createTokenReview(
+          { body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } } },
+          options,
+        ),
       )
       return review.status?.authenticated === true ? reviewedUser(review.status.user ?? {}) : undefined
     },
     async reviewAccess(question, signal) {
       const review = await call('SubjectAccessReview', signal, (options) =>
-        authorization.createSubjectAccessReview({ body: { spec: accessSpec(question) } }, options),
+        authorization.createSubjectAccessReview(
+          {
+            body: {
+              apiVersion: 'authorization.k8s.io/v1',
+              kind: 'SubjectAccessReview',
+              spec: accessSpec(question),
+            },
+          },
+          options,
+        ),
       )
       const { allowed = false, denied = false, reason } = review.status ?? {}
       return { allowed: allowed && !denied, ...(reason === undefined ? {} : { reason }) }
