@@ -1,22 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { isKeelsonError } from '../core/errors.js'
+import {
+  keelson,
+  kubelet,
+  load,
+  problems,
+  thrown,
+  version,
+  warnings,
+} from '../../test/support/config-inputs.js'
 import { quantityValue } from '../core/quantity.js'
 import { type ConfigInput, loadConfig, requireConfig } from './load.js'
-import { formatFinding, formatOrigin } from './origin.js'
-
-const encode = (text: string) => new TextEncoder().encode(text)
-const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
-const kubelet = (body: string, path = '/etc/k.yaml') => ({ path, bytes: encode(head + body) })
-const keelson = (body: string) => ({
-  path: '/etc/keelson/config.yaml',
-  bytes: encode(`apiVersion: keelson.dev/v1alpha1\nkind: KeelsonConfiguration\n${body}`),
-})
-const version = (kubernetesVersion: string, profile?: string) => ({
-  overrides: { kubernetesVersion, profile },
-})
-const load = (body: string, more: ConfigInput = {}) => loadConfig({ kubelet: kubelet(body), ...more })
-const problems = (body: string, more: ConfigInput = {}) => load(body, more).problems.map(formatFinding)
-const warnings = (body: string, more: ConfigInput = {}) => load(body, more).warnings.map(formatFinding)
+import { formatOrigin } from './origin.js'
 
 describe('defaults', () => {
   test('nothing given: a complete, frozen configuration of 1.36, profile kep', () => {
@@ -184,206 +178,6 @@ describe('layers', () => {
     expect(problems('', { dropIns, ...version('1.27') })).toHaveLength(1)
   })
 })
-
-describe('Memory QoS by release and profile', () => {
-  const on = 'featureGates: {MemoryQoS: true}\n'
-  for (const [release, profile, body, expected] of [
-    ['1.22', 'kep', on, { enabled: true, generation: '1.22', factor: 0.8, policy: 'HardReservation' }],
-    ['1.27', 'kep', on, { enabled: true, generation: '1.27', factor: 0.9, policy: 'HardReservation' }],
-    ['1.35', 'upstream', on, { enabled: true, generation: '1.27', factor: 0.9, policy: 'HardReservation' }],
-    ['1.36', 'kep', on, { enabled: true, generation: '1.27', factor: 0.9, policy: 'None' }],
-    ['1.36', 'kep', `${on}memoryReservationPolicy: HardReservation\n`, { policy: 'HardReservation' }],
-    ['1.36', 'kep', `${on}memoryReservationPolicy: ""\n`, { policy: 'None' }],
-    ['1.36', 'kep', `${on}memoryThrottlingFactor: null\n`, { enabled: true, factor: undefined }],
-    ['1.36', 'kep', `${on}memoryThrottlingFactor: 1\n`, { factor: 1 }],
-    ['1.36', 'upstream', on, { enabled: true, factor: 0.9, policy: 'None' }],
-    ['1.37', 'upstream', '', { enabled: true, factor: undefined, policy: 'None' }],
-    ['1.37', 'kep', '', { enabled: false, factor: undefined, policy: 'None' }],
-    ['1.36', 'kep', 'memoryThrottlingFactor: 0.9\n', { enabled: false, factor: undefined }],
-  ] as const) {
-    test(`${release} ${profile} ${JSON.stringify(body)}`, () => {
-      const loaded = load(body, version(release, profile))
-      expect(loaded.problems).toEqual([])
-      expect(loaded.config.memoryQos).toMatchObject(expected)
-    })
-  }
-
-  for (const [release, profile, body, says] of [
-    ['1.21', 'kep', on, /unrecognized feature gate: MemoryQoS/],
-    [
-      '1.35',
-      'kep',
-      `${on}memoryReservationPolicy: None\n`,
-      /memoryReservationPolicy: is not known to Kubernetes 1\.35/,
-    ],
-    ['1.35', 'upstream', 'memoryReservationPolicy: ""\n', /memoryReservationPolicy/],
-    [
-      '1.36',
-      'upstream',
-      `${on}memoryReservationPolicy: HardReservation\n`,
-      /valid values are None, TieredReservation/,
-    ],
-    [
-      '1.36',
-      'kep',
-      'memoryReservationPolicy: TieredReservation\n',
-      /memoryReservationPolicy.*MemoryQoS is off/,
-    ],
-    ['1.36', 'kep', `${on}memoryReservationPolicy: none\n`, /valid values are/],
-    ['1.36', 'kep', 'memoryThrottlingFactor: 0.8\n', /MemoryQoS is off/],
-    ['1.36', 'kep', `${on}memoryThrottlingFactor: 0\n`, /greater than 0/],
-    ['1.36', 'kep', `${on}memoryThrottlingFactor: 1.1\n`, /at most 1/],
-    ['1.36', 'kep', `${on}memoryThrottlingFactor: .nan\n`, /memoryThrottlingFactor is NaN/],
-    ['1.36', 'kep', `${on}memoryThrottlingFactor: .inf\n`, /memoryThrottlingFactor is Infinity/],
-    ['1.36', 'kep', `${on}memoryThrottlingFactor: "0.9"\n`, /must be a number, not "0\.9"/],
-    ['1.36', 'kep', `${on}memoryThrottlingFactor: true\n`, /must be a number, not true/],
-    ['1.36', 'kep', `${on}enforceNodeAllocatable: [pods, kube-reserved]\n`, /kubeReservedCgroup is not set/],
-    ['1.36', 'kep', `${on}enforceNodeAllocatable: [none, pods]\n`, /none beside other values/],
-    ['1.36', 'kep', 'cgroupsPerQOS: false\n', /cgroupsPerQOS is false/],
-  ] as const) {
-    test(`refused: ${release} ${profile} ${JSON.stringify(body)}`, () => {
-      expect(problems(body, version(release, profile))).toEqual([expect.stringMatching(says)])
-    })
-  }
-
-  test('gate off and out of range are both reported', () => {
-    expect(problems('memoryThrottlingFactor: 1.5\n')).toHaveLength(2)
-  })
-
-  test('Disabled is an old word for None', () => {
-    const loaded = load(`${on}memoryReservationPolicy: Disabled\n`)
-    expect(loaded.problems).toEqual([])
-    expect(loaded.config.memoryQos.policy).toBe('None')
-    expect(loaded.warnings.map((w) => w.id)).toContain('deprecated-value')
-  })
-
-  test('a null in a drop-in is the last word about the factor', () => {
-    const dropIns = [kubelet('memoryThrottlingFactor: null\n', 'a.conf')]
-    expect(load(`${on}memoryThrottlingFactor: 0.7\n`, { dropIns }).config.memoryQos.factor).toBeUndefined()
-    expect(
-      load(`${on}memoryThrottlingFactor: null\n`, { dropIns: [kubelet('', 'a.conf')] }).config.memoryQos
-        .factor,
-    ).toBeUndefined()
-  })
-
-  test('stages pick what no release has', () => {
-    const { config } = load('', { keelson: keelson('stages: {MemoryQoS: beta}\n') })
-    expect(config.memoryQos).toMatchObject({ enabled: true, factor: 0.9, policy: 'None' })
-  })
-})
-
-describe('problems', () => {
-  test('all of them, with path, origin and remedy', () => {
-    const loaded = load(
-      'port: 70000\nmaxPods: many\nruntimeRequestTimeout: 30\nfeatureGates: {Nope: true}\n',
-      {
-        dropIns: [
-          kubelet('\nauthentication: {webhook: {enabled: maybe}}\n', 'a.conf'),
-          { path: 'b.conf', bytes: encode('{}') },
-        ],
-        flags: ['--healthz-port=-5', '--nope'],
-      },
-    )
-    expect(loaded.problems.map((p) => [p.path, formatOrigin(p.origin)])).toEqual([
-      ['', 'drop-in b.conf:1'],
-      ['', 'flag --nope'],
-      ['runtimeRequestTimeout', '/etc/k.yaml:5'],
-      ['maxPods', '/etc/k.yaml:4'],
-      ['port', '/etc/k.yaml:3'],
-      ['healthzPort', 'flag --healthz-port'],
-      ['authentication.webhook.enabled', 'drop-in a.conf:4'],
-      ['featureGates', '/etc/k.yaml:6'],
-    ])
-    for (const p of loaded.problems) expect(p.remedy, p.message).not.toBe('')
-    expect(loaded.config.kubelet.port).toBe(10250)
-  })
-
-  for (const [name, body, says] of [
-    ['negative quantity', 'kubeReserved: {memory: "-1Gi"}\n', /"-1Gi" is negative/],
-    ['absurd quantity', 'kubeReserved: {memory: 99Ei}\n', /more than any machine has/],
-    ['broken quantity', 'systemReserved: {memory: 1GB}\n', /"1GB" is not a quantity/],
-    [
-      'number instead of text',
-      'kubeReserved: {cpu: 1}\n',
-      /cpu: must be text, not 1; put the amount in quotes/,
-    ],
-    ['unknown resource', 'kubeReserved: {gpu: "1"}\n', /gpu: cannot be reserved/],
-    ['eviction share', 'evictionHard: {memory.available: 101%}\n', /not a share/],
-    ['eviction signal', 'evictionHard: {memory.free: 1Mi}\n', /memory\.free: is not an eviction signal/],
-    ['negative eviction', 'evictionHard: {memory.available: -5Mi}\n', /negative/],
-    ['scalar for a mapping', 'authentication: 5\n', /authentication: must be a mapping, not 5/],
-    ['list for text', 'cgroupDriver: [systemd]\n', /must be text, not a list/],
-    ['text for a list', 'enforceNodeAllocatable: pods\n', /must be a list/],
-    ['fraction of a port', 'port: 1.5\n', /whole number/],
-    ['integers beyond 2^53', 'podPidsLimit: 99999999999999999999\n', /whole number/],
-    ['negative duration', 'runtimeRequestTimeout: -1s\n', /outside 0s/],
-    ['quota period', 'cpuCFSQuotaPeriod: 2s\n', /outside 1ms to 1s/],
-    ['authorization', 'authorization: {mode: Open}\n', /"Open" is not one of Webhook, AlwaysAllow/],
-    ['key without certificate', 'tlsPrivateKeyFile: /k\n', /without tlsCertFile/],
-    ['one port twice', 'port: 10248\n', /healthzPort: 10248 is also port/],
-    ['control characters', 'cgroupRoot: "/a\\u0007"\n', /control characters/],
-  ] as const) {
-    test(name, () => expect(problems(body)).toEqual([expect.stringMatching(says)]))
-  }
-
-  test('a period other than 100ms needs its gate before 1.36', () => {
-    expect(problems('cpuCFSQuotaPeriod: 50ms\n', version('1.35'))).toHaveLength(1)
-    expect(problems('cpuCFSQuotaPeriod: 50ms\n')).toEqual([])
-  })
-
-  test('a driver that does not exist matters only when the runtime is not asked', () => {
-    expect(problems('cgroupDriver: systemx\n')).toEqual([])
-    expect(problems('cgroupDriver: systemx\n', version('1.28'))).toEqual([expect.stringContaining('systemx')])
-  })
-
-  for (const [name, bytes, code] of [
-    ['malformed YAML', encode('a: ['), 'yaml.invalid'],
-    ['duplicate keys', encode(`${head}port: 1\nport: 2\n`), 'yaml.invalid'],
-    ['another kind', encode('apiVersion: v1\nkind: Pod\n'), 'config.kind'],
-    [
-      'another version',
-      encode('apiVersion: kubelet.config.k8s.io/v1\nkind: KubeletConfiguration\n'),
-      'config.kind',
-    ],
-    ['no kind', encode('cgroupDriver: systemd\n'), 'config.kind'],
-    ['empty', encode(''), 'config.kind'],
-    ['a list', encode('[]'), 'config.kind'],
-    ['a binary', new Uint8Array([127, 69, 76, 70, 2, 1, 1, 0]), 'input.not-text'],
-    ['50 MB', new Uint8Array(50 * 1024 * 1024).fill(0x20), 'input.too-large'],
-  ] as const) {
-    test(`${name}: one error, ${code}`, () => {
-      for (const input of [{ kubelet: { path: 'x', bytes } }, { dropIns: [{ path: 'x.conf', bytes }] }]) {
-        const error = thrown(() => requireConfig(input))
-        expect(error.code).toBe(code)
-        expect(error.message).toContain('x')
-      }
-    })
-  }
-
-  test('a drop-in without apiVersion names its path', () => {
-    const error = thrown(() =>
-      requireConfig({ dropIns: [{ path: '10-a.conf', bytes: encode('cgroupDriver: x\n') }] }),
-    )
-    expect(error.message).toContain('10-a.conf')
-    expect(error.message).toContain('apiVersion')
-  })
-
-  test('several kinds of problems are config.invalid with all of them in the message', () => {
-    const error = thrown(() => requireConfig({ kubelet: kubelet('port: x\n'), flags: ['--nope'] }))
-    expect(error.code).toBe('config.invalid')
-    expect(error.message).toMatch(/2 problems:[\s\S]*--nope[\s\S]*port/)
-  })
-})
-
-function thrown(run: () => unknown) {
-  try {
-    run()
-  } catch (e) {
-    if (isKeelsonError(e)) return e
-    throw e
-  }
-  throw new Error('nothing was thrown')
-}
 
 describe('unknown keys', () => {
   test('a warning with the nearest name, an error with strict', () => {
