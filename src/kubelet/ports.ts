@@ -1,0 +1,39 @@
+// Every way to the outside that the kubelet is handed. The command puts adapters in, tests put fakes in.
+import type { CgroupDriver } from '../core/cgroup-name.js'
+import type { CgroupTree } from '../ports/cgroups.js'
+import type { Clock } from '../ports/clock.js'
+import type { Host } from '../ports/host.js'
+import type { KubeApi } from '../ports/kubeapi.js'
+import type { Log } from '../ports/log.js'
+import type { Metrics } from '../ports/metrics.js'
+import type { Procfs } from '../ports/procfs.js'
+import type { CriClient } from '../ports/runtime.js'
+import type { Endpoint } from '../serve/endpoint.js'
+import type { ConfigzContent } from '../serve/endpoints/configz.js'
+import type { HealthCheck } from '../serve/health.js'
+import type { ServeSettings } from '../serve/settings.js'
+import type { RunningServer } from '../serve/start.js'
+
+export interface KubeletServeOptions {
+  readonly settings: ServeSettings
+  readonly endpoints: readonly Endpoint[]
+  readonly healthChecks: readonly HealthCheck[]
+  readonly configz: () => ConfigzContent
+  readonly metrics: Metrics
+  readonly log: Log
+  readonly clock: Clock
+  readonly api?: KubeApi
+}
+
+export interface KubeletPorts {
+  readonly procfs: Procfs
+  readonly host: Host
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  connect(endpoint: string, timeoutMs: number): CriClient
+  /** Called once the driver is known, never before. */
+  openCgroups(driver: CgroupDriver): CgroupTree | Promise<CgroupTree>
+  openKubeApi(kubeconfig: string): Promise<KubeApi>
+  serve(options: KubeletServeOptions): Promise<Pick<RunningServer, 'url' | 'port' | 'close'>>
+}

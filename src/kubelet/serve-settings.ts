@@ -1,0 +1,46 @@
+// From the effective configuration to what the HTTPS server is told.
+import type { EffectiveConfig } from '../config/effective.js'
+import { isGateEnabled } from '../core/feature-gates.js'
+import { defaultSettings, type ServeSettings } from '../serve/settings.js'
+
+export const defaultRootDir = '/var/lib/kubelet'
+
+export function kubeletServeSettings(config: EffectiveConfig, nodeName: string): ServeSettings {
+  const { kubelet, process } = config
+  const standard = defaultSettings('kubelet', nodeName)
+  const rootDir = process['root-dir'] ?? defaultRootDir
+  const { anonymous, webhook, x509 } = kubelet.authentication
+  return {
+    ...standard,
+    address: kubelet.address,
+    port: kubelet.port,
+    readOnlyPort: kubelet.readOnlyPort,
+    healthzAddress: kubelet.healthzBindAddress,
+    healthzPort: kubelet.healthzPort,
+    certDirectory: `${rootDir}/pki`,
+    // A second kubelet on one machine has a root directory of its own, and so a token of its own.
+    localTokenFile: rootDir === defaultRootDir ? standard.localTokenFile : `${rootDir}/keelson-token`,
+    tlsMinVersion: kubelet.tlsMinVersion,
+    tlsCipherSuites: kubelet.tlsCipherSuites ?? [],
+    ...given('tlsCertFile', kubelet.tlsCertFile),
+    ...given('tlsPrivateKeyFile', kubelet.tlsPrivateKeyFile),
+    ...given('clientCAFile', x509.clientCAFile),
+    anonymous: anonymous.enabled,
+    tokenReview: { enabled: webhook.enabled, cacheTtlMs: webhook.cacheTTL },
+    authorization: {
+      mode: kubelet.authorization.mode,
+      allowTtlMs: kubelet.authorization.webhook.cacheAuthorizedTTL,
+      denyTtlMs: kubelet.authorization.webhook.cacheUnauthorizedTTL,
+    },
+    hostNames: (process['node-ip'] ?? '').split(',').filter((ip) => ip !== ''),
+    enableDebuggingHandlers: kubelet.enableDebuggingHandlers,
+    fineGrainedAuthz: isGateEnabled(config.gates, 'KubeletFineGrainedAuthz'),
+    requests: {
+      ...standard.requests,
+      longRunningTimeoutMs: kubelet.streamingConnectionIdleTimeout,
+    },
+  }
+}
+
+const given = <K extends string>(key: K, value: string | undefined): { readonly [P in K]?: string } =>
+  value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: string })

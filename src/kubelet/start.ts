@@ -1,0 +1,208 @@
+// The start of the kubelet, in its fixed order: configuration, connect, cgroup driver, node facts, proof, server,
+// loops. No cgroup is opened before the driver is known.
+import { configError, type LoadedConfig } from '../config/load.js'
+import { formatFinding } from '../config/origin.js'
+import type { CgroupDriver } from '../core/cgroup-name.js'
+import type { DriverInUse } from '../core/decide-driver.js'
+import { type DriverProof, proveDriver } from '../core/driver-proof.js'
+import type { CgroupTree } from '../ports/cgroups.js'
+import type { KubeApi } from '../ports/kubeapi.js'
+import type { Log } from '../ports/log.js'
+import type { CriClient } from '../ports/runtime.js'
+import { type ConfigzFacts, kubeletConfigz } from './configz.js'
+import { connectImages, connectRuntime } from './connect.js'
+import { exposeLosingSupport, reportProof, runtimeUpgradeNeeded } from './driver-report.js'
+import { createEventQueue, type EventQueue } from './event-queue.js'
+import { gatherEvidence } from './gather-evidence.js'
+import { type NodeFacts, readNodeFacts } from './node-facts.js'
+import type { KubeletPorts } from './ports.js'
+import type { KubeletConfigFiles } from './read-config.js'
+import { watchRuntime } from './runtime-watch.js'
+import { kubeletServeSettings } from './serve-settings.js'
+import { asksRuntime, settleDriver } from './settle-driver.js'
+
+export interface RunningKubelet {
+  readonly nodeName: string
+  readonly driver: DriverInUse
+  /** Undefined on Windows. */
+  readonly node: NodeFacts | undefined
+  readonly proof: DriverProof | undefined
+  readonly cgroups: CgroupTree | undefined
+  readonly runtime: CriClient
+  readonly images: CriClient
+  /** Undefined in standalone mode. */
+  readonly events: EventQueue | undefined
+  /** Undefined with enableServer: false. */
+  readonly url: string | undefined
+  /** Resolves after close(); rejects when a loop died of a bug. */
+  readonly done: Promise<void>
+  close(): Promise<void>
+}
+
+export async function startKubelet(
+  { loaded, endpoint }: KubeletConfigFiles,
+  ports: KubeletPorts,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<RunningKubelet> {
+  const { clock, log, metrics } = ports
+  acceptConfig(loaded, log)
+  const { kubelet, process } = loaded.config
+  const nodeName = process['hostname-override'] ?? ports.host.hostname().trim().toLowerCase()
+  const stop = new AbortController()
+  const ended = AbortSignal.any([signal, stop.signal])
+  const closers: (() => void | Promise<void>)[] = []
+  const close = async (): Promise<void> => {
+    stop.abort(new Error('the kubelet is closed'))
+    for (const closer of closers.splice(0).reverse()) await closer()
+  }
+  try {
+    const timeoutMs = kubelet.runtimeRequestTimeout
+    const open = (where: string): CriClient => {
+      const client = ports.connect(where, timeoutMs)
+      closers.push(() => client.close())
+      return client
+    }
+    const client = open(endpoint.used)
+    const version = await connectRuntime({ client, log, timeoutMs, signal: ended })
+    const runtime = { name: version.runtimeName, version: version.runtimeVersion, socket: client.socketPath }
+    log.info('connected to the container runtime', runtime)
+    const images = openImages(kubelet.imageServiceEndpoint, client, open)
+    if (images !== client) await connectImages({ client: images, timeoutMs, signal: ended })
+
+    const inUse = await settleDriver(loaded, client, ports, ended)
+    exposeLosingSupport(inUse, metrics)
+    const linux =
+      inUse.driver === undefined
+        ? undefined
+        : await inspectNode({ loaded, endpoint }, { ...inUse, driver: inUse.driver }, client, ports, ended)
+    if (linux !== undefined) closers.push(() => linux.cgroups.close())
+
+    const api = await openApi(process.kubeconfig, ports)
+    const events =
+      api === undefined ? undefined : createEventQueue({ api, clock, log, nodeName, signal: ended })
+    if (inUse.event) events?.record(runtimeUpgradeNeeded(client.socketPath))
+
+    const seen: { runtimeDiffers: CgroupDriver | undefined } = { runtimeDiffers: undefined }
+    const facts = { loaded, inUse, proof: linux?.proof, node: linux?.node, runtime }
+    const server = await serve(() => ({ ...facts, ...seen }), nodeName, ports, api)
+    if (server !== undefined) closers.push(() => server.close())
+
+    const done = watchRuntime({
+      client,
+      clock,
+      log,
+      timeoutMs,
+      signal: ended,
+      driver: inUse.driver,
+      compares: asksRuntime(loaded) && inUse.driver !== undefined,
+      inFallback: inUse.fallback !== undefined,
+      onDifference: (driver) => {
+        seen.runtimeDiffers = driver
+      },
+    })
+    log.info('the kubelet is up', { node: nodeName, cgroupDriver: inUse.driver, source: inUse.source })
+    return {
+      nodeName,
+      driver: inUse,
+      node: linux?.node,
+      proof: linux?.proof,
+      cgroups: linux?.cgroups,
+      runtime: client,
+      images,
+      events,
+      url: server?.url,
+      done,
+      async close() {
+        await close()
+        await done
+      },
+    }
+  } catch (e) {
+    await close()
+    throw e
+  }
+}
+
+/** Warnings are said even when problems end the start. */
+function acceptConfig({ warnings, problems }: LoadedConfig, log: Log): void {
+  for (const w of warnings)
+    if (w.id === 'without-effect') log.info(formatFinding(w), { id: w.id })
+    else log.warn(formatFinding(w), { id: w.id })
+  if (problems.length > 0) throw configError(problems)
+}
+
+const openImages = (
+  endpoint: string | undefined,
+  client: CriClient,
+  open: (where: string) => CriClient,
+): CriClient => (endpoint === undefined || endpoint === client.endpoint ? client : open(endpoint))
+
+async function openApi(
+  kubeconfig: string | undefined,
+  { log, openKubeApi }: Pick<KubeletPorts, 'log' | 'openKubeApi'>,
+): Promise<KubeApi | undefined> {
+  if (kubeconfig === undefined) {
+    log.info('standalone: no --kubeconfig, so no API server is asked or told')
+    return undefined
+  }
+  const api = await openKubeApi(kubeconfig)
+  log.info(
+    'the API server is used for TokenReview, SubjectAccessReview and Events; the node is not registered',
+    {
+      kubeconfig,
+    },
+  )
+  return api
+}
+
+async function inspectNode(
+  { loaded: { config }, endpoint }: KubeletConfigFiles,
+  inUse: DriverInUse & { readonly driver: CgroupDriver },
+  client: CriClient,
+  ports: KubeletPorts,
+  signal: AbortSignal,
+): Promise<{ readonly node: NodeFacts; readonly proof: DriverProof; readonly cgroups: CgroupTree }> {
+  const { log, procfs } = ports
+  const { driver } = inUse
+  const cgroups = await ports.openCgroups(driver)
+  try {
+    const node = readNodeFacts({ ...ports, config, driver, cgroups })
+    const evidence = await gatherEvidence({
+      runtime: client.runtime,
+      procfs,
+      cgroups,
+      cgroupRoot: config.kubelet.cgroupRoot,
+      log,
+      signal,
+    })
+    const proof = proveDriver({ ...evidence, inUse, endpoint, hostHasSystemd: node.systemd })
+    reportProof(proof.findings, log)
+    return { node, proof, cgroups }
+  } catch (e) {
+    cgroups.close()
+    throw e
+  }
+}
+
+async function serve(
+  facts: () => ConfigzFacts,
+  nodeName: string,
+  ports: KubeletPorts,
+  api: KubeApi | undefined,
+): Promise<Awaited<ReturnType<KubeletPorts['serve']>> | undefined> {
+  const { config } = facts().loaded
+  if (!config.kubelet.enableServer) {
+    ports.log.info('enableServer is false: nothing is served')
+    return undefined
+  }
+  return ports.serve({
+    settings: kubeletServeSettings(config, nodeName),
+    endpoints: [],
+    healthChecks: [],
+    configz: () => kubeletConfigz(facts()),
+    metrics: ports.metrics,
+    log: ports.log,
+    clock: ports.clock,
+    ...(api === undefined ? {} : { api }),
+  })
+}

@@ -1,0 +1,153 @@
+// Suite `cgroup-driver` (KEP-4033): each case runs the kubelet's start-up against a scripted runtime on a unix socket
+// and compares what an operator would see: log lines, waits, metric, Event, or the error that ends the start.
+
+import { deprecatedFallbackLine } from '../../../src/core/decide-driver.js'
+import { asKeelsonError } from '../../../src/core/errors.js'
+import type { AnswerOf, GrpcCode } from '../../../src/fakes/cri/answers.js'
+import { runtimeConfig } from '../../../src/fakes/cri/shapes.js'
+import { configuredDriverIgnoredLine, driverFromCriLine } from '../../../src/kubelet/driver-report.js'
+import type { RunningKubelet } from '../../../src/kubelet/start.js'
+import {
+  createKubeletBed,
+  type KubeletBed,
+  keelsonDocument,
+  kubeletDocument,
+  passingTime,
+  version,
+} from '../../support/kubelet-bed.js'
+import { compare } from '../compare.js'
+import { type Difference, type Fields, fieldsAt, inputWithDefaults, isFields, type Suite } from '../types.js'
+
+export const cgroupDriver: Suite = {
+  suite: 'cgroup-driver',
+  async run(vector, file) {
+    const expected = fieldsAt(vector, 'expected')
+    const got = await runCase(inputWithDefaults(vector, file))
+    const { errorContains, upstream: _, ...rest } = expected
+    const wanted = { ...rest, ...asSets(rest) }
+    return [...compare(wanted, { ...got, ...asSets(got) }), ...missingWords(errorContains, got.error)]
+  },
+}
+
+const unordered = ['warnings', 'notices', 'events'] as const
+
+const asSets = (of: Fields): Fields =>
+  Object.fromEntries(
+    unordered.flatMap((key) => {
+      const list = of[key]
+      return Array.isArray(list) ? [[key, [...list].sort()]] : []
+    }),
+  )
+
+/** `DEADLINE_EXCEEDED` and `DeadlineExceeded` are the same word. */
+const plain = (text: string): string => text.toLowerCase().replaceAll('_', '')
+
+function missingWords(words: unknown, error: unknown): readonly Difference[] {
+  if (!Array.isArray(words)) return []
+  const text = plain(typeof error === 'string' ? error : '')
+  return words
+    .filter((word) => !text.includes(plain(String(word))))
+    .map((word) => ({ path: 'errorContains', expected: word, got: error }))
+}
+
+async function runCase(input: Fields): Promise<Fields> {
+  const cri = fieldsAt(input, 'cri')
+  const bed = await createKubeletBed({
+    os: input.os === 'windows' ? 'windows' : 'linux',
+    scripts: {
+      Version: cri.connect === 'ok' ? version : { code: cri.connect as GrpcCode },
+      RuntimeConfig: (Array.isArray(cri.calls) ? cri.calls : []).map(answerOf),
+    },
+  })
+  try {
+    const env = input.dropinEnvAlpha === true ? { KUBELET_CONFIG_DROPIN_DIR_ALPHA: '1' } : {}
+    const flags = await writeNode(bed, input)
+    let kubelet: RunningKubelet | undefined
+    let error: string | undefined
+    try {
+      kubelet = await passingTime(bed.clock, bed.start(flags, env))
+    } catch (e) {
+      error = asKeelsonError(e).message
+    }
+    const delaysMs = [...bed.clock.waits].filter((ms) => ms === 2000)
+    await kubelet?.events?.idle()
+    return { ...(await observe(bed)), delaysMs, ...outcomeOf(kubelet), error }
+  } finally {
+    await bed.close()
+  }
+}
+
+const outcomeOf = (kubelet: RunningKubelet | undefined): Fields =>
+  kubelet === undefined
+    ? { outcome: 'exit', driver: null }
+    : { outcome: 'start', driver: kubelet.driver.driver ?? null, source: kubelet.driver.source }
+
+function answerOf(entry: unknown): AnswerOf<'RuntimeConfig'> {
+  const said = isFields(entry) ? entry : {}
+  if (said.driver === 'SYSTEMD') return runtimeConfig.systemd
+  if (said.driver === 'CGROUPFS') return runtimeConfig.cgroupfs
+  if (typeof said.enum === 'number') return runtimeConfig.unknownDriver(said.enum)
+  if (said.linux === null) return runtimeConfig.absentLinux
+  if (isFields(said.linux)) return runtimeConfig.emptyLinux
+  if (typeof said.code === 'string') return { code: said.code as GrpcCode, message: 'scripted' }
+  if (said.timeout === true) return { hang: true }
+  if (said.transport === true) return { drop: 'before-headers' }
+  throw new Error(`the answer ${JSON.stringify(entry)} is not supported`)
+}
+
+/** The node's files and the kubelet's command line. */
+async function writeNode(bed: KubeletBed, input: Fields): Promise<string[]> {
+  const keelson = `${keelsonDocument}removedFlagPolicy: ${String(input.removedFlagPolicy)}\n`
+  const flags = [
+    `--keelson-config=${await bed.write('keelson.yaml', keelson)}`,
+    `--kubernetes-version=${String(input.kubeletVersion)}`,
+    `--profile=${input.profile === 'upstream' ? 'upstream' : 'kep'}`,
+    '--runtime-request-timeout=200ms',
+    '--enable-server=false',
+  ]
+  const { config, flag, gate, dropins, standalone } = input
+  if (config !== 'no-file') {
+    const driver = config === null ? '' : `cgroupDriver: ${JSON.stringify(config)}\n`
+    flags.push(`--config=${await bed.write('config.yaml', kubeletDocument + driver)}`)
+  }
+  if (Array.isArray(dropins)) {
+    for (const [path, text] of dropins) await bed.write(`kubelet.conf.d/${path}`, text)
+    flags.push(`--config-dir=${bed.directory}/kubelet.conf.d`)
+    await bed.write('kubelet.conf.d/README', 'Only names that end in .conf count.\n')
+  }
+  if (flag !== null) flags.push(`--cgroup-driver=${String(flag)}`)
+  if (gate !== null) flags.push(`--feature-gates=KubeletCgroupDriverFromCRI=${String(gate)}`)
+  if (standalone !== true) flags.push('--kubeconfig=/etc/kubernetes/kubelet.conf')
+  return flags
+}
+
+async function observe(bed: KubeletBed): Promise<Fields> {
+  const said = new Set(bed.log.lines.map((line) => `${line.level} ${line.message}`))
+  const aboutFlag = bed.log.lines.filter((l) => l.level === 'warn' && l.message.includes('--cgroup-driver'))
+  const warnings = aboutFlag.map((line) => line.fields.id)
+  if (said.has(`warn ${deprecatedFallbackLine}`)) warnings.push('deprecated-fallback')
+  const notices = []
+  if (said.has(`info ${driverFromCriLine}`)) notices.push('driver-from-cri')
+  if (said.has(`info ${configuredDriverIgnoredLine}`)) notices.push('configured-driver-ignored')
+  return {
+    rpcCalls: bed.runtime.callsOf('RuntimeConfig').length,
+    warnings,
+    notices,
+    metrics: parseFamily((await bed.metrics.text()).body, 'kubelet_cri_losing_support'),
+    events: bed.events.filter((e) => e.type === 'Warning').map((e) => e.reason),
+  }
+}
+
+/** The samples of one family as a scraper would see them. */
+function parseFamily(text: string, name: string): readonly Fields[] {
+  const type = new RegExp(`^# TYPE ${name} (\\w+)$`, 'm').exec(text)?.[1]
+  const samples = text.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))
+  const found = [...samples].map(([, labels = '', value]) => ({
+    name,
+    type,
+    labels: Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, k, v]) => [k, v])),
+    value: Number(value),
+  }))
+  // A family without samples is still exposed, and must not be.
+  return found.length === 0 && text.includes(name) ? [{ name, type }] : found
+}
