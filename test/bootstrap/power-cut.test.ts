@@ -34,7 +34,8 @@ interface Scenario {
 }
 
 const ignore = ['--ignore-preflight-errors', 'all']
-const flagged = (endpoint: string): string => `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${endpoint} --v=2"\n`
+const flagged = (endpoint: string): string =>
+  `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${endpoint} --v=2"\n`
 
 const scenarios: readonly Scenario[] = [
   {
@@ -166,7 +167,11 @@ describe('power cut: reset', () => {
     let at = 0
     for (; ; at++) {
       const { node: here, cluster } = await arrange(scenario)
-      const cut = await runWired(here, (p) => dyingPorts({ ...p, cluster }, here.root, at, true).ports, scenario.args)
+      const cut = await runWired(
+        here,
+        (p) => dyingPorts({ ...p, cluster }, here.root, at, true).ports,
+        scenario.args,
+      )
       if (cut.error === undefined) break
       const begun = await here.read('/var/lib/keelson/node-journal.json')
       // Any other command settles it first: a reset that has begun ends, one that has not leaves all as it was.
@@ -174,7 +179,8 @@ describe('power cut: reset', () => {
       const files = Object.values(await here.files())
       if (begun === undefined) {
         expect(next.error, `at ${at}`).toBeUndefined()
-        if (files.every((f) => f === null)) expect(await here.read('/etc/kubernetes/kubelet.conf')).toBeUndefined()
+        if (files.every((f) => f === null))
+          expect(await here.read('/etc/kubernetes/kubelet.conf')).toBeUndefined()
       } else {
         expect(files, `at ${at}`).toEqual([null, null, null])
         expect(await here.read('/etc/kubernetes/pki/ca.crt')).toBeUndefined()

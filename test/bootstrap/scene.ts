@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { parse } from 'yaml'
-import { createNodeCommand } from '../../src/cli/node.js'
 import { type Wire, wireNode } from '../../src/cli/node/wire.js'
+import { createNodeCommand } from '../../src/cli/node.js'
 import { descendants, run } from '../../src/cli/program.js'
 import { createFakeCluster, type FakeCluster } from '../../src/fakes/cluster-objects.js'
 import type { NodePorts } from '../../src/ports/bootstrap.js'
@@ -118,7 +118,8 @@ export async function runWired(
   const { out, io } = capture()
   const wire: Wire = async (place) => change(await wireNode(place))
   const command = createNodeCommand(io, wire)
-  for (const c of [command, ...descendants(command)]) c.exitOverride().configureOutput({ writeErr: () => undefined })
+  for (const c of [command, ...descendants(command)])
+    c.exitOverride().configureOutput({ writeErr: () => undefined })
   try {
     await command.parseAsync([...args, '--rootfs', node.root, '-o', 'json'], { from: 'user' })
     return { error: undefined, report: JSON.parse(out.stdout) }
@@ -149,7 +150,7 @@ export const clusterState = (c: FakeCluster): string =>
 
 /** What a kubelet that starts now would dial: the flag, else config.yaml, else its default. */
 export function effectiveEndpoint(files: Readonly<Record<string, string | null>>): string {
-  const flag = /--container-runtime-endpoint=([^\s"]+)/.exec(files[flagsPath] ?? '')?.[1]
+  const flag = /--container-runtime-endpoint[= ]([^\s"]+)/.exec(files[flagsPath] ?? '')?.[1]
   if (flag !== undefined) return flag
   const config: unknown = parse(files[configPath] ?? '') ?? {}
   const named =

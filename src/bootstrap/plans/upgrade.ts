@@ -58,7 +58,13 @@ function planGateOn(ctx: PhaseContext): Migration {
   const text = flagsTextOf(ctx.facts)
   const left = text === undefined ? undefined : endpointOfFlags(parseKubeletFlags(text))
   const stale = left === undefined ? [] : [staleFlag(left)]
-  if (existing !== undefined) return { instance: existing, writes: [], warnings: stale, notices: [] }
+  if (existing !== undefined)
+    return {
+      instance: existing,
+      writes: [],
+      warnings: stale,
+      notices: unrecorded(existing, ctx.socket.endpoint),
+    }
   if (ctx.version.minor <= 36) return migrateFlag(ctx, text)
   const made = instanceWrite(ctx.socket.endpoint)
   const created = warning(
@@ -72,6 +78,14 @@ function planGateOn(ctx: PhaseContext): Migration {
     notices: [],
   }
 }
+
+/** The annotation goes all the same, so that somebody should hear that nothing records the socket any more. */
+const unrecorded = (instance: YamlMap, endpoint: string): string[] =>
+  endpointOfInstance(instance) === undefined
+    ? [
+        `${instanceConfigPath} names no containerRuntimeEndpoint and an existing file is never changed: add ${endpoint} to it by hand`,
+      ]
+    : []
 
 function migrateFlag({ version, socket }: PhaseContext, text: string | undefined): Migration {
   const parsed = requireKubeletFlags(text)
