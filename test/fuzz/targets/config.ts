@@ -33,13 +33,12 @@ const keelsons = [
 const flags = [
   '--cgroup-driver=systemd',
   '--kube-reserved=cpu=1,memory=1Gi',
-  '--feature-gates',
-  'MemoryQoS=true,AllBeta=false',
+  '--feature-gates=MemoryQoS=true,AllBeta=false',
   '--eviction-hard=memory.available<100Mi',
   '--v=2',
   '--strict',
   '--kubernetes-version=1.28',
-  '--bootstrap-kubeconfig',
+  '--bootstrap-kubeconfig=/b',
   '--',
 ] as const
 
@@ -50,10 +49,14 @@ interface Input {
   readonly flags: readonly string[]
 }
 
+/** Mostly as written, so that the steps after parsing see work too. */
+const perhapsMutated = (text: string, percent: number, random: Random): string =>
+  random.chance(percent) ? mutateText(text, random) : text
+
 const document = (random: Random): string => {
-  let text: string = head
-  for (let n = random.below(5); n > 0; n -= 1) text += `${random.pick(lines)}\n`
-  return random.chance(70) ? mutateText(text, random) : text
+  const chosen = new Set<string>()
+  for (let n = random.below(4); n > 0; n -= 1) chosen.add(random.pick(lines))
+  return perhapsMutated(`${head}${[...chosen].join('\n')}\n`, 30, random)
 }
 
 const encoder = new TextEncoder()
@@ -63,8 +66,8 @@ export const config: FuzzTarget = {
   generate: (random: Random): Input => ({
     kubelet: document(random),
     dropIn: document(random),
-    keelson: mutateText(random.pick(keelsons), random),
-    flags: Array.from({ length: random.below(4) }, () => mutateText(random.pick(flags), random)),
+    keelson: perhapsMutated(random.pick(keelsons), 20, random),
+    flags: Array.from({ length: random.below(3) }, () => perhapsMutated(random.pick(flags), 30, random)),
   }),
   run(input: unknown): void {
     const { kubelet, dropIn, keelson, flags: argv } = input as Input
