@@ -58,7 +58,7 @@ export const defaultPorts = { kubelet: 10250, companion: 10251, cri: 10252 } as 
 export const defaultConnectionLimits: ConnectionLimits = {
   maxConnections: 1024,
   maxHeaderBytes: 1024 * 1024, // as upstream
-  maxUnknownBytes: 32 * 1024 * 1024,
+  maxUnknownBytes: 16 * 1024 * 1024,
   headersTimeoutMs: 10_000,
   idleTimeoutMs: 90_000, // as upstream
   handshakeTimeoutMs: 10_000,
