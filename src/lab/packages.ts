@@ -41,6 +41,11 @@ const needs: Readonly<Record<NeedOf, readonly Need[]>> = {
   images: [{ package: 'busybox-static', file: 'busybox' }],
 }
 
+/** Everything that any bed may ask for. */
+export const allPackages = (): string[] => [
+  ...new Set(Object.values(needs).flatMap((list) => list.map((n) => n.package))),
+]
+
 const systemPaths = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 export function findCommand(file: string, path = process.env.PATH ?? ''): string | undefined {
@@ -68,7 +73,7 @@ export const missingPackages = (what: readonly NeedOf[]): string[] => [
 
 /** In a bed with its own sysroot containerd comes from there; the host needs it only for the plain UML bed. */
 export const needsOf = (bed: BedName, withContainerd: boolean): NeedOf[] =>
-  withContainerd ? (bed === 'uml' ? [bed, 'containerd'] : [bed, 'images']) : [bed]
+  !withContainerd ? [bed] : bed === 'uml' ? [bed, 'containerd', 'images'] : [bed, 'images']
 
 export async function ensurePackages(
   what: readonly NeedOf[],
