@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { filesContract } from '../../../test/contracts/files.js'
 import type { FileEntry } from '../../ports/files.js'
 import { createFiles } from './files.js'
 
@@ -23,6 +24,17 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'keelson-files-'))
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+filesContract('files on disk', () => {
+  const own = mkdtempSync(join(tmpdir(), 'keelson-files-'))
+  return {
+    files,
+    dir: own,
+    makeDirectory: (path) => mkdirSync(path, { recursive: true }),
+    removeDirectory: (path) => rmSync(path, { recursive: true }),
+    close: () => rmSync(own, { recursive: true }),
+  }
+})
 
 describe('replace', () => {
   test('makes a new file with its mode and leaves no temporary one', async () => {
@@ -95,6 +107,7 @@ describe('list', () => {
     }
     symlinkSync('b.conf', join(dir, 'l.conf'))
     symlinkSync('nowhere', join(dir, 'dangling.conf'))
+    writeFileSync(join(dir, '.b.conf.0123456789ab.tmp'), 'half')
     const names = async (options: object) => (await files.list(dir, options))?.map((f) => f.name)
     expect(await names({})).toEqual(['B.conf', 'a.txt', 'b.conf', 'l.conf'])
     expect(await names({ recursive: true, suffix: '.conf' })).toEqual([

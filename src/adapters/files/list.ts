@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fail } from '../../core/errors.js'
 import type { FileEntry, ListOptions } from '../../ports/files.js'
 import { isMissing } from './read.js'
+import { isTemporaryName } from './temporary.js'
 
 const MAX_ENTRIES = 10_000
 const MAX_DEPTH = 16
@@ -34,7 +35,7 @@ export async function listFiles(
         error,
       )
     })
-    for (const name of names?.sort(byName) ?? []) {
+    for (const name of names?.filter((one) => !isTemporaryName(one)).sort(byName) ?? []) {
       const relative = join(prefix, name)
       const found = await entry(join(directory, relative), relative)
       if (found === 'directory' && recursive && depth < MAX_DEPTH) await visit(relative, depth + 1)

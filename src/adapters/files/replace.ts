@@ -5,6 +5,7 @@ import { type FileHandle, lstat, open, readlink, rename, rm } from 'node:fs/prom
 import { basename, dirname, join, resolve } from 'node:path'
 import { fail } from '../../core/errors.js'
 import type { ReplaceOptions } from '../../ports/files.js'
+import { temporaryName } from './temporary.js'
 
 const MODE = 0o644
 const MAX_LINKS = 40
@@ -46,8 +47,7 @@ async function replaceTarget(
   options: ReplaceOptions,
 ): Promise<void> {
   const directory = dirname(target)
-  // A dot first: watchers and drop-in readers do not take it for a finished file.
-  const temporary = join(directory, `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`)
+  const temporary = join(directory, temporaryName(basename(target), randomBytes(6).toString('hex')))
   const handle = await open(temporary, 'wx', 0o600)
   try {
     try {
