@@ -1,14 +1,14 @@
 // YAML as Kubernetes reads and writes it: version 1.1 words for true and false, no dates, sorted keys.
-import { type Document, parseAllDocuments, stringify } from 'yaml'
+import { stringify } from 'yaml'
+import { type Json, toJson } from '../config/node.js'
+import { defaultOrigin } from '../config/origin.js'
+import { parseYamlDocuments as parseConfigDocuments } from '../config/parse-yaml.js'
 import { fail } from '../core/errors.js'
 
 export type YamlMap = Record<string, unknown>
 
 /** Larger than any configuration of a node; a bound for what a parser has to hold. */
 const longestText = 1024 * 1024
-
-// Go's YAML has neither dates, binary, sets nor base-60 numbers; read there as plain text.
-const foreignTags = /timestamp|binary|omap|pairs|set$/
 
 export function decodeText(bytes: Uint8Array, what: string): string {
   try {
@@ -24,29 +24,17 @@ export const encodeText = (text: string): Uint8Array => new TextEncoder().encode
 export function parseYamlDocuments(text: string, what: string): unknown[] {
   if (text.length > longestText)
     throw fail('input.too-large', `read ${what}: larger than ${longestText} characters`, { what })
-  try {
-    const documents = parseAllDocuments(text, {
-      version: '1.1',
-      intAsBigInt: true,
-      logLevel: 'silent',
-      customTags: (tags) =>
-        tags.filter(
-          (t) =>
-            typeof t === 'string' || !(foreignTags.test(t.tag) || ('format' in t && t.format === 'TIME')),
-        ),
-    })
-    const list: readonly Document[] = Array.isArray(documents) ? documents : []
-    for (const d of list) {
-      const error = d.errors[0]
-      if (error !== undefined) throw error
-    }
-    return list
-      .map((d) => toPlain(d.toJS({ maxAliasCount: 100 })))
-      .filter((v) => v !== null && v !== undefined)
-  } catch (e) {
-    const why = e instanceof Error ? (e.message.split('\n')[0] ?? '').replace(/:$/, '') : String(e)
-    throw fail('yaml.invalid', `read ${what}: ${why}`, { what }, e)
-  }
+  return parseConfigDocuments(text, what, () => defaultOrigin)
+    .map(toJson)
+    .filter((value) => value !== null)
+    .map(toMutable)
+}
+
+/** Objects of the parser have no prototype and are read-only to types; patches work on plain ones. */
+function toMutable(value: Json): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(toMutable)
+  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, toMutable(v)]))
 }
 
 export const isMap = (value: unknown): value is YamlMap =>
@@ -64,14 +52,6 @@ export function parseYamlMap(text: string, what: string): YamlMap | undefined {
 
 export const formatYaml = (value: YamlMap): string =>
   stringify(value, { version: '1.1', sortMapEntries: true, lineWidth: 0 })
-
-/** Integers arrive exact; those that a double holds exactly become ordinary numbers again. */
-function toPlain(value: unknown): unknown {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value
-  if (Array.isArray(value)) return value.map(toPlain)
-  if (!isMap(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, toPlain(v)]))
-}
 
 /** Same content without regard to key order. */
 export function isSameValue(a: unknown, b: unknown): boolean {

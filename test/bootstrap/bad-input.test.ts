@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
     name: 'a key that stands twice',
     arrange: async () => [...init, '--config', await givenFile('c.yaml', 'kind: A\nkind: B\n')],
     status: 2,
-    says: /unique.*\[yaml\.invalid\]/,
+    says: /twice.*\[yaml\.invalid\]/,
   },
   {
     name: 'a document of another kind',
