@@ -1,0 +1,81 @@
+// The programs of other projects that Keelson is compared with. Each is built from its published Go module,
+// pinned by go/<module>/go.mod and go.sum; nothing of their code is in this repository.
+import { join } from 'node:path'
+
+export interface Peer {
+  readonly name: PeerName
+  /** Folder below go/: one module per peer family, because their dependency graphs disagree. */
+  readonly module: string
+  readonly package: string
+  /** File name of the binary. */
+  readonly command: string
+  /** Path of the module that decides the peer's version, as it stands in go.mod. */
+  readonly versionOf: string
+  /** Variables that the project's own release build sets through the linker; `VERSION` becomes the pinned version. */
+  readonly linkerVariables: readonly string[]
+}
+
+export const peerNames = [
+  'containerd',
+  'containerd-shim-runc-v2',
+  'ctr',
+  'crictl',
+  'etcd',
+  'kube-apiserver',
+  'kubeadm-1.35',
+  'kubeadm-1.37',
+] as const
+export type PeerName = (typeof peerNames)[number]
+
+export const moduleRoot = join(import.meta.dirname, '..', 'go')
+
+const containerd = (name: PeerName): Peer => ({
+  name,
+  module: 'containerd',
+  package: `github.com/containerd/containerd/v2/cmd/${name}`,
+  command: name,
+  versionOf: 'github.com/containerd/containerd/v2',
+  linkerVariables: ['github.com/containerd/containerd/v2/version.Version=VERSION'],
+})
+
+const kubernetes = (name: PeerName, command: string, minor: string): Peer => ({
+  name,
+  module: `kubernetes-${minor}`,
+  package: `k8s.io/kubernetes/cmd/${command}`,
+  command,
+  versionOf: 'k8s.io/kubernetes',
+  // Without these kubeadm takes itself for v0.0.0-master and refuses every cluster version.
+  linkerVariables: [
+    'k8s.io/component-base/version.gitVersion=VERSION',
+    'k8s.io/component-base/version.gitMajor=1',
+    `k8s.io/component-base/version.gitMinor=${minor.split('.')[1] ?? ''}`,
+    'k8s.io/component-base/version.gitTreeState=clean',
+  ],
+})
+
+const catalogue: Readonly<Record<PeerName, Peer>> = {
+  containerd: containerd('containerd'),
+  'containerd-shim-runc-v2': containerd('containerd-shim-runc-v2'),
+  ctr: containerd('ctr'),
+  crictl: {
+    name: 'crictl',
+    module: 'cri-tools',
+    package: 'sigs.k8s.io/cri-tools/cmd/crictl',
+    command: 'crictl',
+    versionOf: 'sigs.k8s.io/cri-tools',
+    linkerVariables: ['sigs.k8s.io/cri-tools/pkg/version.Version=VERSION'],
+  },
+  etcd: {
+    name: 'etcd',
+    module: 'etcd',
+    package: 'go.etcd.io/etcd/server/v3',
+    command: 'etcd',
+    versionOf: 'go.etcd.io/etcd/server/v3',
+    linkerVariables: [],
+  },
+  'kube-apiserver': kubernetes('kube-apiserver', 'kube-apiserver', '1.37'),
+  'kubeadm-1.35': kubernetes('kubeadm-1.35', 'kubeadm', '1.35'),
+  'kubeadm-1.37': kubernetes('kubeadm-1.37', 'kubeadm', '1.37'),
+}
+
+export const peerOf = (name: PeerName): Peer => catalogue[name]

@@ -1,0 +1,38 @@
+// What a conformance unit is, and the record of its checks.
+import type { PeerName } from './peers/catalogue.js'
+
+export interface Unit {
+  readonly name: string
+  readonly summary: string
+  /** Built (or taken from the cache) before run() is called. */
+  readonly peers: readonly PeerName[]
+  run(context: UnitContext): Promise<void>
+}
+
+export interface UnitContext {
+  /** Path of a built peer of this unit. */
+  peer(name: PeerName): string
+  /** An empty directory of this run; removed afterwards, after every daemon has ended. */
+  readonly directory: string
+  /** Runs one named check; a failure is recorded and the unit goes on. Returns whether it passed. */
+  check(name: string, body: () => Promise<void>): Promise<boolean>
+  /** Records a check that cannot run here, with the reason. A failure where nothing may be skipped (CI=true). */
+  skip(name: string, reason: string): void
+  note(line: string): void
+  /** Called in reverse order when the unit ends, however it ends. */
+  defer(cleanup: () => Promise<void>): void
+}
+
+export type Outcome = 'passed' | 'failed' | 'skipped'
+
+export interface CheckResult {
+  readonly unit: string
+  readonly check: string
+  readonly outcome: Outcome
+  readonly reason?: string
+}
+
+export const formatCounts = (results: readonly CheckResult[]): string => {
+  const count = (outcome: Outcome) => results.filter((r) => r.outcome === outcome).length
+  return `${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`
+}

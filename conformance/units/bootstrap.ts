@@ -1,0 +1,121 @@
+// KEP-4656 against the real thing: kubeadm and Keelson run the same scenarios on private roots, with a real API
+// server behind both; files, annotation and ConfigMaps are compared one by one.
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { annotateNode, publishClusterInfo, readCluster, resetCluster } from '../bootstrap/cluster.js'
+import { compareStates } from '../bootstrap/compare.js'
+import { type DocumentContext, nodeName, patchesDirectory } from '../bootstrap/documents.js'
+import { runWithKeelson } from '../bootstrap/keelson.js'
+import { explain, unusedExplanations } from '../bootstrap/known-differences.js'
+import { placeCredentials, runWithKubeadm, uploadCluster } from '../bootstrap/kubeadm.js'
+import { createPrivateRoot, type PrivateRoot } from '../bootstrap/private-root.js'
+import type { Minor, NodeState, Scenario } from '../bootstrap/scenario.js'
+import { scenarios } from '../bootstrap/scenarios.js'
+import { readPinnedVersion } from '../peers/build.js'
+import { peerOf } from '../peers/catalogue.js'
+import { type ApiServer, startApiServer } from '../peers/kube-apiserver.js'
+import type { Unit, UnitContext } from '../unit.js'
+
+const peerOfMinor = (minor: Minor) => `kubeadm-${minor}` as const
+
+/** Stands for the kubelet's health endpoint, which `kubeadm join` waits for. */
+async function startHealthz(context: UnitContext): Promise<number> {
+  const server = createServer((_, res) => res.end('ok'))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve)
+  })
+  context.defer(async () => {
+    server.closeAllConnections()
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve())
+    })
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the health endpoint has no port')
+  return address.port
+}
+
+type Tool = 'kubeadm' | 'keelson'
+
+interface Ground {
+  readonly context: UnitContext
+  readonly server: ApiServer
+  readonly healthzPort: number
+}
+
+const needsCluster = (scenario: Scenario) => scenario.command !== 'init' && scenario.command !== 'reset'
+
+async function prepareNode(root: PrivateRoot, { server }: Ground, scenario: Scenario): Promise<void> {
+  await placeCredentials(root, server)
+  for (const [path, text] of Object.entries(scenario.files ?? {})) await root.write(path, text)
+  for (const [name, text] of Object.entries(scenario.patches ?? {}))
+    await root.write(join(patchesDirectory, name), text)
+  for (const endpoint of scenario.listening ?? []) await root.listen(endpoint)
+}
+
+async function runScenario(ground: Ground, scenario: Scenario, minor: Minor, tool: Tool): Promise<NodeState> {
+  const { context, server } = ground
+  const binary = context.peer(peerOfMinor(minor))
+  const documents: DocumentContext = {
+    version: await readPinnedVersion(peerOf(peerOfMinor(minor))),
+    healthzPort: ground.healthzPort,
+  }
+  await resetCluster(server)
+  if (needsCluster(scenario)) {
+    const seed = await createPrivateRoot(join(context.directory, 'seed'))
+    try {
+      await placeCredentials(seed, server)
+      await uploadCluster({ binary, root: seed, server, context: documents }, scenario, minor)
+    } finally {
+      await seed.close()
+    }
+    await annotateNode(server, scenario.annotation ?? null)
+  }
+  const root = await createPrivateRoot(join(context.directory, tool))
+  try {
+    await prepareNode(root, ground, scenario)
+    const run = { binary, root, server, context: documents }
+    if (tool === 'kubeadm') await runWithKubeadm(run, scenario, minor)
+    else await runWithKeelson(run, scenario, minor)
+    return { ...(await root.readState()), ...(await readCluster(server)) }
+  } finally {
+    await root.close()
+  }
+}
+
+async function compareScenario(ground: Ground, scenario: Scenario, minor: Minor): Promise<void> {
+  const kubeadm = await runScenario(ground, scenario, minor, 'kubeadm')
+  const keelson = await runScenario(ground, scenario, minor, 'keelson')
+  const unexplained: string[] = []
+  for (const difference of compareStates(kubeadm, keelson)) {
+    const line = `${difference.item}: kubeadm ${difference.kubeadm}, keelson ${difference.keelson}`
+    const reason = explain(difference, scenario, minor)
+    if (reason === undefined) unexplained.push(line)
+    else ground.context.note(`known (${reason}): ${line}`)
+  }
+  if (unexplained.length > 0) throw new Error(`differs without an explanation:\n${unexplained.join('\n')}`)
+}
+
+export const bootstrap: Unit = {
+  name: 'bootstrap',
+  summary: 'keelson node and kubeadm do the same to files, annotation and ConfigMaps (KEP-4656)',
+  peers: ['etcd', 'kube-apiserver', 'kubeadm-1.35', 'kubeadm-1.37'],
+  async run(context) {
+    if (process.getuid?.() !== 0) {
+      context.skip('kubeadm and keelson on private roots', 'kubeadm --rootfs needs root')
+      return
+    }
+    const binaries = { etcd: context.peer('etcd'), kubeApiserver: context.peer('kube-apiserver') }
+    const server = await startApiServer(binaries, context.directory, nodeName)
+    context.defer(() => server.close())
+    await publishClusterInfo(server)
+    const ground: Ground = { context, server, healthzPort: await startHealthz(context) }
+    for (const scenario of scenarios)
+      for (const minor of scenario.minors)
+        await context.check(`${minor} ${scenario.name}`, () => compareScenario(ground, scenario, minor))
+    await context.check('every listed difference still exists', async () => {
+      const unused = unusedExplanations()
+      if (unused.length > 0) throw new Error(`no longer seen, take it off the list: ${unused.join(', ')}`)
+    })
+  },
+}

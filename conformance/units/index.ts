@@ -1,0 +1,6 @@
+// The units of the conformance tier, in the order in which they run.
+import type { Unit } from '../unit.js'
+import { bootstrap } from './bootstrap.js'
+import { driver } from './driver.js'
+
+export const units: readonly Unit[] = [driver, bootstrap]
