@@ -1,4 +1,5 @@
-// `keelson lab run|shell|build`: a throw-away kernel with cgroup v2 as an ordinary process.
+// `keelson lab run|shell`: a throw-away kernel with cgroup v2 as an ordinary process.
+import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { fail } from '../core/errors.js'
@@ -101,6 +102,18 @@ function toRequest(flags: Flags, argv: readonly string[], io: Io, interactive: b
   })
 }
 
+/** A machine that was stopped leaves the terminal as its console had it. */
+async function keepingTerminal(work: () => Promise<void>): Promise<void> {
+  const stty = (...args: string[]): string =>
+    spawnSync('stty', args, { stdio: ['inherit', 'pipe', 'ignore'], encoding: 'utf8' }).stdout.trim()
+  const saved = stty('-g')
+  try {
+    await work()
+  } finally {
+    if (saved !== '') stty(saved)
+  }
+}
+
 async function runRequest(request: LabRequest, io: Io): Promise<void> {
   const stop = new AbortController()
   let status: number | undefined
@@ -137,7 +150,7 @@ export function create(io: Io): Command {
     .action((flags: Flags) => {
       if (!io.stdout.isTTY)
         throw fail('usage.invalid', 'keelson lab shell needs a terminal; use keelson lab run')
-      return runRequest(toRequest(flags, ['bash', '-i'], io, true), io)
+      return keepingTerminal(() => runRequest(toRequest(flags, ['bash', '-i'], io, true), io))
     })
   return lab
 }
