@@ -19,6 +19,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./explain.js'),
   },
   {
+    name: 'kubelet',
+    summary: 'the node agent, with the flags and files of the upstream kubelet',
+    load: () => import('./kubelet.js'),
+  },
+  {
     name: 'lab',
     summary: 'run a command in a real kernel with cgroup v2, booted as a process',
     load: () => import('./lab.js'),
@@ -28,6 +33,11 @@ export const commands: readonly CommandEntry[] = [
     summary:
       "set up, migrate and inspect a node's CRI socket (init, join, upgrade, reset, status, use-socket)",
     load: () => import('./node.js'),
+  },
+  {
+    name: 'token',
+    summary: 'print the local token of this machine, or a link that logs a browser in',
+    load: () => import('./token.js'),
   },
   {
     name: 'completion',

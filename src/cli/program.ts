@@ -1,14 +1,11 @@
 // Builds the commander program: stubs for every command, the asked-for one loaded in full, and the single
 // place where an error becomes a message and an exit status.
 import { Command, CommanderError } from 'commander'
-import { asKeelsonError, type ErrorCode } from '../core/errors.js'
+import { asKeelsonError } from '../core/errors.js'
 import { commands } from './commands.js'
+import { exitStatus } from './exit-status.js'
 import type { Io } from './io.js'
 import { version } from './version.js'
-
-/** Bad input ends in 2, everything else that fails in 1. */
-const exitStatus = (code: ErrorCode): number =>
-  /^(usage|input|yaml|quantity|cgroup-name|pod|config|version)\./.test(code) ? 2 : 1
 
 const epilogue = `
 Try:

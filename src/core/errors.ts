@@ -39,6 +39,7 @@ export const errorCodes = [
   'driver.runtime-too-old',
   'driver.no-systemd',
   'host.cgroup-v1',
+  'host.swap',
   'kubeapi.failed',
   'request.invalid',
   'request.too-large',

@@ -42,8 +42,10 @@ export function readNodeFacts({ config, driver, procfs, host, cgroups, log }: No
   const cgroupVersion = controlVersion(layout) === 'v2' ? 2 : 1
   const systemd = host.hasSystemd()
   refuseHost(config, driver, cgroupVersion, systemd)
+  const memInfo = procfs.memInfo()
+  refuseSwap(config, memInfo.get('SwapTotal') ?? 0n)
   const kernel = procfs.osRelease()
-  const memory = bytes(procfs.memInfo().get('MemTotal') ?? 0n)
+  const memory = bytes(memInfo.get('MemTotal') ?? 0n)
   const facts: NodeFacts = {
     cgroupVersion,
     cgroupMode: layout.mode,
@@ -75,6 +77,14 @@ function refuseHost(
       'driver.no-systemd',
       'use the cgroup driver systemd: this host does not run systemd (no /run/systemd/system); set the runtime to cgroupfs (containerd: SystemdCgroup = false), or boot with systemd',
     )
+}
+
+function refuseSwap({ kubelet }: EffectiveConfig, swapTotal: bigint): void {
+  if (!kubelet.failSwapOn || swapTotal === 0n) return
+  throw fail(
+    'host.swap',
+    `start on this host: it has ${swapTotal} bytes of swap and failSwapOn is true; run swapoff -a, or set failSwapOn: false`,
+  )
 }
 
 function readAllocatable({ kubelet }: EffectiveConfig, memoryCapacity: Bytes): Allocatable {

@@ -4,7 +4,8 @@ import type { Gauge, Metrics } from '../ports/metrics.js'
 export async function createProcessMetrics(
   options: { readonly processDefaults?: boolean } = {},
 ): Promise<Metrics> {
-  const prom = await import('prom-client')
+  // The bundler gives a CommonJS package to import() as its default export only.
+  const { default: prom } = await import('prom-client')
   const registry = new prom.Registry()
   if (options.processDefaults !== false) prom.collectDefaultMetrics({ register: registry })
   const common = (name: string, help: string, labels: readonly string[] = []) => ({

@@ -17,7 +17,8 @@ export interface ServingPair {
 /** DNS names and addresses the certificate stands for. */
 export async function createSelfSigned(commonName: string, hosts: readonly string[]): Promise<ServingPair> {
   await import('reflect-metadata') // @peculiar/x509 wants it loaded first
-  const x509 = await import('@peculiar/x509')
+  // The bundler gives a CommonJS package to import() as its default export only.
+  const { default: x509 } = await import('@peculiar/x509')
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const nowMs = Date.now()

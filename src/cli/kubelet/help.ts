@@ -1,0 +1,101 @@
+// The text of `keelson kubelet --help`: flags in groups, each with the field it mirrors. Made from the same tables
+// that parse the command line, so that a flag cannot be missing here.
+import type { Field, Group, Schema } from '../../config/field.js'
+import { type FlagKind, type FlagRow, flagTable, otherFlags } from '../../config/flag-table.js'
+import { kubeletSchema } from '../../config/kubelet-schema.js'
+
+type FlagName = keyof typeof flagTable
+
+const processDocs: Readonly<Partial<Record<FlagName, string>>> = {
+  config: 'file of kind KubeletConfiguration',
+  'config-dir': 'directory of drop-ins (*.conf), merged over --config in name order',
+  kubeconfig: 'API server for TokenReview, SubjectAccessReview and Events; not given: standalone',
+  'node-ip': 'addresses of this node, also names of its serving certificate',
+  'hostname-override': 'name of this node; not given: the host name',
+  'root-dir': 'directory of our files (default /var/lib/kubelet)',
+  'keelson-config': 'file of kind KeelsonConfiguration (default /etc/keelson/config.yaml, if it is there)',
+  'kubernetes-version': 'release whose rules apply, such as 1.36 or v1.36.2',
+  profile: 'kep or upstream, where the KEP texts and the releases differ',
+  strict: 'unknown keys in files are errors',
+}
+
+const groups: readonly (readonly [string, RegExp])[] = [
+  ['Keelson', /^(keelson-config|kubernetes-version|profile|strict)$/],
+  ['Files and node', /^(config|config-dir|kubeconfig|node-ip|hostname-override|root-dir|feature-gates)$/],
+  [
+    'Container runtime',
+    /^(container-runtime-endpoint|image-service-endpoint|runtime-request-timeout|serialize-)/,
+  ],
+  [
+    'Cgroups and reservations',
+    /^(cgroup|cpu-cfs|enforce-|eviction-|fail-|kube-reserved|system-reserved|pod-max-pids)/,
+  ],
+  ['Pods', /^(pod-manifest-path|file-check|sync-|max-pods|container-log|resolv-conf|volume-stats)/],
+  [
+    'Server',
+    /^(address|port|read-only-port|healthz|tls-|client-ca|enable-|streaming|anonymous|authentication|authorization)/,
+  ],
+  ['Log', /^(v|logging-format)$/],
+]
+
+export function formatKubeletHelp(): string {
+  const names = Object.keys(flagTable) as FlagName[]
+  const groupOf = (name: string): string => groups.find(([, members]) => members.test(name))?.[0] ?? 'Other'
+  const titles = [...groups.map(([title]) => title), 'Other']
+  const sections = titles.flatMap((title) => {
+    const members = names.filter((name) => groupOf(name) === title)
+    return members.length === 0 ? [] : [`${title}:\n${members.map(formatFlag).join('\n')}`]
+  })
+  return `${[intro, ...sections, withoutEffect(), examples].join('\n\n')}\n`
+}
+
+const intro = `Usage: keelson kubelet [flags]
+
+The node agent: takes the cgroup driver from the container runtime (KEP-4033) and serves health, configz and metrics.
+A flag beats the files. Flags that mirror a field of KubeletConfiguration are deprecated upstream in favour of the file.`
+
+const examples = `Examples:
+  keelson kubelet --config /var/lib/kubelet/config.yaml
+  keelson kubelet --config kubelet.yaml --kubernetes-version 1.34 --fail-cgroupv1=false
+  keelson kubelet --container-runtime-endpoint unix:///run/crio/crio.sock --v 4
+
+Exit status: 0 after SIGTERM or SIGINT, 2 when flags or files are wrong, 1 when the start fails otherwise.`
+
+const valueWord: Readonly<Record<FlagKind, string>> = {
+  text: ' TEXT',
+  int: ' NUMBER',
+  bool: '',
+  list: ' A,B',
+  map: ' NAME=VALUE,...',
+  thresholds: ' SIGNAL<VALUE,...',
+  gates: ' GATE=true|false,...',
+}
+
+function formatFlag(name: FlagName): string {
+  const row: FlagRow = flagTable[name]
+  const left = `  --${name}${valueWord[row.kind]}`
+  const mirrors = row.field === undefined || row.field === name ? '' : ` [${row.field}]`
+  const since = row.since === undefined ? '' : ` (since 1.${row.since})`
+  const doc = `${docOf(name, row)}${mirrors}${since}`
+  return left.length < 44 ? `${left.padEnd(44)}${doc}` : `${left}\n${' '.repeat(44)}${doc}`
+}
+
+const docOf = (name: FlagName, row: FlagRow): string =>
+  processDocs[name] ?? (row.field === undefined ? '' : fieldDoc(kubeletSchema, row.field.split('.')))
+
+function fieldDoc(schema: Schema, [head = '', ...rest]: readonly string[]): string {
+  const entry: Field<unknown> | Group | undefined = schema[head]
+  if (entry === undefined) return ''
+  return entry.type === 'group' && rest.length > 0 ? fieldDoc(entry.fields, rest) : entry.doc
+}
+
+/** In lines of the usual width. */
+function withoutEffect(): string {
+  const lines: string[] = ['']
+  for (const name of otherFlags.keys()) {
+    const last = lines.at(-1) ?? ''
+    if (last.length + name.length > 100) lines.push(name)
+    else lines[lines.length - 1] = last === '' ? name : `${last} ${name}`
+  }
+  return `Accepted without effect, in the releases that have them:\n${lines.map((l) => `  ${l}`).join('\n')}`
+}
