@@ -1,5 +1,5 @@
 // `npm run bench` lists the benchmarks, `npm run bench -- NAME...` (or `all`) runs them. Ends in counts of targets met and
-// missed; status 1 when one was missed. `--results DIR` puts the pages elsewhere (a lab bed's disk is read-only).
+// missed; status 1 when one was missed. `--results DIR` puts the pages elsewhere; in a lab bed they go to $LAB_OUT.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -12,13 +12,24 @@ const units: readonly BenchUnit[] = [cgroupSweep, startup]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { results: { type: 'string', default: resolve(import.meta.dirname, 'results') } },
+  options: {
+    results: { type: 'string', default: process.env.LAB_OUT ?? resolve(import.meta.dirname, 'results') },
+  },
 })
 
 if (positionals.length === 0) {
   console.log('usage: npm run bench -- NAME... | all\n')
   for (const unit of units) console.log(`  ${unit.name.padEnd(16)} ${unit.summary}`)
   process.exit(0)
+}
+
+/** As one would type it to get the same page again. */
+const commandFor = (name: string): string => {
+  const bed = process.env.LAB_BED
+  const bench = `npm run bench -- ${name}`
+  return bed === undefined || bed === 'host'
+    ? bench
+    : `keelson lab run --bed ${bed} --memory 3072 --out DIR -- ${bench}`
 }
 
 const chosen = positionals.includes('all') ? units : units.filter((unit) => positionals.includes(unit.name))
@@ -39,7 +50,7 @@ let failed = 0
 for (const unit of chosen) {
   try {
     const report = await unit.run(stop.signal)
-    const page = formatReport(report, `npm run bench -- ${unit.name}`)
+    const page = formatReport(report, commandFor(unit.name))
     console.log(page)
     mkdirSync(values.results, { recursive: true })
     writeFileSync(join(values.results, `${report.file}.md`), page)
