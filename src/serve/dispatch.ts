@@ -46,6 +46,10 @@ async function readAll(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return whole
 }
 
+/** No limit is asked for with 0; a timer cannot run longer than 2^31 ms, and would end at once if it were told to. */
+const timerMs = (ms: number): number => (ms <= 0 ? longestTimerMs : Math.min(ms, longestTimerMs))
+const longestTimerMs = 2 ** 31 - 5000
+
 export interface DispatchOptions {
   readonly clock: Clock
   readonly limits: RequestLimits
@@ -57,7 +61,7 @@ export function createDispatch({ clock, limits, enableDebuggingHandlers }: Dispa
 
   async function run({ request, target, user }: Admitted, { endpoint, params }: Match): Promise<HttpAnswer> {
     const defaultMs = endpoint.longRunning === true ? limits.longRunningTimeoutMs : limits.requestTimeoutMs
-    const timeoutMs = endpoint.timeoutMs ?? defaultMs
+    const timeoutMs = timerMs(endpoint.timeoutMs ?? defaultMs)
     request.admit(timeoutMs)
     const maxBodyBytes = endpoint.maxBodyBytes ?? limits.maxBodyBytes
     return withDeadline(

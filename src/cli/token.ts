@@ -1,0 +1,101 @@
+// `keelson token`: prints the local token of this machine, or a link that logs a browser in once.
+import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { Command } from 'commander'
+import { readLocalToken } from '../adapters/secrets/local-token.js'
+import { fail } from '../core/errors.js'
+import { defaultSettings } from '../serve/settings.js'
+import type { Io } from './io.js'
+
+interface TokenOptions {
+  readonly file: string
+  readonly login?: string
+  readonly certificate?: string
+}
+
+const standard = defaultSettings('kubelet', '')
+/** Where the process on this port keeps the certificate that it made for itself. */
+const ownCertificates: Readonly<Record<string, string>> = {
+  '10251': `${standard.certDirectory}/companion.crt`,
+  '10252': `${standard.certDirectory}/cri.crt`,
+}
+const kubeletCertificate = '/var/lib/kubelet/pki/kubelet.crt'
+const timeoutMs = 10_000
+const maxAnswer = 4096
+
+function readCa(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw fail(
+      'input.unreadable',
+      `read certificate ${path}: give the server's with --certificate`,
+      { path },
+      cause,
+    )
+  }
+}
+
+/** Asks the server for a one-time ticket; the token goes only to a server that shows the expected certificate. */
+function askForTicket(url: URL, token: string, ca: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const failed = (why: string, cause?: unknown): void =>
+      reject(fail('request.invalid', `ask ${url.origin} for a login link: ${why}`, {}, cause))
+    const req = request(
+      new URL('/login', url),
+      { method: 'POST', ca, headers: { authorization: `Bearer ${token}` }, timeout: timeoutMs },
+      (res) => {
+        let text = ''
+        res.setEncoding('utf8')
+        res.on('data', (part: string) => {
+          text += part
+          if (text.length > maxAnswer) req.destroy(new Error('the answer is too long'))
+        })
+        res.on('end', () => {
+          if (res.statusCode !== 201)
+            return failed(`it answered ${res.statusCode ?? 'nothing'}: ${text.trim()}`)
+          const path = /"path":"(\/login\?ticket=[A-Za-z0-9_-]+)"/.exec(text)?.[1]
+          if (path === undefined) return failed('its answer holds no link')
+          resolve(new URL(path, url).href)
+        })
+      },
+    )
+    req.on('timeout', () => req.destroy(new Error(`no answer within ${timeoutMs} ms`)))
+    req.on('error', (e) => failed(e.message, e))
+    req.end()
+  })
+}
+
+function parseServer(text: string): URL {
+  if (!URL.canParse(text) || new URL(text).protocol !== 'https:')
+    throw fail('usage.invalid', `--login ${text}: give a URL such as https://127.0.0.1:10250`)
+  return new URL(text)
+}
+
+export const create = (io: Io): Command =>
+  new Command('token')
+    .description(
+      'Print the token that opens the servers of this machine where there is no API server.\n\n' +
+        '  curl -k -H "Authorization: Bearer $(keelson token)" https://127.0.0.1:10250/metrics\n' +
+        '  keelson token --login https://127.0.0.1:10250',
+    )
+    .option('--file <path>', 'the token file', standard.localTokenFile)
+    .option('--login <url>', 'print a link instead that logs a browser in, once and within a minute')
+    .option('--certificate <path>', "the server's certificate or its CA, for --login")
+    .action(async ({ file, login, certificate }: TokenOptions) => {
+      const server = login === undefined ? undefined : parseServer(login)
+      const token = readLocalToken(file)
+      if (token === undefined)
+        throw fail(
+          'input.unreadable',
+          `read token file ${file}: there is none; it is made by the first server that starts`,
+          {
+            path: file,
+          },
+        )
+      if (server === undefined) io.stdout.write(`${token}\n`)
+      else
+        io.stdout.write(
+          `${await askForTicket(server, token, readCa(certificate ?? ownCertificates[server.port] ?? kubeletCertificate))}\n`,
+        )
+    })
