@@ -29,10 +29,10 @@ export function unifiedHierarchy(root: string): Hierarchy {
   }
 }
 
-/** Files that every v1 hierarchy has (`tasks`, `cgroup.procs`) are read in the memory one, or in the first. */
+/** Files that every v1 hierarchy has (`tasks`, `cgroup.procs`) are read in the cpu one, as cAdvisor does, or in the first. */
 export function splitHierarchy(controllers: ReadonlyMap<string, string>): Hierarchy {
   const roots = [...new Set(controllers.values())]
-  const everywhere = controllers.get('memory') ?? roots[0]
+  const everywhere = controllers.get('cpu') ?? roots[0]
   return {
     version: 'v1',
     roots,

@@ -92,7 +92,7 @@ describe('reading', () => {
   test('v1 files come from the hierarchy of their controller', () => {
     put('memory/a/memory.stat', 'memory')
     put('cpu,cpuacct/a/cpuacct.usage', 'cpuacct')
-    put('memory/a/tasks', 'tasks')
+    put('cpu,cpuacct/a/tasks', 'tasks')
     const both = join(root, 'cpu,cpuacct')
     const tree = new CgroupFsTree(
       splitHierarchy(

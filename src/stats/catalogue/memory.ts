@@ -1,0 +1,143 @@
+// Families of memory and huge pages.
+import { define } from './define.js'
+
+export const memoryFamilies = {
+  container_hugetlb_failcnt: define.counter(
+    'container_hugetlb_failcnt',
+    'hugetlb',
+    'container',
+    'Times huge page use hit its limit.',
+    { extraLabels: ['pagesize'] },
+  ),
+  container_hugetlb_max_usage_bytes: define.gauge(
+    'container_hugetlb_max_usage_bytes',
+    'hugetlb',
+    'container',
+    'Highest huge page use seen, per page size.',
+    { extraLabels: ['pagesize'] },
+  ),
+  container_hugetlb_usage_bytes: define.gauge(
+    'container_hugetlb_usage_bytes',
+    'hugetlb',
+    'container',
+    'Huge page memory in use, per page size.',
+    { extraLabels: ['pagesize'] },
+  ),
+  container_memory_cache: define.gauge(
+    'container_memory_cache',
+    'memory',
+    'container+pod',
+    'Page cache memory.',
+  ),
+  container_memory_events_high_total: define.counter(
+    'container_memory_events_high_total',
+    'memory',
+    'container+pod',
+    'Times the cgroup was throttled over memory.high.',
+  ),
+  container_memory_events_max_total: define.counter(
+    'container_memory_events_max_total',
+    'memory',
+    'container+pod',
+    'Times usage was about to pass memory.max.',
+  ),
+  container_memory_failcnt: define.counter(
+    'container_memory_failcnt',
+    'memory',
+    'container+pod',
+    'Times usage hit the limit.',
+  ),
+  container_memory_failures_total: define.counter(
+    'container_memory_failures_total',
+    'memory',
+    'container+pod',
+    'Page faults by kind.',
+    { extraLabels: ['failure_type', 'scope'] },
+  ),
+  container_memory_file_dirty_bytes: define.gauge(
+    'container_memory_file_dirty_bytes',
+    'memory',
+    'container+pod',
+    'Page cache waiting to be written.',
+  ),
+  container_memory_file_writeback_bytes: define.gauge(
+    'container_memory_file_writeback_bytes',
+    'memory',
+    'container+pod',
+    'Page cache being written.',
+  ),
+  container_memory_kernel_usage: define.gauge(
+    'container_memory_kernel_usage',
+    'memory',
+    'container+pod',
+    'Kernel memory charged to the cgroup.',
+  ),
+  container_memory_mapped_file: define.gauge(
+    'container_memory_mapped_file',
+    'memory',
+    'container+pod',
+    'Page cache mapped into processes.',
+  ),
+  container_memory_max_usage_bytes: define.gauge(
+    'container_memory_max_usage_bytes',
+    'memory',
+    'container+pod',
+    'Highest usage seen.',
+  ),
+  container_memory_pgscan_total: define.counter(
+    'container_memory_pgscan_total',
+    'memory',
+    'container+pod',
+    'Pages scanned by reclaim.',
+  ),
+  container_memory_pgsteal_total: define.counter(
+    'container_memory_pgsteal_total',
+    'memory',
+    'container+pod',
+    'Pages taken by reclaim.',
+  ),
+  container_memory_rss: define.gauge('container_memory_rss', 'memory', 'container+pod', 'Anonymous memory.'),
+  container_memory_swap: define.gauge('container_memory_swap', 'memory', 'container+pod', 'Swap in use.'),
+  container_memory_total_active_file_bytes: define.gauge(
+    'container_memory_total_active_file_bytes',
+    'memory',
+    'container+pod',
+    'Active page cache.',
+  ),
+  container_memory_total_inactive_file_bytes: define.gauge(
+    'container_memory_total_inactive_file_bytes',
+    'memory',
+    'container+pod',
+    'Inactive page cache.',
+  ),
+  container_memory_usage_bytes: define.gauge(
+    'container_memory_usage_bytes',
+    'memory',
+    'container+pod',
+    'All memory charged to the cgroup.',
+  ),
+  container_memory_working_set_bytes: define.gauge(
+    'container_memory_working_set_bytes',
+    'memory',
+    'container+pod',
+    'Memory that cannot be dropped easily: usage less inactive page cache.',
+  ),
+  container_memory_workingset_refault_anon_total: define.counter(
+    'container_memory_workingset_refault_anon_total',
+    'memory',
+    'container+pod',
+    'Evicted anonymous pages faulted back in.',
+  ),
+  container_memory_workingset_refault_file_total: define.counter(
+    'container_memory_workingset_refault_file_total',
+    'memory',
+    'container+pod',
+    'Evicted file pages faulted back in.',
+  ),
+  container_oom_events_total: define.counter(
+    'container_oom_events_total',
+    'oom_event',
+    'container',
+    'Out-of-memory kills in the container.',
+  ),
+} as const

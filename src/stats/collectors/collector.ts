@@ -1,0 +1,34 @@
+// The shape of a collector: reads the files of one subject of one cgroup into figures, on v1 or on v2, and turns figures
+// into series. Reading is the hot path and synchronous; emitting happens only when somebody scrapes.
+import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
+import type { Procfs } from '../../ports/procfs.js'
+import type { Emit, Family } from '../catalogue/family.js'
+import type { Device } from './device.js'
+
+/** Whose cgroup it is: families of containers only are not read for a pod. */
+export type Scope = 'container' | 'pod' | 'node'
+
+export interface CollectContext {
+  readonly cgroups: Pick<CgroupTree, 'version' | 'read' | 'controllers'>
+  readonly procfs: Pick<Procfs, 'openFiles' | 'processLimits'>
+  /** Labels of a block device, by `8:0`. */
+  readonly device: (majorMinor: string) => Device
+  /** Sizes that this kernel keeps files for, as in their names: `2MB`. */
+  readonly hugePageSizes: (path: CgroupPath) => readonly string[]
+}
+
+export interface Collector<F> {
+  readonly name: string
+  readonly families: readonly Family[]
+  /** Undefined: the kernel has nothing on it here, or the cgroup has gone. */
+  read(path: CgroupPath, scope: Scope, context: CollectContext): F | undefined
+  emit(figures: F, emit: Emit): void
+}
+
+/** The v2 and v1 forms of one reader. */
+export type ReadFigures<F> = Collector<F>['read']
+
+export const byVersion =
+  <F>(v2: ReadFigures<F>, v1: ReadFigures<F>): ReadFigures<F> =>
+  (path, scope, context) =>
+    (context.cgroups.version === 'v2' ? v2 : v1)(path, scope, context)

@@ -1,0 +1,49 @@
+// Interfaces of a pod's network namespace. They belong to the pod, once for each interface, never to its containers.
+import type { NetDev } from '../../core/kernel-text/net-dev.js'
+import type { Emit } from '../catalogue/family.js'
+import { type ExtraLabels, extraLabels } from '../catalogue/family.js'
+import { networkFamilies as f } from '../catalogue/network.js'
+
+export interface NetworkFigures {
+  /** eth0, or the first one. Undefined: the pod has none besides the loopback. */
+  readonly defaultInterface: NetDev | undefined
+  /** Without the default one. */
+  readonly others: readonly NetDev[]
+}
+
+/** Ends of pairs and bridges: what passes them is counted at the other end already. */
+const notOurs = /^(veth|docker|nerdctl)/
+
+export function networkFigures(interfaces: readonly NetDev[]): NetworkFigures {
+  const ours = interfaces.filter(({ name }) => name !== 'lo' && !notOurs.test(name))
+  const defaultInterface = ours.find(({ name }) => name === 'eth0') ?? ours[0]
+  return { defaultInterface, others: ours.filter((i) => i !== defaultInterface) }
+}
+
+const labelsOf = new Map<string, ExtraLabels>()
+const MAX_KEPT = 4_096
+
+function interfaceLabels(name: string): ExtraLabels {
+  const known = labelsOf.get(name)
+  if (known !== undefined) return known
+  if (labelsOf.size >= MAX_KEPT) labelsOf.clear()
+  const labels = extraLabels({ interface: name })
+  labelsOf.set(name, labels)
+  return labels
+}
+
+export const networkFamilyList = Object.values(f)
+
+export function emitNetwork({ defaultInterface, others }: NetworkFigures, emit: Emit): void {
+  for (const i of defaultInterface === undefined ? others : [defaultInterface, ...others]) {
+    const labels = interfaceLabels(i.name)
+    emit(f.container_network_receive_bytes_total, i.rxBytes, labels)
+    emit(f.container_network_receive_errors_total, i.rxErrors, labels)
+    emit(f.container_network_receive_packets_dropped_total, i.rxDropped, labels)
+    emit(f.container_network_receive_packets_total, i.rxPackets, labels)
+    emit(f.container_network_transmit_bytes_total, i.txBytes, labels)
+    emit(f.container_network_transmit_errors_total, i.txErrors, labels)
+    emit(f.container_network_transmit_packets_dropped_total, i.txDropped, labels)
+    emit(f.container_network_transmit_packets_total, i.txPackets, labels)
+  }
+}

@@ -1,0 +1,69 @@
+// Processes and threads of a cgroup, and what a container's processes hold open. Both versions have the same files.
+import { parsePids } from '../../core/kernel-text/words.js'
+import { extraLabels } from '../catalogue/family.js'
+import { processFamilies as f } from '../catalogue/process.js'
+import { limitOrZero, readCount, readLimit } from './amounts.js'
+import type { CollectContext, Collector } from './collector.js'
+
+export interface OpenFigures {
+  readonly descriptors: bigint
+  readonly sockets: bigint
+}
+
+export interface ProcessFigures {
+  readonly pids: readonly number[]
+  readonly threads: bigint | undefined
+  readonly threadsMax: bigint | undefined
+  readonly open: OpenFigures | undefined
+  /** Soft limit of the first process. Undefined: unlimited, or not known. */
+  readonly maxOpenFiles: bigint | undefined
+}
+
+function readOpen(pids: readonly number[], { procfs }: CollectContext): OpenFigures | undefined {
+  let descriptors = 0
+  let sockets = 0
+  let seen = 0
+  for (const pid of pids) {
+    const files = procfs.openFiles(pid)
+    if (files === undefined) continue
+    seen++
+    descriptors += files.descriptors
+    sockets += files.sockets
+  }
+  return seen === 0 ? undefined : { descriptors: BigInt(descriptors), sockets: BigInt(sockets) }
+}
+
+function readMaxOpenFiles(pid: number | undefined, { procfs }: CollectContext): bigint | undefined {
+  const soft = pid === undefined ? undefined : procfs.processLimits(pid)?.get('Max open files')?.soft
+  return soft === 'unlimited' ? undefined : soft
+}
+
+const openFilesLimit = extraLabels({ ulimit: 'max_open_files' })
+
+export const processes: Collector<ProcessFigures> = {
+  name: 'processes',
+  families: Object.values(f).filter((family) => family.group === 'process'),
+  read(path, scope, context) {
+    const text = context.cgroups.read(path, 'cgroup.procs')
+    if (text === undefined) return undefined
+    const pids = parsePids(text)
+    const isContainer = scope === 'container'
+    return {
+      pids,
+      threads: readCount(context, path, 'pids.current'),
+      threadsMax: limitOrZero(readLimit(context, path, 'pids.max')),
+      open: isContainer ? readOpen(pids, context) : undefined,
+      maxOpenFiles: isContainer ? readMaxOpenFiles(pids[0], context) : undefined,
+    }
+  },
+  emit(p, emit) {
+    emit(f.container_processes, BigInt(p.pids.length))
+    if (p.threads !== undefined) emit(f.container_threads, p.threads)
+    if (p.threadsMax !== undefined) emit(f.container_threads_max, p.threadsMax)
+    if (p.open !== undefined) {
+      emit(f.container_file_descriptors, p.open.descriptors)
+      emit(f.container_sockets, p.open.sockets)
+    }
+    if (p.maxOpenFiles !== undefined) emit(f.container_ulimits_soft, p.maxOpenFiles, openFilesLimit)
+  },
+}
