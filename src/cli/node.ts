@@ -6,7 +6,7 @@ import type { Phase } from '../bootstrap/phases/phase.js'
 import { listPhases } from '../bootstrap/phases/select.js'
 import { formatNodeStatus, readNodeStatus } from '../bootstrap/status.js'
 import type { Io } from './io.js'
-import { addNodeOptions, addPlaceOptions, type NodeOptions } from './node/options.js'
+import { addNodeOptions, addPlaceOptions, givenOptions, type NodeOptions } from './node/options.js'
 import { runNode } from './node/run.js'
 import { createUseSocket } from './node/use-socket.js'
 import { type Wire, wireNode } from './node/wire.js'
@@ -55,7 +55,7 @@ function kubeadmCommand(name: CommandName, io: Io, wire: Wire): Command {
   if (name === 'upgrade apply') command.argument('[version]', 'the release to go to, such as v1.36.0')
   command.action(async (...args: unknown[]) => {
     const version = name === 'upgrade apply' && typeof args[0] === 'string' ? { version: args[0] } : {}
-    await runNode({ command: name, options: command.opts<NodeOptions>(), ...version }, io, wire)
+    await runNode({ command: name, options: givenOptions<NodeOptions>(command), ...version }, io, wire)
   })
   return command.addCommand(phaseCommand(name, io, wire))
 }
@@ -78,7 +78,7 @@ function phaseCommand(name: CommandName, io: Io, wire: Wire): Command {
 function onePhase(name: CommandName, phase: Phase, path: string, io: Io, wire: Wire): Command {
   const command = new Command(phase.name).description(phase.help)
   addNodeOptions(command, name).action(async () => {
-    await runNode({ command: name, phase: path, options: command.opts<NodeOptions>() }, io, wire)
+    await runNode({ command: name, phase: path, options: givenOptions<NodeOptions>(command) }, io, wire)
   })
   for (const part of phase.phases ?? [])
     command.addCommand(onePhase(name, part, `${path}/${part.name}`, io, wire))
@@ -90,7 +90,7 @@ function statusCommand(io: Io, wire: Wire): Command {
     'Show every place that names a CRI socket, which one wins and why, and what to change. Ends in 1 if something does not fit.',
   )
   return addPlaceOptions(command).action(async () => {
-    const options = command.opts<NodeOptions>()
+    const options = givenOptions<NodeOptions>(command)
     const status = await readNodeStatus(await wire(options), options.nodeName)
     io.stdout.write(
       options.output === 'json' ? `${JSON.stringify(status, undefined, 2)}\n` : formatNodeStatus(status),

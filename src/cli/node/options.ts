@@ -33,6 +33,22 @@ export interface NodeOptions {
   readonly output: 'text' | 'json'
 }
 
+/**
+ * A phase has the options of its command, and commander gives an option that both know to the outer one wherever it
+ * stands. So what was given anywhere on the way counts, the innermost first.
+ */
+export function givenOptions<T extends object>(command: Command): T {
+  const chain: Command[] = []
+  for (let c: Command | null = command; c !== null; c = c.parent) chain.unshift(c)
+  const given = chain.flatMap((c) =>
+    Object.entries(c.opts()).filter(([key]) => {
+      const source = c.getOptionValueSource(key)
+      return source !== undefined && source !== 'default'
+    }),
+  )
+  return { ...command.opts<T>(), ...Object.fromEntries(given) }
+}
+
 const words = (value: string, before: readonly string[] = []): string[] => [
   ...before,
   ...value.split(',').filter((w) => w !== ''),

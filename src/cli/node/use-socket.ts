@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { type UseSocketResult, undoUseSocket, useSocket } from '../../bootstrap/use-socket.js'
 import { fail } from '../../core/errors.js'
 import type { Io } from '../io.js'
-import { addPlaceOptions, type NodeOptions } from './options.js'
+import { addPlaceOptions, givenOptions, type NodeOptions } from './options.js'
 import type { Wire } from './wire.js'
 
 interface UseSocketOptions extends NodeOptions {
@@ -22,7 +22,7 @@ export function createUseSocket(io: Io, wire: Wire): Command {
     .option('--dry-run', 'print what would be done and change nothing')
     .option('-f, --force', 'even if nothing answers there, or a file was changed since')
   return addPlaceOptions(command).action(async (url: string | undefined) => {
-    const options = command.opts<UseSocketOptions>()
+    const options = givenOptions<UseSocketOptions>(command)
     if ((url === undefined) !== (options.undo ?? false))
       throw fail('usage.invalid', 'use-socket takes either a URL or --undo')
     const request = {

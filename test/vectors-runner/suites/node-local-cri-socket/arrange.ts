@@ -37,9 +37,11 @@ export async function arrange(input: Fields, base: Fields): Promise<Scene> {
   await writeFile(join(root, 'etc/hostname'), `${nodeName}\n`)
   const filesBefore = texts(input.files)
   for (const [path, text] of Object.entries(filesBefore)) await put(join(root, path), text)
-  if (isFields(input.patches))
+  if (isFields(input.patches)) {
+    await mkdir(join(given, 'patches'))
     for (const [name, text] of Object.entries(texts(input.patches)))
       await put(join(given, 'patches', name), text)
+  }
   const kubelet = { ...base, ...(isFields(input.userKubeletConfig) ? input.userKubeletConfig : {}) }
   await writeFile(join(given, 'kubelet.yaml'), stringify(kubelet))
   const listening = Array.isArray(input.listening) ? input.listening.map(String) : []
