@@ -6,13 +6,12 @@ import { readProcessFlags } from '../config/flag-words.js'
 import { defaultKeelsonConfigPath } from '../config/keelson-schema.js'
 import { type ConfigInput, type LoadedConfig, loadConfig } from '../config/load.js'
 import { formatOrigin } from '../config/origin.js'
-import type { NamedBytes } from '../config/read-text.js'
+import { maxConfigBytes, type NamedBytes } from '../config/read-text.js'
 import type { EndpointChoice } from '../core/driver-proof.js'
 import { fail } from '../core/errors.js'
 import type { Files } from '../ports/files.js'
 
-/** Upstream's files are a few KiB; a drop-in directory holds a handful. */
-const maxFileBytes = 1024 * 1024
+/** A drop-in directory holds a handful. */
 const maxDropIns = 1000
 
 export interface KubeletConfigFiles {
@@ -41,7 +40,7 @@ export async function readKubeletConfig(
 }
 
 async function readOptional(files: Pick<Files, 'read'>, path: string): Promise<NamedBytes | undefined> {
-  const bytes = await files.read(path, maxFileBytes)
+  const bytes = await files.read(path, maxConfigBytes)
   return bytes === undefined ? undefined : { path, bytes }
 }
 
