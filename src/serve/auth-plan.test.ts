@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { decideAuth } from './auth-plan.js'
+import { defaultSettings } from './settings.js'
+
+const base = defaultSettings('kubelet', 'n')
+const allowAll = { authorization: { ...base.authorization, mode: 'AlwaysAllow' as const } }
+
+test.each([
+  ['nothing configured, no API server', {}, false, ['local-token'], 'local', 0],
+  ['nothing configured, API server', {}, true, ['token-review'], 'Webhook', 0],
+  ['client CA, API server', { clientCAFile: '/ca' }, true, ['x509', 'token-review'], 'Webhook', 0],
+  ['client CA, no API server', { clientCAFile: '/ca' }, false, ['x509', 'local-token'], 'local', 0],
+  ['AlwaysAllow', allowAll, true, ['token-review'], 'AlwaysAllow', 1],
+  [
+    'AlwaysAllow for anonymous callers',
+    { ...allowAll, anonymous: true },
+    true,
+    ['token-review'],
+    'AlwaysAllow',
+    1,
+  ],
+  ['no way in', { tokenReview: { enabled: false, cacheTtlMs: 0 } }, true, [], 'Webhook', 1],
+  [
+    'webhook off, no API server',
+    { tokenReview: { enabled: false, cacheTtlMs: 0 } },
+    false,
+    ['local-token'],
+    'local',
+    0,
+  ],
+] as const)('%s', (_, settings, hasApiServer, authenticators, authorizer, warnings) => {
+  const plan = decideAuth({ ...base, ...settings }, hasApiServer)
+  expect(plan).toMatchObject({ authenticators, authorizer })
+  expect(plan.warnings).toHaveLength(warnings)
+})
