@@ -1,9 +1,9 @@
 // Which Debian packages a bed needs, told by the files they bring; installs what is missing or names it.
 import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { fail } from '../core/errors.js'
 import type { BedName } from './bed.js'
-import { lastLines, runProgram } from './process.js'
+import { lastLines, runProgram, searchPath } from './process.js'
 
 interface Need {
   readonly package: string
@@ -46,12 +46,8 @@ export const allPackages = (): string[] => [
   ...new Set(Object.values(needs).flatMap((list) => list.map((n) => n.package))),
 ]
 
-const systemPaths = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
-
 export function findCommand(file: string, path = process.env.PATH ?? ''): string | undefined {
-  const candidates = file.startsWith('/')
-    ? [file]
-    : [...path.split(delimiter), ...systemPaths].filter((d) => d !== '').map((d) => join(d, file))
+  const candidates = file.startsWith('/') ? [file] : searchPath(path).map((d) => join(d, file))
   return candidates.find((c) => {
     try {
       accessSync(c, constants.X_OK)
@@ -62,11 +58,13 @@ export function findCommand(file: string, path = process.env.PATH ?? ''): string
   })
 }
 
-export const missingPackages = (what: readonly NeedOf[]): string[] => [
+type Find = (file: string) => string | undefined
+
+export const missingPackages = (what: readonly NeedOf[], find: Find = findCommand): string[] => [
   ...new Set(
     what
       .flatMap((w) => needs[w])
-      .filter((n) => findCommand(n.file) === undefined)
+      .filter((n) => find(n.file) === undefined)
       .map((n) => n.package),
   ),
 ]
@@ -79,14 +77,18 @@ export async function ensurePackages(
   what: readonly NeedOf[],
   signal: AbortSignal,
   progress: (line: string) => void,
+  machine: { readonly root: boolean; readonly find: Find } = {
+    root: process.getuid?.() === 0,
+    find: findCommand,
+  },
 ): Promise<void> {
   if (process.arch !== 'x64')
     throw fail('lab.unsupported', `the lab's kernels are for x86-64; this machine is ${process.arch}`)
-  const missing = missingPackages(what)
+  const missing = missingPackages(what, machine.find)
   if (missing.length === 0) return
   const command = `apt-get install -y --no-install-recommends ${missing.join(' ')}`
-  const apt = findCommand('apt-get')
-  if (apt === undefined || process.getuid?.() !== 0)
+  const apt = machine.find('apt-get')
+  if (apt === undefined || !machine.root)
     throw fail(
       'lab.missing',
       `the lab needs Debian packages that are not installed: ${missing.join(', ')}; as root run: ${command}`,
@@ -104,7 +106,7 @@ export async function ensurePackages(
     await runProgram([apt, 'update'], { signal, env, onOutput })
     result = await install()
   }
-  const left = missingPackages(what)
+  const left = missingPackages(what, machine.find)
   if (result.code !== 0 || left.length > 0)
     throw fail('lab.missing', `${command} did not succeed:\n${lastLines(result.output, 10)}`, {
       missing: left,

@@ -2,6 +2,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { delimiter } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fail } from '../core/errors.js'
 
@@ -69,10 +70,19 @@ export async function mustRun(
 
 export const lastLines = (text: string, n: number): string => text.trimEnd().split('\n').slice(-n).join('\n')
 
+const systemPaths = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+
+/** PATH with the system's directories at its end: a user's PATH often lacks the ones for root's tools. */
+export const searchPath = (path = process.env.PATH ?? ''): string[] => [
+  ...new Set([...path.split(delimiter).filter((d) => d !== ''), ...systemPaths]),
+]
+
 export function startProgram(argv: readonly string[], options: SpawnOptions): ChildProcess {
   const [command, ...args] = argv
   if (command === undefined) throw new Error('a program needs a name')
-  return spawn(command, args, { ...options, detached: true })
+  const env = options.env ?? process.env
+  const PATH = searchPath(env.PATH).join(delimiter)
+  return spawn(command, args, { ...options, env: { ...env, PATH }, detached: true })
 }
 
 export function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fail } from '../../core/errors.js'
 import { imageReferences } from '../images/images.js'
 import { findCommand } from '../packages.js'
-import { lastLines, mustRun } from '../process.js'
+import { lastLines, mustRun, startProgram } from '../process.js'
 import { agentCommand } from '../self.js'
 import { bridgePrefix, cleanContainerd, rememberHost } from './clean.js'
 import { type ContainerdPlan, formatContainerdConfig, formatNetwork, loopbackNetwork } from './config.js'
@@ -151,9 +151,8 @@ async function startDaemon(
   signal: AbortSignal,
 ): Promise<ChildProcess> {
   const log = openSync(plan.log, 'a')
-  const daemon = spawn('containerd', ['--config', join(plan.dir, 'config.toml')], {
+  const daemon = startProgram(['containerd', '--config', join(plan.dir, 'config.toml')], {
     stdio: ['ignore', log, log],
-    detached: true,
   })
   closeSync(log)
   await writeFile(join(plan.dir, 'containerd.pid'), String(daemon.pid ?? ''))
