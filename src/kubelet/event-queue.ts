@@ -32,9 +32,10 @@ const longestWaitMs = 60_000
 
 export function createEventQueue({ api, clock, log, nodeName, signal }: EventQueueOptions): EventQueue {
   const waiting: NodeEvent[] = []
-  let sending: Promise<void> | undefined
+  let isSending = false
+  let sent = Promise.resolve()
 
-  const send = async (): Promise<void> => {
+  const sendAll = async (): Promise<void> => {
     let waitMs = firstWaitMs
     for (let next = waiting[0]; next !== undefined && !signal.aborted; next = waiting[0]) {
       try {
@@ -54,6 +55,12 @@ export function createEventQueue({ api, clock, log, nodeName, signal }: EventQue
         waitMs = Math.min(waitMs * 2, longestWaitMs)
       }
     }
+  }
+  const send = async (): Promise<void> => {
+    // The last look and the flag are one step: an event recorded in between would wait for ever.
+    do await sendAll()
+    while (waiting.length > 0 && !signal.aborted)
+    isSending = false
   }
   return {
     get waiting() {
@@ -79,12 +86,13 @@ export function createEventQueue({ api, clock, log, nodeName, signal }: EventQue
         lastMs: nowMs,
         count: 1,
       })
-      sending ??= send().finally(() => {
-        sending = undefined
-      })
+      if (!isSending) {
+        isSending = true
+        sent = send()
+      }
     },
     async idle() {
-      while (sending !== undefined) await sending
+      while (isSending) await sent
     },
   }
 }

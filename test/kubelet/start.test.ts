@@ -1,0 +1,208 @@
+// The start-up in one process: what is asked when, what the node must be like, and what running sandboxes prove.
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Scripts } from '../../src/fakes/cri/answers.js'
+import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
+import { nodeAnswers } from '../../src/fakes/cri/node-answers.js'
+import { createNodeState } from '../../src/fakes/cri/node-state.js'
+import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
+import {
+  createKubeletBed,
+  type KubeletBed,
+  type KubeletBedOptions,
+  kubeletDocument,
+  passingTime,
+  version,
+} from '../support/kubelet-bed.js'
+
+const beds: KubeletBed[] = []
+afterEach(async () => {
+  for (const bed of beds.splice(0)) await bed.close()
+})
+
+async function bedWith(options: KubeletBedOptions): Promise<KubeletBed> {
+  const bed = await createKubeletBed(options)
+  beds.push(bed)
+  return bed
+}
+
+const systemd: Scripts = { RuntimeConfig: runtimeConfig.systemd }
+const cgroupfs: Scripts = { RuntimeConfig: runtimeConfig.cgroupfs }
+
+describe('cgroups', () => {
+  test('the tree is opened once, after the last answer, with the driver of the runtime; nothing is changed', async () => {
+    const bed = await bedWith({ scripts: { RuntimeConfig: [{ code: 'INTERNAL' }, runtimeConfig.systemd] } })
+    await passingTime(bed.clock, bed.start(['--cgroup-driver=cgroupfs']))
+    expect(bed.opened).toEqual([{ driver: 'systemd', after: 2 }])
+    expect(bed.cgroups.calls).toEqual([])
+  })
+
+  for (const { name, scripts } of [
+    { name: 'an unknown driver', scripts: { RuntimeConfig: runtimeConfig.unknownDriver(2) } },
+    { name: 'no answer', scripts: { RuntimeConfig: { code: 'UNKNOWN' } } },
+    { name: 'no CRI v1', scripts: { Version: { code: 'UNIMPLEMENTED' } } },
+  ] as const satisfies readonly { name: string; scripts: Scripts }[])
+    test(`the tree is never opened after ${name}`, async () => {
+      const bed = await bedWith({ scripts })
+      await expect(passingTime(bed.clock, bed.start([]))).rejects.toThrow()
+      expect(bed.opened).toEqual([])
+      expect(bed.served).toEqual([])
+    })
+})
+
+describe('the node', () => {
+  test('facts are read once and frozen', async () => {
+    const { node } = await (await bedWith({ scripts: systemd })).start(['--kube-reserved=memory=100Mi'])
+    expect(node).toMatchObject({
+      cgroupVersion: 2,
+      cgroupMode: 'v2',
+      systemd: true,
+      psi: false,
+      pageSize: 4096n,
+    })
+    expect(node?.controllers).toEqual(['cpu', 'io', 'memory', 'pids'])
+    expect(node?.kernel).toMatch(/^6\.1\./)
+    const memory = node?.capacity.memory ?? 0n
+    expect(node?.allocatable.forFormula).toBe(memory - 100n * 1024n * 1024n)
+    expect(Object.isFrozen(node)).toBe(true)
+  })
+
+  test('the driver systemd without systemd is a clear error', async () => {
+    const bed = await bedWith({ scripts: systemd, systemd: false })
+    await expect(bed.start([])).rejects.toMatchObject({ code: 'driver.no-systemd' })
+  })
+
+  for (const { kubernetes, flags, fails } of [
+    { kubernetes: '1.30', flags: [], fails: false },
+    { kubernetes: '1.34', flags: [], fails: false },
+    { kubernetes: '1.34', flags: ['--fail-cgroupv1'], fails: true },
+    { kubernetes: '1.35', flags: [], fails: true },
+    { kubernetes: '1.35', flags: ['--fail-cgroupv1=false'], fails: false },
+  ])
+    test(`cgroup v1 in ${kubernetes} ${flags.join(' ')}: ${fails ? 'refused' : 'a warning'}`, async () => {
+      const bed = await bedWith({ scripts: cgroupfs, kernel: 'hybrid-6.18' })
+      const start = bed.start([`--kubernetes-version=${kubernetes}`, ...flags])
+      if (fails) await expect(start).rejects.toMatchObject({ code: 'host.cgroup-v1' })
+      else {
+        expect((await start).node?.cgroupVersion).toBe(1)
+        expect(bed.log.messages('warn').join('\n')).toContain('this host has cgroup v1')
+      }
+    })
+
+  test('swap is refused unless failSwapOn is false', async () => {
+    const bed = await bedWith({ scripts: systemd })
+    const { procfs } = bed.ports
+    const memInfo = () => new Map([...procfs.memInfo(), ['SwapTotal', 4096n] as const])
+    bed.ports = { ...bed.ports, procfs: { ...procfs, memInfo } }
+    await expect(bed.start([])).rejects.toMatchObject({ code: 'host.swap' })
+    await bed.start(['--fail-swap-on=false'])
+  })
+
+  test('an old kernel is named when Memory QoS is on, and only then', async () => {
+    const bed = await bedWith({ scripts: systemd })
+    bed.ports = { ...bed.ports, procfs: { ...bed.ports.procfs, osRelease: () => '5.4.0-1-amd64' } }
+    await bed.start([])
+    expect(bed.log.messages('warn').join('\n')).not.toContain('kernel 5.4')
+    await bed.start(['--feature-gates=MemoryQoS=true'])
+    expect(bed.log.messages('warn').join('\n')).toContain('kernel 5.4 is older than 5.9')
+  })
+
+  test('reservations beyond the capacity are a start error', async () => {
+    const bed = await bedWith({ scripts: systemd })
+    await expect(bed.start(['--system-reserved=memory=100Ti'])).rejects.toMatchObject({
+      code: 'config.invalid',
+    })
+  })
+})
+
+describe('the runtime', () => {
+  test('a gate in the file survives gates on the command line', async () => {
+    const bed = await bedWith({ scripts: systemd })
+    const file = await bed.write(
+      'c.yaml',
+      `${kubeletDocument}featureGates: {KubeletCgroupDriverFromCRI: false}\n`,
+    )
+    const flags = [`--config=${file}`, '--feature-gates=MemoryQoS=true', '--kubernetes-version=1.33']
+    expect((await bed.start(flags)).driver).toMatchObject({ driver: 'cgroupfs', source: 'default' })
+    expect(bed.runtime.callsOf('RuntimeConfig').length).toBe(0)
+  })
+
+  test('images have a socket of their own where one is named, and it must answer', async () => {
+    const bed = await bedWith({ scripts: systemd })
+    const images = await startFakeRuntime({ ImageFsInfo: { value: {} } })
+    try {
+      const kubelet = await bed.start([`--image-service-endpoint=${images.endpoint}`])
+      expect(kubelet.images.socketPath).toBe(images.socketPath)
+      images.script('ImageFsInfo', { code: 'UNIMPLEMENTED' })
+      await expect(bed.start([`--image-service-endpoint=${images.endpoint}`])).rejects.toThrow(
+        'image service',
+      )
+    } finally {
+      await images.close()
+    }
+    expect((await bed.start([])).images.socketPath).toBe(bed.runtime.socketPath)
+  })
+
+  test('RuntimeConfig is called with the request timeout as its deadline', async () => {
+    const bed = await bedWith({ scripts: systemd })
+    await bed.start(['--runtime-request-timeout=7s'])
+    expect(bed.runtime.callsOf('RuntimeConfig')[0]?.grpcTimeout).toMatch(/^(6\d{3}|7000)m$|^7S$/)
+  })
+})
+
+describe('proof', () => {
+  const id = 'b'.repeat(64)
+  const paths = [`/kubepods/burstable/pod1/${id}`, `/x.slice:cri-containerd:${id}`, '/kubepods.slice/a.scope']
+
+  async function nodeWithSandboxes(): Promise<KubeletBed> {
+    const state = createNodeState()
+    const pids = paths.map((_, i) => {
+      const metadata = { name: `p${i}`, namespace: 'default', uid: `u${i}`, attempt: 0 }
+      return state.addSandbox({ metadata } as Parameters<typeof state.addSandbox>[0], '').pid
+    })
+    const stopped = state.addSandbox({} as Parameters<typeof state.addSandbox>[0], '')
+    state.stopSandbox(stopped.status.id)
+    const bed = await bedWith({ scripts: { ...nodeAnswers(state), Version: version, ...systemd } })
+    const cgroupOf = (pid: number) => {
+      const unified = paths[pids.indexOf(pid)]
+      return unified === undefined ? undefined : { unified, controllers: new Map<string, string>() }
+    }
+    bed.ports = { ...bed.ports, procfs: { ...bed.ports.procfs, cgroupOf } }
+    return bed
+  }
+
+  test('sandboxes of the other driver and escaped ones are named, nothing is touched', async () => {
+    const bed = await nodeWithSandboxes()
+    const { proof } = await bed.start([])
+    expect(proof?.agreeing).toBe(1)
+    expect(proof?.findings.map((f) => [f.id, f.sandboxes?.length])).toEqual([
+      ['sandboxes-under-other-driver', 1],
+      ['sandboxes-outside-pod-cgroups', 1],
+    ])
+    expect(bed.log.messages('warn').join('\n')).toContain('outside of all pod limits')
+    expect(bed.cgroups.calls).toEqual([])
+    for (const method of ['StopPodSandbox', 'RemovePodSandbox', 'UpdateContainerResources'] as const)
+      expect(bed.runtime.callsOf(method)).toEqual([])
+  })
+
+  test('two pod trees with processes, below the cgroup root that is configured', async () => {
+    const bed = await bedWith({ scripts: systemd })
+    for (const [i, path] of ['/a/kubepods/pod1', '/a.slice/a-kubepods.slice/x.scope'].entries()) {
+      await bed.cgroups.ensure(path)
+      bed.cgroups.write(path, 'cgroup.procs', String(1000 + i))
+    }
+    expect((await bed.start([])).proof?.findings).toEqual([])
+    const { proof } = await bed.start(['--cgroup-root=/a'])
+    expect(proof?.findings.map((f) => f.id)).toEqual(['both-pod-trees-in-use'])
+  })
+
+  test('a runtime that answers none of the questions proves nothing and stops nothing', async () => {
+    const bed = await bedWith({
+      scripts: {
+        ...systemd,
+        ListPodSandbox: { code: 'INTERNAL' },
+        Status: { value: { info: { config: '{' } } },
+      },
+    })
+    expect((await bed.start([])).proof).toEqual({ agreeing: 0, silent: 0, findings: [] })
+  })
+})
