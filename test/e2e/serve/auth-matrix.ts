@@ -19,12 +19,17 @@ interface Caller {
 
 export interface Starter {
   readonly start: Start
-  /** Beginnings of paths that this process does not have. */
-  readonly missing?: readonly string[]
+  /** The process has a stand-in for every endpoint, so that an allowed request has one certain answer. */
+  readonly standIns: boolean
+  /** How long the process waits for the API server. */
+  readonly reviewTimeoutMs: number
 }
+
+const isRefusal = (status: number): boolean => status === 401 || status === 403 || status === 500
 
 export function describeAuthMatrix(starters: Readonly<Record<ProcessName, Starter>>): void {
   const processes = Object.keys(starters) as ProcessName[]
+  const slowestReviewMs = Math.max(...Object.values(starters).map((s) => s.reviewTimeoutMs))
   const directory = temporaryDirectory()
   const served = new Map<ProcessName, Served>()
   const agents: Agent[] = []
@@ -78,7 +83,7 @@ export function describeAuthMatrix(starters: Readonly<Record<ProcessName, Starte
           clientCAFile: caFile,
           tokenReview: { enabled: true, cacheTtlMs: 400 },
           authorization: { mode: 'Webhook', allowTtlMs: 400, denyTtlMs: 400 },
-          reviewTimeoutMs: 2500,
+          reviewTimeoutMs: starters[name].reviewTimeoutMs,
         })
         served.set(name, await starters[name].start({ settings, kubeconfig: api.kubeconfig }))
       }),
@@ -101,20 +106,16 @@ export function describeAuthMatrix(starters: Readonly<Record<ProcessName, Starte
   ) {
     const agent = new Agent({ keepAlive: true, maxSockets: 4 })
     agents.push(agent)
-    const { missing = [] } = starters[name]
-    const rows = paths.map(([path, subresources, exist]) =>
-      missing.some((m) => path.startsWith(m))
-        ? ([path, subresources, []] as const)
-        : ([path, subresources, exist] as const),
-    )
     // A refused caller needs a new connection for each question: all methods on one process, two on the others.
     const asked = expected === refusedAlways && name !== processes[0] ? ['GET', 'POST'] : methods
-    const cases = rows.flatMap((row) => asked.map((method) => ({ row, method })))
+    const cases = paths.flatMap((row) => asked.map((method) => ({ row, method })))
     const wrong: string[] = []
     await forEachLimited(cases, 4, async ({ row, method }) => {
       const told = await ask({ port: portOf(name), method, path: row[0], agent, ...caller })
       const wanted = expected(row, method)
-      if (told.status !== wanted) wrong.push(`${method} ${row[0]}: ${told.status}, wanted ${wanted}`)
+      const isRight =
+        starters[name].standIns || isRefusal(wanted) ? told.status === wanted : !isRefusal(told.status)
+      if (!isRight) wrong.push(`${method} ${row[0]}: ${told.status}, wanted ${wanted}`)
       if (told.status === 401 && method !== 'HEAD') expect(told.body).toBe('Unauthorized\n')
     })
     expect(wrong).toEqual([])
@@ -191,7 +192,9 @@ export function describeAuthMatrix(starters: Readonly<Record<ProcessName, Starte
           ask({ port: portOf(name), path, headers, ...(token === undefined ? {} : { token }) })
         expect((await upgrade('token-of-proxy-reader')).status).toBe(403)
         expect((await upgrade()).status).toBe(401)
-        expect((await upgrade('token-of-proxy-writer')).status).toBe(101)
+        const opened = (await upgrade('token-of-proxy-writer')).status
+        if (starters[name].standIns) expect(opened).toBe(101)
+        else expect(isRefusal(opened)).toBe(false)
       }
     })
 
@@ -255,7 +258,7 @@ export function describeAuthMatrix(starters: Readonly<Record<ProcessName, Starte
         api.setMood(mood, slowMs)
         const started = Date.now()
         expect(await statuses()).toEqual(everywhere(token, certificate))
-        expect(Date.now() - started).toBeLessThan(6000)
+        expect(Date.now() - started).toBeLessThan(slowestReviewMs + 3500)
       })
 
     test('away: refused at once', async () => {
