@@ -3,5 +3,5 @@ import { labChecks } from './support/lab-checks.js'
 
 const smoke = new URL('./lab/inside/smoke.ts', import.meta.url)
 
-await labChecks('lab: UML', { place: 'uml', timeoutS: 120 }, smoke)
-await labChecks('lab: UML with systemd', { place: 'uml-systemd', timeoutS: 180 }, smoke)
+await labChecks('lab: UML', { place: 'uml', disksMiB: [16, 32], timeoutS: 120 }, smoke)
+await labChecks('lab: UML with systemd', { place: 'uml-systemd', disksMiB: [16, 32], timeoutS: 180 }, smoke)

@@ -23,13 +23,17 @@ export function umlModulesDirectory(): string {
 
 /**
  * UML keeps the guest's memory in a file on a tmpfs. A tmpfs in a mount namespace of its own is as large as we say
- * and is gone with the process, whatever ends it. The words after the script are arguments, not script.
+ * and is gone with the process, whatever ends it. UML is many processes, some of which outlive a killed kernel; as
+ * the first of a process namespace it takes them with it. The words after the script are arguments, not script.
  */
-const privateMemory = (runDir: string, memoryMiB: number): string[] => [
+const privateNamespaces = (runDir: string, memoryMiB: number): string[] => [
   'unshare',
   '--mount',
   '--propagation',
   'private',
+  '--pid',
+  '--fork',
+  '--kill-child=KILL',
   'sh',
   '-c',
   'mount -t tmpfs -o "size=$1m" lab-memory "$2" && shift && TMPDIR=$1 && export TMPDIR && shift && exec "$@"',
@@ -49,7 +53,7 @@ export function planUml(
     before: [],
     output: 'descriptors',
     argv: [
-      ...(options.root ? privateMemory(runDir, request.memoryMiB) : []),
+      ...(options.root ? privateNamespaces(runDir, request.memoryMiB) : []),
       // Its processes hand over to each other at every system call: 2-3 times cheaper on one CPU.
       ...(options.cpu === undefined ? [] : ['taskset', '-c', String(options.cpu)]),
       'linux.uml',

@@ -171,6 +171,9 @@ function pinnedCpu(env: SupervisorIo['env']): number {
   return Number.isInteger(chosen) ? chosen : process.pid % availableParallelism()
 }
 
+/** Should somebody kill even the supervisor, the kernel ends what it started; then only files are left. */
+const dyingWithUs = (argv: readonly string[]): string[] => ['setpriv', '--pdeathsig', 'KILL', ...argv]
+
 async function boot(
   request: LabRequest,
   io: SupervisorIo,
@@ -188,7 +191,7 @@ async function boot(
     stop.throwIfAborted()
     const logFd = openSync(log, 'a')
     for (const { argv, socket } of plan.before) {
-      started.push(startProgram(argv, { stdio: ['ignore', logFd, logFd] }))
+      started.push(startProgram(dyingWithUs(argv), { stdio: ['ignore', logFd, logFd] }))
       await appears(socket, stop)
     }
     if (plan.output === 'sockets' && !request.interactive)
@@ -197,7 +200,7 @@ async function boot(
         ['err', io.stderr],
       ] as const)
         servers.push(await listen(join(runDir, `${name}.sock`), (s) => flows.push(flow(s, target))))
-    const machine = startProgram(plan.argv, {
+    const machine = startProgram(dyingWithUs(plan.argv), {
       stdio: request.interactive
         ? ['inherit', 'inherit', logFd, logFd]
         : ['ignore', logFd, logFd, ...(plan.output === 'descriptors' ? (['pipe', 'pipe'] as const) : [])],

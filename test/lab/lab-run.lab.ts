@@ -1,10 +1,10 @@
 // The contract of `keelson lab run` itself: status, output, arguments, time limit, signals, side by side.
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { buildCommandLine, type LabCommand, removeCommandLine, startLabRun } from '../support/lab-command.js'
-import { leftoversOf } from '../support/leftovers.js'
+import { leftoversOf, processesNaming } from '../support/leftovers.js'
 import { requires } from '../support/requirements.js'
 
 const nothing = { processes: [], mounts: [], files: [] }
@@ -74,6 +74,22 @@ describe('lab run', () => {
     const run = startLabRun(['--memory', '8', '--', 'true'])
     assert.equal(await finish(run), 1)
     assert.match(run.stderr(), /\[lab\.boot\]/)
+  })
+
+  test('killing the supervisor itself ends the machine, and the run says so', async (ctx) => {
+    requires(ctx, uml)
+    const run = startLabRun(['--', 'sleep', '100'])
+    await sleep(4000)
+    const supervisor = processesNaming(run.dir).find((p) => {
+      const pid = p.split(' ')[0] ?? ''
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0supervise')
+    })
+    process.kill(Number.parseInt(supervisor ?? '', 10), 'SIGKILL')
+    assert.equal((await run.ended).code, 1)
+    assert.match(run.stderr(), /\[lab\.boot\]/)
+    for (let i = 0; i < 40 && processesNaming(run.dir).length > 0; i++) await sleep(50)
+    assert.deepEqual(processesNaming(run.dir), [])
+    rmSync(run.dir, { recursive: true })
   })
 
   test('two runs side by side do not disturb each other', async (ctx) => {

@@ -1,4 +1,8 @@
 // The same least for the QEMU bed, which is too slow for the quick tier.
 import { labChecks } from '../support/lab-checks.js'
 
-await labChecks('lab: QEMU', { place: 'qemu', timeoutS: 240 }, new URL('./inside/smoke.ts', import.meta.url))
+await labChecks(
+  'lab: QEMU',
+  { place: 'qemu', disksMiB: [16, 32], timeoutS: 240 },
+  new URL('./inside/smoke.ts', import.meta.url),
+)

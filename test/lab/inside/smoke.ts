@@ -1,7 +1,17 @@
-// The least that must hold in every bed: a writable cgroup v2 with its controllers, and the exit of a lie.
+// The least that must hold in every bed: a writable cgroup v2 with its controllers, and the disks asked for.
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
-import type { Check } from '../../support/check.js'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmdirSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { type Check, NotHere } from '../../support/check.js'
 
 const root = '/sys/fs/cgroup'
 const read = (path: string): string => readFileSync(path, 'utf8').trim()
@@ -46,6 +56,26 @@ export const checks: readonly Check[] = [
     name: 'the repository is visible at its own path',
     run() {
       assert.match(read('package.json'), /"name": "keelson"/)
+    },
+  },
+  {
+    name: 'each disk is a device of its size that keeps what is written',
+    run() {
+      const devices = (process.env.LAB_DISKS ?? '').split(' ').filter((d) => d !== '')
+      if (devices.length === 0) return new NotHere('no disks were asked for')
+      for (const [i, device] of devices.entries()) {
+        const fd = openSync(device, 'r+')
+        const block = Buffer.alloc(4096, `disk ${i}`)
+        writeSync(fd, block, 0, block.length, 8192)
+        fsyncSync(fd)
+        const back = Buffer.alloc(4096)
+        readSync(fd, back, 0, back.length, 8192)
+        closeSync(fd)
+        assert.deepEqual(back, block)
+        const sectors = Number(read(`/sys/class/block/${device.slice('/dev/'.length)}/size`))
+        assert.equal(sectors * 512, (i + 1) * 16 * 1024 * 1024)
+      }
+      return { devices }
     },
   },
 ]
