@@ -9,8 +9,13 @@ import { version } from './version.js'
 
 const epilogue = `
 Try:
-  keelson explain -f pod.yaml        what would be written for this pod, and why
+  keelson explain -f examples/pods.yaml --feature-gates MemoryQoS=true
+                                     what would be written for these pods, and why
+  keelson lab run -- cat /sys/fs/cgroup/cgroup.controllers
+                                     one command in a real kernel with cgroup v2 (root)
   keelson COMMAND --help             options and examples of one command
+
+From a clone, \`npm start -- COMMAND ...\` is \`keelson COMMAND ...\`.
 
 Errors carry a code such as [config.invalid]; docs/errors.md explains each one.`
 
@@ -29,11 +34,20 @@ export async function createProgram(io: Io, wanted: readonly string[]): Promise<
     } else program.command(entry.name).summary(entry.summary).description(entry.summary)
   }
   for (const command of [program, ...descendants(program)])
-    command
-      .exitOverride()
-      .configureOutput({ writeOut: (s) => io.stdout.write(s), writeErr: (s) => io.stderr.write(s) })
+    command.exitOverride().configureOutput({
+      writeOut: (s) => io.stdout.write(s),
+      writeErr: (s) => io.stderr.write(s),
+      outputError: (s, write) => write(usageError(s)),
+    })
   return program
 }
+
+/** Commander's own complaints in the form of every other error. */
+const usageError = (text: string): string =>
+  `keelson: ${text
+    .replace(/^error: /, '')
+    .trim()
+    .replaceAll('\n', ' ')}; see --help [usage.invalid]\n`
 
 export function descendants(command: Command): Command[] {
   return command.commands.flatMap((c) => [c, ...descendants(c)])
