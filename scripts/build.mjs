@@ -1,6 +1,8 @@
-// Bundles src/cli/main.ts into dist/cli as ESM chunks, one lazy chunk per subcommand, and src/core as a library.
+// Bundles src/cli/main.ts into dist/cli as ESM chunks, one lazy chunk per subcommand, and src/core as the
+// library `keelson/core`; `--types` (npm pack does it) adds the library's declarations.
 // CommonJS packages inside an ESM bundle need `require`; the banner gives it to them.
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -12,24 +14,35 @@ const started = performance.now()
 // Built beside and moved into place, so that a command that starts meanwhile finds a whole bundle.
 mkdirSync(join(root, 'dist'), { recursive: true })
 const fresh = mkdtempSync(join(root, 'dist/.fresh-'))
-await build({
+chmodSync(fresh, 0o755)
+const common = {
   absWorkingDir: root,
-  entryPoints: { main: 'src/cli/main.ts', 'lab-agent': 'src/lab/agent.ts' },
-  outdir: fresh,
-  chunkNames: 'chunks/[name]-[hash]',
   bundle: true,
-  splitting: true,
-  minifySyntax: true,
-  minifyWhitespace: true,
   format: 'esm',
   platform: 'node',
   target: 'node20',
   legalComments: 'none',
+}
+await build({
+  ...common,
+  entryPoints: { main: 'src/cli/main.ts', 'lab-agent': 'src/lab/agent.ts' },
+  outdir: fresh,
+  chunkNames: 'chunks/[name]-[hash]',
+  splitting: true,
+  minifySyntax: true,
+  minifyWhitespace: true,
   define: { __KEELSON_VERSION__: JSON.stringify(version) },
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
 })
+await build({ ...common, entryPoints: { index: 'src/core/index.ts' }, outdir: 'dist/core' })
+if (process.argv.includes('--types'))
+  execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'scripts/tsconfig.core.json'], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+
 const old = `${fresh}.old`
 try {
   renameSync(join(root, 'dist/cli'), old)
