@@ -25,6 +25,12 @@ export interface KubeletServeOptions {
   readonly api?: KubeApi
 }
 
+export interface OpenedCgroups {
+  readonly tree: CgroupTree
+  /** Ends kept descriptors, and the connection to systemd where there is one. */
+  close(): void | Promise<void>
+}
+
 export interface KubeletPorts {
   readonly procfs: Procfs
   readonly host: Host
@@ -33,7 +39,7 @@ export interface KubeletPorts {
   readonly metrics: Metrics
   connect(endpoint: string, timeoutMs: number): CriClient
   /** Called once the driver is known, never before. */
-  openCgroups(driver: CgroupDriver): CgroupTree | Promise<CgroupTree>
+  openCgroups(driver: CgroupDriver): OpenedCgroups
   openKubeApi(kubeconfig: string): Promise<KubeApi>
   serve(options: KubeletServeOptions): Promise<Pick<RunningServer, 'url' | 'port' | 'close'>>
 }

@@ -39,6 +39,8 @@ export interface RunningKubelet {
   close(): Promise<void>
 }
 
+type Closer = () => void | Promise<void>
+
 export async function startKubelet(
   { loaded, endpoint }: KubeletConfigFiles,
   ports: KubeletPorts,
@@ -50,7 +52,7 @@ export async function startKubelet(
   const nodeName = process['hostname-override'] ?? ports.host.hostname().trim().toLowerCase()
   const stop = new AbortController()
   const ended = AbortSignal.any([signal, stop.signal])
-  const closers: (() => void | Promise<void>)[] = []
+  const closers: Closer[] = []
   const close = async (): Promise<void> => {
     stop.abort(new Error('the kubelet is closed'))
     for (const closer of closers.splice(0).reverse()) await closer()
@@ -74,8 +76,14 @@ export async function startKubelet(
     const linux =
       inUse.driver === undefined
         ? undefined
-        : await inspectNode({ loaded, endpoint }, { ...inUse, driver: inUse.driver }, client, ports, ended)
-    if (linux !== undefined) closers.push(() => linux.cgroups.close())
+        : await inspectNode(
+            { loaded, endpoint },
+            { ...inUse, driver: inUse.driver },
+            client,
+            ports,
+            ended,
+            closers,
+          )
 
     const api = await openApi(process.kubeconfig, ports)
     const events =
@@ -161,27 +169,24 @@ async function inspectNode(
   client: CriClient,
   ports: KubeletPorts,
   signal: AbortSignal,
+  closers: Closer[],
 ): Promise<{ readonly node: NodeFacts; readonly proof: DriverProof; readonly cgroups: CgroupTree }> {
   const { log, procfs } = ports
   const { driver } = inUse
-  const cgroups = await ports.openCgroups(driver)
-  try {
-    const node = readNodeFacts({ ...ports, config, driver, cgroups })
-    const evidence = await gatherEvidence({
-      runtime: client.runtime,
-      procfs,
-      cgroups,
-      cgroupRoot: config.kubelet.cgroupRoot,
-      log,
-      signal,
-    })
-    const proof = proveDriver({ ...evidence, inUse, endpoint, hostHasSystemd: node.systemd })
-    reportProof(proof.findings, log)
-    return { node, proof, cgroups }
-  } catch (e) {
-    cgroups.close()
-    throw e
-  }
+  const { tree: cgroups, close } = ports.openCgroups(driver)
+  closers.push(close)
+  const node = readNodeFacts({ ...ports, config, driver, cgroups })
+  const evidence = await gatherEvidence({
+    runtime: client.runtime,
+    procfs,
+    cgroups,
+    cgroupRoot: config.kubelet.cgroupRoot,
+    log,
+    signal,
+  })
+  const proof = proveDriver({ ...evidence, inUse, endpoint, hostHasSystemd: node.systemd })
+  reportProof(proof.findings, log)
+  return { node, proof, cgroups }
 }
 
 async function serve(

@@ -100,7 +100,7 @@ export async function createKubeletBed(options: KubeletBedOptions = {}): Promise
       connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
       openCgroups: (driver) => {
         opened.push({ driver, after: runtime.callsOf('RuntimeConfig').length })
-        return cgroups
+        return { tree: cgroups, close: () => cgroups.close() }
       },
       openKubeApi: async () => ({
         reviewToken: async () => undefined,

@@ -6,10 +6,28 @@ import { createCriClient } from '../../adapters/cri/client.js'
 import { createHost } from '../../adapters/host/host.js'
 import { createKubeApi } from '../../adapters/kubeapi/client.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
-import type { KubeletPorts } from '../../kubelet/ports.js'
+import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
+import { SystemdManager } from '../../adapters/systemd/manager.js'
+import type { CgroupDriver } from '../../core/cgroup-name.js'
+import type { KubeletPorts, OpenedCgroups } from '../../kubelet/ports.js'
 import type { Log } from '../../ports/log.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { startNodeServer } from '../node-server.js'
+
+/** systemd is spoken to with the first change, not before. */
+function openCgroups(driver: CgroupDriver): OpenedCgroups {
+  const files = createCgroupTree(readCgroupLayout())
+  if (driver === 'cgroupfs') return { tree: files, close: () => files.close() }
+  const systemd = new SystemdManager()
+  const tree = new SystemdCgroupTree({ files, systemd, pageSize: createProcfs().pageSize() })
+  return {
+    tree,
+    async close() {
+      tree.close()
+      await systemd.close()
+    },
+  }
+}
 
 export const createKubeletPorts = async (log: Log): Promise<KubeletPorts> => ({
   procfs: createProcfs(),
@@ -18,7 +36,7 @@ export const createKubeletPorts = async (log: Log): Promise<KubeletPorts> => ({
   log,
   metrics: await createProcessMetrics(),
   connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
-  openCgroups: () => createCgroupTree(readCgroupLayout()),
+  openCgroups,
   openKubeApi: createKubeApi,
   serve: startNodeServer,
 })
