@@ -1,31 +1,22 @@
 // One run of a bed from the first temporary file to the last: the supervisor is a process of its own session, so that
 // it outlives a killed `lab run` and cleans up for it.
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { openSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { createServer, type Server, type Socket } from 'node:net'
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { finished } from 'node:stream/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fail } from '../core/errors.js'
 import { hasSystemd, type LabOutcome, type LabRequest } from './bed.js'
+import { type BootIo, boot } from './boot.js'
 import { ensurePart } from './cache.js'
 import { writeGuest } from './guest.js'
 import { ensureImages } from './images/images.js'
 import { cloudKernel, kernelIn } from './kernel.js'
 import { diskDevices, type MachinePlan, planQemu, planUml, umlModulesDirectory } from './machine.js'
 import { ensurePackages, findCommand, needsOf } from './packages.js'
-import { endGroup, lastLines, startProgram } from './process.js'
 import { sysroot } from './sysroot.js'
 
-export interface SupervisorIo {
-  readonly stdout: NodeJS.WritableStream
-  readonly stderr: NodeJS.WritableStream
+export interface SupervisorIo extends BootIo {
   /** This file, as the guest can run it with node. */
   readonly agentFile: string
-  readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /** Runs the request; the signal stops it at any point. Nothing of the run is left when this returns or throws. */
@@ -169,100 +160,4 @@ const topmost = (paths: readonly string[]): string[] =>
 function pinnedCpu(env: SupervisorIo['env']): number {
   const chosen = Number.parseInt(env.KEELSON_LAB_CPU ?? '', 10)
   return Number.isInteger(chosen) ? chosen : process.pid % availableParallelism()
-}
-
-/** Should somebody kill even the supervisor, the kernel ends what it started; then only files are left. */
-const dyingWithUs = (argv: readonly string[]): string[] => ['setpriv', '--pdeathsig', 'KILL', ...argv]
-
-async function boot(
-  request: LabRequest,
-  io: SupervisorIo,
-  runDir: string,
-  plan: MachinePlan,
-  signal: AbortSignal,
-): Promise<LabOutcome> {
-  const log = join(runDir, 'console.log')
-  const started: ChildProcess[] = []
-  const servers: Server[] = []
-  const flows: Promise<unknown>[] = []
-  const timeout = AbortSignal.timeout(request.timeoutS * 1000)
-  const stop = AbortSignal.any([signal, timeout])
-  try {
-    stop.throwIfAborted()
-    const logFd = openSync(log, 'a')
-    for (const { argv, socket } of plan.before) {
-      started.push(startProgram(dyingWithUs(argv), { stdio: ['ignore', logFd, logFd] }))
-      await appears(socket, stop)
-    }
-    if (plan.output === 'sockets' && !request.interactive)
-      for (const [name, target] of [
-        ['out', io.stdout],
-        ['err', io.stderr],
-      ] as const)
-        servers.push(await listen(join(runDir, `${name}.sock`), (s) => flows.push(flow(s, target))))
-    const machine = startProgram(dyingWithUs(plan.argv), {
-      stdio: request.interactive
-        ? ['inherit', 'inherit', logFd, logFd]
-        : ['ignore', logFd, logFd, ...(plan.output === 'descriptors' ? (['pipe', 'pipe'] as const) : [])],
-      env: { ...io.env },
-    })
-    started.push(machine)
-    if (plan.output === 'descriptors' && !request.interactive)
-      for (const [fd, target] of [
-        [3, io.stdout],
-        [4, io.stderr],
-      ] as const)
-        flows.push(flow(machine.stdio[fd] as unknown as Socket, target))
-    await ended(machine, stop)
-    await endGroup(machine)
-    await Promise.race([Promise.all(flows), sleep(2000)])
-    const status = await readFile(join(runDir, 'status'), 'utf8').catch(() => undefined)
-    if (status !== undefined) return { kind: 'exit', code: Number.parseInt(status, 10) }
-    throw fail(
-      'lab.boot',
-      `the ${request.bed} machine ended without running the command to its end:\n${lastLines(await readFile(log, 'utf8'), 20)}`,
-    )
-  } catch (e) {
-    if (signal.aborted) return { kind: 'stopped' }
-    if (timeout.aborted) return { kind: 'timeout', seconds: request.timeoutS }
-    throw e
-  } finally {
-    await Promise.all(started.map((child) => endGroup(child)))
-    for (const server of servers) server.close()
-  }
-}
-
-async function flow(source: Socket, target: NodeJS.WritableStream): Promise<void> {
-  source.on('error', () => {})
-  source.pipe(target, { end: false })
-  await finished(source, { writable: false }).catch(() => {})
-}
-
-async function listen(path: string, onConnection: (socket: Socket) => void): Promise<Server> {
-  const server = createServer(onConnection)
-  server.listen(path)
-  await once(server, 'listening')
-  return server
-}
-
-async function appears(path: string, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    if (
-      await stat(path).then(
-        () => true,
-        () => false,
-      )
-    )
-      return
-    await sleep(20, undefined, { signal })
-  }
-}
-
-async function ended(child: ChildProcess, signal: AbortSignal): Promise<void> {
-  try {
-    await once(child, 'exit', { signal })
-  } catch (e) {
-    signal.throwIfAborted()
-    throw fail('lab.boot', `start ${child.spawnfile}: ${e instanceof Error ? e.message : String(e)}`, {}, e)
-  }
 }
