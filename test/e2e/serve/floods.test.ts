@@ -109,7 +109,7 @@ test('10,000 connections opened and left idle', async () => {
   const seen = await watched(async () => {
     await forEachLimited(
       Array.from({ length: 9000 }, (_, i) => i),
-      100,
+      40,
       async () => {
         await openTcp()
         opened.tcp++

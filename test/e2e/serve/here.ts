@@ -49,6 +49,9 @@ export async function startHere(o: HereOptions = {}): Promise<Here> {
     configz: () => ({ kubeletconfig: { port: 10250 }, keelson: { origins: { port: 'default' } } }),
     metrics: await createProcessMetrics({ processDefaults: false }),
     log,
+  }).catch((e: unknown) => {
+    directory.remove()
+    throw e
   })
   return {
     ...server,

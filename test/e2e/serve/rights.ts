@@ -27,7 +27,7 @@ export const paths: readonly PathRow[] = [
   ['/statsfoo', ['proxy'], []],
   ['/', ['proxy'], []],
 ]
-export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const verbs: Readonly<Record<string, string>> = {
   GET: 'get',
   POST: 'create',
