@@ -55,6 +55,7 @@ export function compareStates(kubeadm: NodeState, keelson: NodeState): Differenc
     ...modes.flatMap((path) =>
       compareValue(`mode of ${baseName(path)}`, kubeadm.modes[path], keelson.modes[path]),
     ),
+    ...compareValue('files of /etc/kubernetes', kubeadm.kubernetesFiles, keelson.kubernetesFiles),
     ...compareValue('number of backups', kubeadm.backups.length, keelson.backups.length),
     ...compareValue('text of the backups', kubeadm.backups, keelson.backups),
     ...compareValue('annotation', kubeadm.annotation, keelson.annotation),

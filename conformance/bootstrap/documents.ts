@@ -12,6 +12,8 @@ export interface DocumentContext {
   /** Full version of the kubeadm that defines the cluster's version. */
   readonly version: string
   readonly healthzPort: number
+  /** Where the tool finds the scenario's patches: kubeadm looks inside its root, Keelson from outside. */
+  readonly patches: string | undefined
 }
 
 const documents = (list: readonly unknown[]): string => list.map((d) => stringify(d)).join('---\n')
@@ -26,6 +28,7 @@ export const formatInitDocuments = (scenario: Scenario, minor: Minor, context: D
         name: nodeName,
         ...(scenario.criSocket === undefined ? {} : { criSocket: scenario.criSocket }),
       },
+      ...patchesOf(context),
     },
     {
       apiVersion: kubeadmApi,
@@ -45,7 +48,11 @@ export const formatInitDocuments = (scenario: Scenario, minor: Minor, context: D
     },
   ])
 
-export const formatJoinDocument = (scenario: Scenario, discoveryFile: string): string =>
+export const formatJoinDocument = (
+  scenario: Scenario,
+  discoveryFile: string,
+  context: DocumentContext,
+): string =>
   documents([
     {
       apiVersion: kubeadmApi,
@@ -55,16 +62,18 @@ export const formatJoinDocument = (scenario: Scenario, discoveryFile: string): s
         name: nodeName,
         ...(scenario.criSocket === undefined ? {} : { criSocket: scenario.criSocket }),
       },
+      ...patchesOf(context),
       timeouts: { kubeletHealthCheck: '20s', tlsBootstrap: '20s' },
     },
   ])
 
-export const formatUpgradeDocument = (version: string): string =>
+export const formatUpgradeDocument = (context: DocumentContext): string =>
   documents([
     {
       apiVersion: kubeadmApi,
       kind: 'UpgradeConfiguration',
-      apply: { kubernetesVersion: version },
+      apply: { kubernetesVersion: context.version, ...patchesOf(context) },
+      node: { ...patchesOf(context) },
     },
   ])
 
@@ -79,3 +88,6 @@ export const formatResetDocument = (scenario: Scenario): string =>
   ])
 
 export const patchesDirectory = '/etc/kubernetes/patches'
+
+const patchesOf = ({ patches }: DocumentContext) =>
+  patches === undefined ? {} : { patches: { directory: patches } }

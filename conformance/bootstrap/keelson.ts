@@ -7,7 +7,6 @@ import {
   formatResetDocument,
   formatUpgradeDocument,
   nodeName,
-  patchesDirectory,
 } from './documents.js'
 import { type NodeRun, places } from './kubeadm.js'
 import type { Minor, Scenario } from './scenario.js'
@@ -21,16 +20,24 @@ function documentOf(run: NodeRun, scenario: Scenario, minor: Minor): string {
     case 'init':
       return formatInitDocuments(scenario, minor, run.context)
     case 'join':
-      return formatJoinDocument(scenario, places.admin)
+      return formatJoinDocument(scenario, places.admin, run.context)
     case 'upgrade node':
     case 'upgrade apply':
-      return formatUpgradeDocument(run.context.version)
+      return formatUpgradeDocument(run.context)
     case 'reset':
       return formatResetDocument(scenario)
   }
 }
 
-export async function runWithKeelson(run: NodeRun, scenario: Scenario, minor: Minor): Promise<string> {
+/** `kep`: the KEP's text; `upstream`: what kubeadm does where it differs. */
+export type Profile = 'kep' | 'upstream'
+
+export async function runWithKeelson(
+  run: NodeRun,
+  scenario: Scenario,
+  minor: Minor,
+  profile: Profile,
+): Promise<string> {
   const { root, server } = run
   await root.write(places.config, documentOf(run, scenario, minor))
   const { stdout, stderr } = await runCommand(
@@ -41,8 +48,7 @@ export async function runWithKeelson(run: NodeRun, scenario: Scenario, minor: Mi
       ...scenario.command.split(' '),
       ...['--rootfs', root.path, '--kubeconfig', server.kubeconfig, '--node-name', nodeName],
       ...['--config', root.inside(places.config), '--kubernetes-version', run.context.version],
-      ...['--skip-phases', 'preflight', '--profile', 'upstream'],
-      ...(scenario.patches === undefined ? [] : ['--patches', root.inside(patchesDirectory)]),
+      ...['--skip-phases', 'preflight', '--profile', profile],
     ],
     { timeoutMs: TIMEOUT_MS },
   )

@@ -8,7 +8,6 @@ import {
   formatJoinDocument,
   formatResetDocument,
   formatUpgradeDocument,
-  patchesDirectory,
 } from './documents.js'
 import type { PrivateRoot } from './private-root.js'
 import type { Minor, Scenario } from './scenario.js'
@@ -39,8 +38,9 @@ async function kubeadm({ binary, root }: NodeRun, args: readonly string[]): Prom
 
 /** The ConfigMaps as the kubeadm of that minor uploads them: the ground on which both tools join and upgrade. */
 export async function uploadCluster(run: NodeRun, scenario: Scenario, minor: Minor): Promise<void> {
-  const { criSocket: _, patches: __, ...cluster } = scenario
-  await run.root.write(places.config, formatInitDocuments(cluster, minor, run.context))
+  const { criSocket: _, ...cluster } = scenario
+  const documents = formatInitDocuments(cluster, minor, { ...run.context, patches: undefined })
+  await run.root.write(places.config, documents)
   const flags = ['--config', places.config, '--kubeconfig', places.admin]
   await kubeadm(run, ['init', 'phase', 'upload-config', 'kubeadm', ...flags])
   await kubeadm(run, ['init', 'phase', 'upload-config', 'kubelet', ...flags])
@@ -50,28 +50,27 @@ export async function uploadCluster(run: NodeRun, scenario: Scenario, minor: Min
 export async function runWithKubeadm(run: NodeRun, scenario: Scenario, minor: Minor): Promise<string> {
   const config = ['--config', places.config]
   const api = ['--kubeconfig', places.admin]
-  const patches = scenario.patches === undefined ? [] : ['--patches', patchesDirectory]
   const output: string[] = []
   const go = async (...args: string[]) => void output.push(await kubeadm(run, args))
   switch (scenario.command) {
     case 'init':
       await run.root.write(places.config, formatInitDocuments(scenario, minor, run.context))
-      await go('init', 'phase', 'kubelet-start', ...config, ...patches)
+      await go('init', 'phase', 'kubelet-start', ...config)
       await go('init', 'phase', 'upload-config', 'kubeadm', ...config, ...api)
       await go('init', 'phase', 'upload-config', 'kubelet', ...config, ...api)
       break
     case 'join':
-      await run.root.write(places.config, formatJoinDocument(scenario, places.admin))
-      await go('join', '--skip-phases', 'preflight', ...config, ...patches)
+      await run.root.write(places.config, formatJoinDocument(scenario, places.admin, run.context))
+      await go('join', '--skip-phases', 'preflight', ...config)
       break
     case 'upgrade node':
-      await run.root.write(places.config, formatUpgradeDocument(run.context.version))
-      await go('upgrade', 'node', 'phase', 'kubelet-config', ...config, ...api, ...patches)
+      await run.root.write(places.config, formatUpgradeDocument(run.context))
+      await go('upgrade', 'node', 'phase', 'kubelet-config', ...config, ...api)
       break
     case 'upgrade apply':
-      await run.root.write(places.config, formatUpgradeDocument(run.context.version))
+      await run.root.write(places.config, formatUpgradeDocument(run.context))
       await go('upgrade', 'apply', 'phase', 'upload-config', 'all', ...config, ...api)
-      await go('upgrade', 'apply', 'phase', 'kubelet-config', ...config, ...api, ...patches)
+      await go('upgrade', 'apply', 'phase', 'kubelet-config', ...config, ...api)
       break
     case 'reset':
       await run.root.write(places.config, formatResetDocument(scenario))

@@ -12,7 +12,7 @@ export interface PrivateRoot {
   inside(path: string): string
   write(path: string, text: string): Promise<void>
   listen(endpoint: string): Promise<void>
-  readState(): Promise<Pick<NodeState, 'files' | 'modes' | 'backups'>>
+  readState(): Promise<Pick<NodeState, 'files' | 'modes' | 'backups' | 'kubernetesFiles'>>
   close(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export async function createPrivateRoot(path: string): Promise<PrivateRoot> {
     async listen(endpoint) {
       const socket = inside(endpoint.replace(/^unix:\/\//, ''))
       await mkdir(dirname(socket), { recursive: true })
-      const server = createServer((connection) => connection.on('error', () => {}).end())
+      const server = createServer((connection) => connection.on('error', () => {}).destroy())
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject).listen(socket, resolve)
       })
@@ -49,10 +49,15 @@ export async function createPrivateRoot(path: string): Promise<PrivateRoot> {
       }
       if (existsSync(inside(kubeletDirectory)))
         modes[kubeletDirectory] = ((await lstat(inside(kubeletDirectory))).mode & 0o7777).toString(8)
-      const backups = (await filesBelow(inside('/etc/kubernetes/tmp'))).filter((f) =>
-        f.endsWith('/config.yaml'),
-      )
-      return { files, modes, backups: await Promise.all(backups.map((f) => readFile(f, 'utf8'))) }
+      const others = await filesBelow(inside('/etc/kubernetes'))
+      const isBackup = (file: string) => file.startsWith(inside('/etc/kubernetes/tmp/'))
+      const backups = others.filter((f) => isBackup(f) && f.endsWith('/config.yaml'))
+      return {
+        files,
+        modes,
+        backups: await Promise.all(backups.map((f) => readFile(f, 'utf8'))),
+        kubernetesFiles: others.filter((f) => !isBackup(f)).map((f) => f.slice(path.length)),
+      }
     },
     async close() {
       for (const server of servers) {

@@ -34,6 +34,8 @@ export interface NodeState {
   /** Text by path inside the root, for everything below the kubelet's directory. */
   readonly files: Readonly<Record<string, string>>
   readonly modes: Readonly<Record<string, string>>
+  /** Names of what else lies below /etc/kubernetes: kubeconfigs, certificates, manifests. */
+  readonly kubernetesFiles: readonly string[]
   /** Texts of the backups below /etc/kubernetes/tmp; their directory names carry the time. */
   readonly backups: readonly string[]
   readonly annotation: string | undefined

@@ -104,6 +104,16 @@ export const scenarios: readonly Scenario[] = [
     command: 'reset',
     minors: ['1.35', '1.37'],
     listening: [containerd],
-    files: { ...oldConfig, ...flagsWith(''), ...instance(`containerRuntimeEndpoint: "${containerd}"\n`) },
+    annotation: containerd,
+    files: {
+      ...oldConfig,
+      ...flagsWith(''),
+      ...instance(`containerRuntimeEndpoint: "${containerd}"\n`),
+      '/var/lib/kubelet/pki/kubelet.crt': 'not a certificate\n',
+      '/etc/kubernetes/pki/ca.crt': 'not a certificate\n',
+      '/etc/kubernetes/manifests/etcd.yaml': 'not a manifest\n',
+      '/etc/kubernetes/admin.conf': 'not a kubeconfig\n',
+      '/etc/kubernetes/user-made.conf': 'stays\n',
+    },
   },
 ]

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { annotateNode, publishClusterInfo, readCluster, resetCluster } from '../bootstrap/cluster.js'
 import { compareStates } from '../bootstrap/compare.js'
 import { type DocumentContext, nodeName, patchesDirectory } from '../bootstrap/documents.js'
-import { runWithKeelson } from '../bootstrap/keelson.js'
+import { type Profile, runWithKeelson } from '../bootstrap/keelson.js'
 import { explain, unusedExplanations } from '../bootstrap/known-differences.js'
-import { placeCredentials, runWithKubeadm, uploadCluster } from '../bootstrap/kubeadm.js'
+import { type NodeRun, placeCredentials, runWithKubeadm, uploadCluster } from '../bootstrap/kubeadm.js'
 import { createPrivateRoot, type PrivateRoot } from '../bootstrap/private-root.js'
 import type { Minor, NodeState, Scenario } from '../bootstrap/scenario.js'
 import { scenarios } from '../bootstrap/scenarios.js'
@@ -35,7 +35,7 @@ async function startHealthz(context: UnitContext): Promise<number> {
   return address.port
 }
 
-type Tool = 'kubeadm' | 'keelson'
+type Tool = 'kubeadm' | Profile
 
 interface Ground {
   readonly context: UnitContext
@@ -59,6 +59,7 @@ async function runScenario(ground: Ground, scenario: Scenario, minor: Minor, too
   const documents: DocumentContext = {
     version: await readPinnedVersion(peerOf(peerOfMinor(minor))),
     healthzPort: ground.healthzPort,
+    patches: undefined,
   }
   await resetCluster(server)
   if (needsCluster(scenario)) {
@@ -69,31 +70,49 @@ async function runScenario(ground: Ground, scenario: Scenario, minor: Minor, too
     } finally {
       await seed.close()
     }
-    await annotateNode(server, scenario.annotation ?? null)
   }
+  await annotateNode(server, scenario.annotation ?? null)
   const root = await createPrivateRoot(join(context.directory, tool))
   try {
     await prepareNode(root, ground, scenario)
-    const run = { binary, root, server, context: documents }
-    if (tool === 'kubeadm') await runWithKubeadm(run, scenario, minor)
-    else await runWithKeelson(run, scenario, minor)
+    const run = (patches: string): NodeRun => ({
+      binary,
+      root,
+      server,
+      context: { ...documents, patches: scenario.patches === undefined ? undefined : patches },
+    })
+    if (tool === 'kubeadm') await runWithKubeadm(run(patchesDirectory), scenario, minor)
+    else await runWithKeelson(run(root.inside(patchesDirectory)), scenario, minor, tool)
     return { ...(await root.readState()), ...(await readCluster(server)) }
   } finally {
     await root.close()
   }
 }
 
+const profiles: readonly Profile[] = ['upstream', 'kep']
+
+/** kubeadm runs once; each profile of Keelson is compared with what it left. */
 async function compareScenario(ground: Ground, scenario: Scenario, minor: Minor): Promise<void> {
-  const kubeadm = await runScenario(ground, scenario, minor, 'kubeadm')
-  const keelson = await runScenario(ground, scenario, minor, 'keelson')
-  const unexplained: string[] = []
-  for (const difference of compareStates(kubeadm, keelson)) {
-    const line = `${difference.item}: kubeadm ${difference.kubeadm}, keelson ${difference.keelson}`
-    const reason = explain(difference, scenario, minor)
-    if (reason === undefined) unexplained.push(line)
-    else ground.context.note(`known (${reason}): ${line}`)
-  }
-  if (unexplained.length > 0) throw new Error(`differs without an explanation:\n${unexplained.join('\n')}`)
+  const { context } = ground
+  const title = `kubeadm ${minor}: ${scenario.name}`
+  let kubeadm: NodeState | undefined
+  await context.check(title, async () => {
+    kubeadm = await runScenario(ground, scenario, minor, 'kubeadm')
+  })
+  for (const profile of profiles)
+    await context.check(`${title}: keelson, profile ${profile}`, async () => {
+      if (kubeadm === undefined) throw new Error('kubeadm left nothing to compare with')
+      const keelson = await runScenario(ground, scenario, minor, profile)
+      const unexplained: string[] = []
+      for (const difference of compareStates(kubeadm, keelson)) {
+        const line = `${difference.item}: kubeadm ${difference.kubeadm}, keelson ${difference.keelson}`
+        const reason = explain(difference, { scenario, minor, profile })
+        if (reason === undefined) unexplained.push(line)
+        else if (reason.worthShowing) context.note(`${reason.name}: ${line}`)
+      }
+      if (unexplained.length > 0)
+        throw new Error(`differs without an explanation:\n${unexplained.join('\n')}`)
+    })
 }
 
 export const bootstrap: Unit = {
@@ -111,8 +130,7 @@ export const bootstrap: Unit = {
     await publishClusterInfo(server)
     const ground: Ground = { context, server, healthzPort: await startHealthz(context) }
     for (const scenario of scenarios)
-      for (const minor of scenario.minors)
-        await context.check(`${minor} ${scenario.name}`, () => compareScenario(ground, scenario, minor))
+      for (const minor of scenario.minors) await compareScenario(ground, scenario, minor)
     await context.check('every listed difference still exists', async () => {
       const unused = unusedExplanations()
       if (unused.length > 0) throw new Error(`no longer seen, take it off the list: ${unused.join(', ')}`)
