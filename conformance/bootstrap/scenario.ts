@@ -1,7 +1,7 @@
 // One situation of KEP-4656 as data: what a node and its cluster look like, and the command that is run on it.
 // The same scenario drives kubeadm and Keelson, each on a private root of its own.
 
-export const minors = ['1.35', '1.37'] as const
+export const minors = ['1.35', '1.36', '1.37'] as const
 export type Minor = (typeof minors)[number]
 
 export type NodeCommand = 'init' | 'join' | 'upgrade node' | 'upgrade apply' | 'reset'

@@ -15,37 +15,37 @@ const oldConfig = {
 const instance = (text: string) => ({ '/var/lib/kubelet/instance-config.yaml': text })
 
 export const scenarios: readonly Scenario[] = [
-  { name: 'init, socket given', command: 'init', minors: ['1.35', '1.37'], criSocket: other },
+  { name: 'init, socket given', command: 'init', minors: ['1.35', '1.36', '1.37'], criSocket: other },
   { name: 'init, gate off', command: 'init', minors: ['1.35'], gate: false, criSocket: other },
-  { name: 'init, CRI-O detected', command: 'init', minors: ['1.35', '1.37'], listening: [crio] },
-  { name: 'init, nothing answers', command: 'init', minors: ['1.35', '1.37'] },
+  { name: 'init, CRI-O detected', command: 'init', minors: ['1.35', '1.36', '1.37'], listening: [crio] },
+  { name: 'init, nothing answers', command: 'init', minors: ['1.35', '1.36', '1.37'] },
   {
     name: 'init, user patch of another key',
     command: 'init',
-    minors: ['1.35', '1.37'],
+    minors: ['1.35', '1.36', '1.37'],
     criSocket: other,
     patches: { 'kubeletconfiguration+merge.yaml': 'maxPods: 42\n' },
   },
   {
     name: 'init, user patch of the endpoint',
     command: 'init',
-    minors: ['1.35', '1.37'],
+    minors: ['1.35', '1.36', '1.37'],
     criSocket: other,
     patches: { 'kubeletconfiguration.yaml': `containerRuntimeEndpoint: ${crio}\n` },
   },
-  { name: 'join, socket given', command: 'join', minors: ['1.35', '1.37'], criSocket: other },
+  { name: 'join, socket given', command: 'join', minors: ['1.35', '1.36', '1.37'], criSocket: other },
   { name: 'join, gate off', command: 'join', minors: ['1.35'], gate: false, criSocket: other },
   {
     name: 'join, the cluster document names a socket',
     command: 'join',
-    minors: ['1.35', '1.37'],
+    minors: ['1.35', '1.36', '1.37'],
     criSocket: other,
     kubelet: { containerRuntimeEndpoint: containerd },
   },
   {
     name: 'upgrade node from flag and annotation',
     command: 'upgrade node',
-    minors: ['1.35'],
+    minors: ['1.35', '1.36', '1.37'],
     annotation: crio,
     listening: [crio],
     files: { ...oldConfig, ...flagsWith(`--v=2 --container-runtime-endpoint=${crio}`) },
@@ -62,7 +62,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'upgrade node, instance file present',
     command: 'upgrade node',
-    minors: ['1.35', '1.37'],
+    minors: ['1.35', '1.36', '1.37'],
     files: {
       ...oldConfig,
       ...flagsWith(''),
@@ -72,14 +72,14 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'upgrade node, no instance file, CRI-O detected',
     command: 'upgrade node',
-    minors: ['1.35', '1.37'],
+    minors: ['1.35', '1.36', '1.37'],
     listening: [crio],
     files: { ...oldConfig, ...flagsWith('--v=2') },
   },
   {
     name: 'upgrade apply from flag and annotation',
     command: 'upgrade apply',
-    minors: ['1.35'],
+    minors: ['1.35', '1.36', '1.37'],
     annotation: crio,
     listening: [crio],
     files: { ...oldConfig, ...flagsWith(`--container-runtime-endpoint=${crio}`) },
@@ -96,13 +96,13 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'upgrade apply, instance file present',
     command: 'upgrade apply',
-    minors: ['1.35', '1.37'],
+    minors: ['1.35', '1.36', '1.37'],
     files: { ...oldConfig, ...flagsWith(''), ...instance(`containerRuntimeEndpoint: "${other}"\n`) },
   },
   {
     name: 'reset',
     command: 'reset',
-    minors: ['1.35', '1.37'],
+    minors: ['1.35', '1.36', '1.37'],
     listening: [containerd],
     annotation: containerd,
     files: {

@@ -23,6 +23,7 @@ export const peerNames = [
   'etcd',
   'kube-apiserver',
   'kubeadm-1.35',
+  'kubeadm-1.36',
   'kubeadm-1.37',
 ] as const
 export type PeerName = (typeof peerNames)[number]
@@ -75,6 +76,7 @@ const catalogue: Readonly<Record<PeerName, Peer>> = {
   },
   'kube-apiserver': kubernetes('kube-apiserver', 'kube-apiserver', '1.37'),
   'kubeadm-1.35': kubernetes('kubeadm-1.35', 'kubeadm', '1.35'),
+  'kubeadm-1.36': kubernetes('kubeadm-1.36', 'kubeadm', '1.36'),
   'kubeadm-1.37': kubernetes('kubeadm-1.37', 'kubeadm', '1.37'),
 }
 

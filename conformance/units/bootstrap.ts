@@ -118,7 +118,7 @@ async function compareScenario(ground: Ground, scenario: Scenario, minor: Minor)
 export const bootstrap: Unit = {
   name: 'bootstrap',
   summary: 'keelson node and kubeadm do the same to files, annotation and ConfigMaps (KEP-4656)',
-  peers: ['etcd', 'kube-apiserver', 'kubeadm-1.35', 'kubeadm-1.37'],
+  peers: ['etcd', 'kube-apiserver', 'kubeadm-1.35', 'kubeadm-1.36', 'kubeadm-1.37'],
   async run(context) {
     if (process.getuid?.() !== 0) {
       context.skip('kubeadm and keelson on private roots', 'kubeadm --rootfs needs root')
