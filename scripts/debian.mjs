@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url'
 const list = join(dirname(fileURLToPath(import.meta.url)), '../src/lab/debian-packages.json')
 
 const isInstalled = (name) => {
-  const { stdout } = spawnSync('dpkg-query', ['-W', '-f', '$\x7bdb:Status-Status}', name], { encoding: 'utf8' })
+  const { stdout } = spawnSync('dpkg-query', ['-W', '-f', '$\x7bdb:Status-Status}', name], {
+    encoding: 'utf8',
+  })
   return stdout === 'installed'
 }
 
