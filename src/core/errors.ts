@@ -44,6 +44,7 @@ export const errorCodes = [
   'request.invalid',
   'request.too-large',
   'request.timeout',
+  'stats.node-unreadable',
   'tls.invalid',
   'token.insecure',
   'server.listen',

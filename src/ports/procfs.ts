@@ -30,6 +30,12 @@ export interface Procfs {
   netDev(pid: number): readonly NetDev[] | undefined
   pidLimits(): PidLimits
   processLimits(pid: number): ProcessLimits | undefined
+  /** Names the network namespace of a process, or of this one: equal text, same namespace. */
+  networkNamespace(pid?: number): string | undefined
+  /** Tasks of the whole machine: the number after the slash in /proc/loadavg. */
+  taskCount(): bigint | undefined
+  /** State letter (`R`, `S`, `D`, ...) -> threads of the process in it. */
+  taskStates(pid: number): ReadonlyMap<string, number> | undefined
   /** Counted from /proc/PID/fd, at most maxDescriptors entries. */
   openFiles(pid: number): OpenFiles | undefined
   cgroupOf(pid: number): CgroupMembership | undefined

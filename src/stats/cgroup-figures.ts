@@ -12,6 +12,7 @@ import { availableBelow, type MemoryFigures } from './collectors/memory-figures.
 import type { NetworkFigures } from './collectors/network.js'
 import { type PressureFigures, pressure } from './collectors/pressure.js'
 import { type ProcessFigures, processes } from './collectors/processes.js'
+import { emitTaskStates, readTaskStates, type TaskStateFigures } from './collectors/task-states.js'
 import { type CpuReading, usageNanoCores } from './cpu-rate.js'
 import type {
   CpuUsage,
@@ -33,6 +34,7 @@ export interface CgroupFigures {
   readonly io: readonly DeviceFigures[] | undefined
   readonly hugePages: readonly HugePageFigures[] | undefined
   readonly processes: ProcessFigures | undefined
+  readonly taskStates: TaskStateFigures | undefined
 }
 
 /** Undefined: the cgroup is not there (any more). */
@@ -43,6 +45,7 @@ export function readCgroup(
   nowNanos: () => bigint,
 ): CgroupFigures | undefined {
   const timeNanos = nowNanos()
+  const inside = processes.read(path, scope, context)
   const figures = {
     timeNanos,
     cpu: cpu.read(path, scope, context),
@@ -50,7 +53,11 @@ export function readCgroup(
     pressure: pressure.read(path, scope, context),
     io: diskIo.read(path, scope, context),
     hugePages: hugetlb.read(path, scope, context),
-    processes: processes.read(path, scope, context),
+    processes: inside,
+    taskStates:
+      context.taskStates !== undefined && scope === 'container' && inside !== undefined
+        ? readTaskStates(inside.pids, { taskStates: context.taskStates })
+        : undefined,
   }
   return figures.cpu === undefined && figures.memory === undefined ? undefined : figures
 }
@@ -62,6 +69,7 @@ export function emitCgroup(figures: CgroupFigures, emit: Emit): void {
   if (figures.io !== undefined) diskIo.emit(figures.io, emit)
   if (figures.hugePages !== undefined) hugetlb.emit(figures.hugePages, emit)
   if (figures.processes !== undefined) processes.emit(figures.processes, emit)
+  if (figures.taskStates !== undefined) emitTaskStates(figures.taskStates, emit)
 }
 
 const psiLine = (line: PressureLine | undefined): PsiLine =>

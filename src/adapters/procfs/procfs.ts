@@ -5,6 +5,7 @@ import { fail } from '../../core/errors.js'
 import { parsePageSize } from '../../core/kernel-text/auxv.js'
 import { parseCpuInfo } from '../../core/kernel-text/cpuinfo.js'
 import { parseDiskStats } from '../../core/kernel-text/diskstats.js'
+import { parseTaskCount } from '../../core/kernel-text/loadavg.js'
 import { parseMemInfo } from '../../core/kernel-text/meminfo.js'
 import { parseMountInfo } from '../../core/kernel-text/mountinfo.js'
 import { parseNetDev } from '../../core/kernel-text/net-dev.js'
@@ -15,6 +16,7 @@ import { parseProcStat } from '../../core/kernel-text/proc-stat.js'
 import type { Procfs } from '../../ports/procfs.js'
 import { absent } from './absent.js'
 import { countOpenFiles } from './open-files.js'
+import { countTaskStates } from './task-states.js'
 
 export interface ProcfsOptions {
   readonly proc?: string
@@ -63,6 +65,13 @@ export function createProcfs({
       threadsMax: BigInt(text('sys/kernel/threads-max').trim()),
     }),
     processLimits: (pid) => ofProcess(pid, 'limits', parseProcessLimits),
+    networkNamespace: (pid) =>
+      absent(() => readlinkSync(join(proc, pid === undefined ? 'self' : String(pid), 'ns/net'))),
+    taskCount() {
+      const content = absent(() => readFileSync(join(proc, 'loadavg'), 'utf8'))
+      return content === undefined ? undefined : parseTaskCount(content)
+    },
+    taskStates: (pid) => countTaskStates(join(proc, String(pid), 'task'), maxDescriptors),
     openFiles: (pid) => countOpenFiles(join(proc, String(pid), 'fd'), maxDescriptors),
     cgroupOf: (pid) => ofProcess(pid, 'cgroup', parseProcCgroup),
     osRelease: () => text('sys/kernel/osrelease').trim(),

@@ -11,6 +11,8 @@ export type Scope = 'container' | 'pod' | 'node'
 export interface CollectContext {
   readonly cgroups: Pick<CgroupTree, 'version' | 'read' | 'controllers'>
   readonly procfs: Pick<Procfs, 'openFiles' | 'processLimits'>
+  /** Only where container_tasks_state is switched on. */
+  readonly taskStates?: Procfs['taskStates']
   /** Labels of a block device, by `8:0`. */
   readonly device: (majorMinor: string) => Device
   /** Sizes that this kernel keeps files for, as in their names: `2MB`. */

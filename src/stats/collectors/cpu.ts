@@ -3,11 +3,12 @@
 import { parseCpuMax } from '../../core/kernel-text/cpu-max.js'
 import { parseSigned } from '../../core/kernel-text/digits.js'
 import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
+import type { CgroupPath } from '../../ports/cgroups.js'
 import { cpuFamilies } from '../catalogue/cpu.js'
 import { extraLabels } from '../catalogue/family.js'
 import { alwaysFamilies } from '../catalogue/times-and-limits.js'
 import { readCount } from './amounts.js'
-import { byVersion, type Collector, type ReadFigures } from './collector.js'
+import { byVersion, type CollectContext, type Collector, type ReadFigures } from './collector.js'
 
 export interface CpuTimes {
   readonly usageNanos: bigint
@@ -103,6 +104,34 @@ const readV1: ReadFigures<CpuFigures> = (path, _scope, context) => {
       burstPeriods: stat.nr_bursts ?? 0n,
       burstNanos: stat.burst_time ?? 0n,
     },
+  }
+}
+
+/** The processor seconds alone: what a runtime's whole numbers are replaced by. */
+export function readCpuSeconds(
+  path: CgroupPath,
+  { cgroups }: Pick<CollectContext, 'cgroups'>,
+): (CpuTimes & { readonly throttledNanos: bigint | undefined }) | undefined {
+  if (cgroups.version === 'v1') {
+    const usageNanos = readCount({ cgroups }, path, 'cpuacct.usage')
+    if (usageNanos === undefined) return undefined
+    const text = cgroups.read(path, 'cpuacct.stat')
+    const acct = text === undefined ? undefined : acctV1(text)
+    return {
+      usageNanos,
+      userNanos: acct && nanosFromTicks(acct.user),
+      systemNanos: acct && nanosFromTicks(acct.system),
+      throttledNanos: statV1(cgroups.read(path, 'cpu.stat') ?? new Uint8Array()).throttled_time,
+    }
+  }
+  const text = cgroups.read(path, 'cpu.stat')
+  if (text === undefined) return undefined
+  const stat = statV2(text)
+  return {
+    usageNanos: nanosFromMicros(stat.usage_usec),
+    userNanos: nanosFromMicros(stat.user_usec),
+    systemNanos: nanosFromMicros(stat.system_usec),
+    throttledNanos: nanosFromMicros(stat.throttled_usec),
   }
 }
 

@@ -44,11 +44,15 @@ const readSwap: ReadFigures<SwapFigures> = (path, _scope, context) => {
   return { usage, available: availableBelow(readLimit(context, path, 'memory.swap.max'), usage) }
 }
 
+/** The root has no memory.current: all that its memory.stat accounts for is in use there. */
+const usageOfRoot = (stat: Stat): bigint => (stat.anon ?? 0n) + (stat.file ?? 0n)
+
 export const readMemoryV2: ReadFigures<MemoryFigures> = (path, scope, context) => {
   const statText = context.cgroups.read(path, 'memory.stat')
   if (statText === undefined) return undefined
   const stat = statKeys(statText)
-  const usage = readCount(context, path, 'memory.current')
+  const usage =
+    readCount(context, path, 'memory.current') ?? (scope === 'node' ? usageOfRoot(stat) : undefined)
   if (usage === undefined) return undefined
   const eventText = context.cgroups.read(path, 'memory.events')
   const events = eventText === undefined ? undefined : eventKeys(eventText)

@@ -1,0 +1,43 @@
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createStatsFiles } from './stats-files.js'
+
+const files = createStatsFiles()
+let root: string
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'keelson-stats-files-'))
+})
+afterEach(() => rmSync(root, { recursive: true }))
+
+test('counts space and inodes, hard links once, and follows no link', async () => {
+  mkdirSync(join(root, 'a/b'), { recursive: true })
+  writeFileSync(join(root, 'a/one'), Buffer.alloc(100_000, 1))
+  linkSync(join(root, 'a/one'), join(root, 'a/b/again'))
+  symlinkSync('/', join(root, 'a/b/out'))
+  const usage = await files.usage(join(root, 'a'), { maxEntries: 100 })
+  // a, b, one file under two names, one link.
+  expect(usage).toMatchObject({ inodes: 4n, complete: true })
+  expect(usage?.bytes).toBeGreaterThanOrEqual(100_000n)
+  expect(usage?.bytes).toBeLessThan(200_000n)
+  const flat = await files.usage(join(root, 'a'), { maxEntries: 100, recursive: false })
+  expect(flat).toMatchObject({ inodes: 1n, complete: true })
+})
+
+test('stops at its bound and says so', async () => {
+  for (let i = 0; i < 20; i++) writeFileSync(join(root, String(i)), 'x')
+  expect(await files.usage(root, { maxEntries: 10 })).toMatchObject({ complete: false })
+})
+
+test('knows the filesystem below a path, and what is not there', async () => {
+  const capacity = await files.capacity(root)
+  expect(capacity?.capacityBytes).toBeGreaterThan(0n)
+  expect(capacity?.device).not.toBe('')
+  expect(await files.capacity(join(root, 'none'))).toBeUndefined()
+  expect(await files.usage(join(root, 'none'), { maxEntries: 1 })).toBeUndefined()
+  expect(await files.directories(join(root, 'none'))).toBeUndefined()
+  mkdirSync(join(root, 'd'))
+  writeFileSync(join(root, 'f'), '')
+  expect(await files.directories(root)).toEqual(['d'])
+})

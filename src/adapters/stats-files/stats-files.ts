@@ -1,0 +1,89 @@
+// Capacity and directory usage from the filesystem. Walks are bounded and go directory by directory, so that a large
+// tree never holds up anything else.
+import { lstat, opendir, readdir, readFile, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseMountInfo } from '../../core/kernel-text/mountinfo.js'
+import type { DirectoryUsage, FsCapacity, StatsFiles, UsageOptions } from '../../ports/stats-files.js'
+
+const gone = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ESTALE']
+
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (e) {
+    if (e instanceof Error && 'code' in e && gone.includes(String(e.code))) return undefined
+    throw e
+  }
+}
+
+/** Numbers of a device as the kernel packs them into st_dev. */
+const majorMinor = (dev: bigint): string => {
+  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn)
+  const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn)
+  return `${major}:${minor}`
+}
+
+async function deviceOf(path: string, mountInfoFile: string): Promise<string | undefined> {
+  const at = await unlessGone(stat(path, { bigint: true }))
+  if (at === undefined) return undefined
+  const numbers = majorMinor(at.dev)
+  const mounts = parseMountInfo(await readFile(mountInfoFile, 'utf8'))
+  return mounts.findLast((m) => m.majorMinor === numbers)?.source ?? numbers
+}
+
+/** A block of st_blocks is 512 bytes, whatever the filesystem's own are. */
+const BLOCK_BYTES = 512n
+
+async function usage(
+  top: string,
+  { maxEntries, recursive = true, signal }: UsageOptions,
+): Promise<DirectoryUsage | undefined> {
+  const start = await unlessGone(lstat(top, { bigint: true }))
+  if (start === undefined || !start.isDirectory()) return undefined
+  let bytes = recursive ? start.blocks * BLOCK_BYTES : 0n
+  let inodes = recursive ? 1n : 0n
+  let seen = 0
+  const linked = new Set<bigint>()
+  const open = [top]
+  for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
+    signal?.throwIfAborted()
+    const entries = await unlessGone(opendir(directory))
+    if (entries === undefined) continue
+    for await (const entry of entries) {
+      if (++seen > maxEntries) return { bytes, inodes, complete: false }
+      const path = join(directory, entry.name)
+      const info = await unlessGone(lstat(path, { bigint: true }))
+      if (info === undefined || info.dev !== start.dev) continue
+      if (info.isDirectory()) {
+        if (!recursive) continue
+        open.push(path)
+      } else if (info.nlink > 1n) {
+        if (linked.has(info.ino)) continue
+        linked.add(info.ino)
+      }
+      bytes += info.blocks * BLOCK_BYTES
+      inodes += 1n
+    }
+  }
+  return { bytes, inodes, complete: true }
+}
+
+export const createStatsFiles = (mountInfoFile = '/proc/self/mountinfo'): StatsFiles => ({
+  async capacity(path): Promise<FsCapacity | undefined> {
+    const fs = await unlessGone(statfs(path, { bigint: true }))
+    const device = await deviceOf(path, mountInfoFile)
+    if (fs === undefined || device === undefined) return undefined
+    return {
+      capacityBytes: fs.blocks * fs.bsize,
+      availableBytes: fs.bavail * fs.bsize,
+      inodes: fs.files,
+      inodesFree: fs.ffree,
+      device,
+    }
+  },
+  usage,
+  async directories(directory) {
+    const entries = await unlessGone(readdir(directory, { withFileTypes: true }))
+    return entries?.filter((e) => e.isDirectory()).map((e) => e.name)
+  },
+})

@@ -1,0 +1,81 @@
+// Series of /metrics/cadvisor from a cgroup sweep: a row for each container, a row for each pod.
+import type { Emit } from './catalogue/family.js'
+import { alwaysFamilies as f } from './catalogue/times-and-limits.js'
+import { emitCgroup } from './cgroup-figures.js'
+import type { CgroupSweep, PodFigures } from './cgroup-source.js'
+import { emitNetwork } from './collectors/network.js'
+import { type ContainerFs, emitContainerFs } from './container-filesystem.js'
+import type { ContainerInfo, PodInfo } from './inventory.js'
+import type { Row, Rows } from './row.js'
+import { createRowWriter, type RowWriter, type Switches } from './row-writer.js'
+import type { MetricsSample } from './sample.js'
+
+/** When it was created and last seen. CRI lists no start of a container, and creation is moments before it. */
+export function emitTimes(createdAtNanos: bigint, seenAtNanos: bigint, emit: Emit): void {
+  if (createdAtNanos > 0n) {
+    emit(f.container_creation_time_seconds, createdAtNanos)
+    emit(f.container_start_time_seconds, createdAtNanos)
+  }
+  emit(f.container_last_seen, seenAtNanos)
+}
+
+export const containerRow = (rows: Rows, pod: PodInfo, container: ContainerInfo, path: string): Row =>
+  rows.get('container', container.id, () => ({
+    container: container.name,
+    id: path,
+    image: container.image,
+    name: container.id,
+    namespace: pod.ref.namespace,
+    pod: pod.ref.name,
+  }))
+
+/** `image` stays empty here: recording rules filter on it and would count the pod twice. */
+export const podRow = (rows: Rows, { sandboxId, ref }: PodInfo, path: string): Row =>
+  rows.get('pod', sandboxId, () => ({
+    container: '',
+    id: path,
+    image: '',
+    name: '',
+    namespace: ref.namespace,
+    pod: ref.name,
+  }))
+
+export interface CgroupMetricsOptions {
+  readonly rows: Rows
+  readonly switches: Switches
+  readonly containerFs: (containerId: string) => ContainerFs | undefined
+}
+
+function writePod(pod: PodFigures, write: RowWriter, o: CgroupMetricsOptions): void {
+  const { info, own, network } = pod
+  // Without a cgroup of its own a pod still has a network.
+  const row = podRow(o.rows, info, own?.path ?? '')
+  if (own !== undefined && o.switches.rows.pods)
+    write(row, own.figures.timeNanos, (emit) => {
+      emitCgroup(own.figures, emit)
+      emitTimes(info.createdAtNanos, own.figures.timeNanos, emit)
+    })
+  if (network !== undefined) write(row, network.timeNanos, (emit) => emitNetwork(network.figures, emit))
+  for (const { info: container, path, figures } of pod.containers) {
+    const fs = o.containerFs(container.id)
+    const containerRowOf = containerRow(o.rows, info, container, path)
+    write(containerRowOf, figures.timeNanos, (emit) => {
+      emitCgroup(figures, emit)
+      emitTimes(container.createdAtNanos, figures.timeNanos, emit)
+    })
+    if (fs !== undefined) write(containerRowOf, fs.timeNanos, (emit) => emitContainerFs(fs, emit))
+  }
+}
+
+export const cgroupMetrics = (
+  { pods, stats: { timeNanos, missing } }: CgroupSweep,
+  o: CgroupMetricsOptions,
+): MetricsSample => ({
+  source: 'cgroup',
+  timeNanos,
+  missing,
+  write(into) {
+    const write = createRowWriter(into, o.switches)
+    for (const pod of pods) writePod(pod, write, o)
+  },
+})

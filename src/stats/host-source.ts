@@ -1,0 +1,81 @@
+// What is read from this machine's kernel: the node, the pods' cgroups, and the exact seconds beside the runtime's.
+import { type CgroupLocator, createCgroupLocator } from './cgroup-locator.js'
+import { type CgroupSource, createCgroupSource } from './cgroup-source.js'
+import type { CollectContext } from './collectors/collector.js'
+import { readCpuSeconds } from './collectors/cpu.js'
+import { createDevices } from './collectors/device.js'
+import { createHugePageSizes } from './collectors/hugetlb.js'
+import type { CriMetricsInput } from './cri-metrics.js'
+import type { FilesystemKeeper } from './filesystem-keeper.js'
+import type { Inventory, PodInfo } from './inventory.js'
+import { createNodeReader, type NodeReading } from './node-reader.js'
+import type { StatsOptions } from './stats-options.js'
+
+export interface HostSource {
+  readonly locator: CgroupLocator
+  readonly source: CgroupSource
+  readonly node: { read(): NodeReading }
+  /** Cgroups by container id, or of a pod by the id of its sandbox. */
+  lookUp(inventory: Inventory): Pick<CriMetricsInput, 'exactCpu' | 'cgroupPath'>
+}
+
+type HostOptions = StatsOptions & { readonly cgroups: NonNullable<StatsOptions['cgroups']> }
+
+export function createHost(
+  o: HostOptions,
+  deviceName: (numbers: string) => string | undefined,
+  filesystems: FilesystemKeeper,
+  isOpaque: (pod: PodInfo) => boolean,
+): HostSource {
+  const { cgroups, procfs, clock } = o
+  const nowNanos = (): bigint => clock.nowNanos()
+  const countsTasks = o.switches?.enable?.includes('container_tasks_state') === true
+  const context: CollectContext = {
+    cgroups,
+    procfs,
+    device: createDevices(deviceName),
+    hugePageSizes: createHugePageSizes({ cgroups }),
+    ...(countsTasks ? { taskStates: (pid) => procfs.taskStates(pid) } : {}),
+  }
+  const locator = createCgroupLocator({ cgroups, podRoots: o.podRoots ?? ['/kubepods', '/kubepods.slice'] })
+  return {
+    locator,
+    source: createCgroupSource({
+      context,
+      procfs,
+      locator,
+      nowNanos,
+      isOpaque,
+      runtimeUsage: (id) => filesystems.runtimeUsage(id),
+    }),
+    node: createNodeReader({
+      context,
+      procfs,
+      nowNanos,
+      hostPid: o.hostPid ?? 1,
+      systemContainers: o.systemContainers ?? {},
+      slices: o.slices ?? [],
+      hugepageAware: o.hugepageAware === true,
+      startedAtNanos: nowNanos(),
+    }),
+    lookUp({ pods }) {
+      const podOf = new Map<string, PodInfo>()
+      for (const pod of pods) for (const { id } of pod.containers) podOf.set(id, pod)
+      const bySandbox = new Map(pods.map((pod) => [pod.sandboxId, pod]))
+      return {
+        cgroupPath(id) {
+          const pod = bySandbox.get(id)
+          return pod === undefined ? locator.container(id) : locator.pod(pod).pod
+        },
+        exactCpu(id) {
+          const pod = podOf.get(id)
+          const path = pod === undefined || isOpaque(pod) ? undefined : locator.container(id)
+          if (path === undefined) return undefined
+          const timeNanos = nowNanos()
+          const seconds = readCpuSeconds(path, context)
+          return seconds === undefined ? undefined : { timeNanos, ...seconds }
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,55 @@
+// Keeps the list of pods. A runtime that does not answer leaves the last list in place: pods that run are never
+// forgotten because somebody was slow.
+import type { Clock } from '../ports/clock.js'
+import { buildInventory, type Inventory } from './inventory.js'
+import type { RuntimeCalls } from './runtime-calls.js'
+
+export interface InventoryKeeper {
+  /** The newest list, at most half a period old where the runtime answers. */
+  refresh(signal: AbortSignal): Promise<Inventory>
+  current(): Inventory
+}
+
+export interface InventoryKeeperOptions {
+  readonly calls: Pick<RuntimeCalls, 'sandboxes' | 'containers'>
+  readonly clock: Clock
+  readonly periodMs: number
+  readonly onFailure: (error: unknown) => void
+}
+
+export function createInventoryKeeper(o: InventoryKeeperOptions): InventoryKeeper {
+  let current: Inventory = { timeNanos: 0n, pods: [] }
+  let takenAt: bigint | undefined
+  let underWay: Promise<void> | undefined
+
+  async function list(signal: AbortSignal): Promise<void> {
+    try {
+      const [sandboxes, containers] = await Promise.all([
+        o.calls.sandboxes(signal),
+        o.calls.containers(signal),
+      ])
+      current = buildInventory(sandboxes, containers, o.clock.nowNanos())
+      takenAt = o.clock.monotonicNanos()
+    } catch (e) {
+      signal.throwIfAborted()
+      o.onFailure(e)
+    }
+  }
+
+  const isFresh = (): boolean =>
+    takenAt !== undefined &&
+    o.clock.monotonicNanos() - takenAt < BigInt(Math.round(o.periodMs / 2)) * 1_000_000n
+
+  return {
+    current: () => current,
+    async refresh(signal) {
+      if (!isFresh()) {
+        underWay ??= list(signal).finally(() => {
+          underWay = undefined
+        })
+        await underWay
+      }
+      return current
+    },
+  }
+}

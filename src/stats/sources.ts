@@ -1,0 +1,232 @@
+// Puts the two sources together: which loops run, and which sample answers. The cgroup sweep covers pods only while an
+// endpoint needs it, so that no figure is collected twice.
+
+import { type CgroupMetricsOptions, cgroupMetrics } from './cgroup-metrics.js'
+import { createCpuHistory } from './cpu-history.js'
+import { createCriMetricsSource } from './cri-metrics-source.js'
+import { type CriPart, createCriPart, type PartState } from './cri-part.js'
+import { criStatsSample } from './cri-stats.js'
+import { createFilesystemKeeper, type FilesystemKeeper } from './filesystem-keeper.js'
+import { createHost } from './host-source.js'
+import { createInventoryKeeper } from './inventory-keeper.js'
+import type { NodeReading } from './node-reader.js'
+import type { OwnCounters } from './own-counters.js'
+import { createRows, type Rows } from './row.js'
+import { decideSwitches, type Switches } from './row-writer.js'
+import { createRuntimeCalls } from './runtime-calls.js'
+import { createHandlers } from './runtime-handlers.js'
+import type { MetricsSample, SourceName, StatsSample } from './sample.js'
+import { createSampler } from './sampler.js'
+import type { StatsOptions } from './stats-options.js'
+
+export interface StatsDescription {
+  readonly fromCri: boolean
+  readonly stats: { readonly source: SourceName | null; readonly runtime: PartState | null }
+  readonly metrics: { readonly source: SourceName | null; readonly runtime: PartState | null }
+}
+
+export interface Sources {
+  readonly rows: Rows
+  readonly switches: Switches
+  readonly filesystems: FilesystemKeeper
+  /** Resolves when there is something to answer with, or after so long. */
+  ready(waitMs: number): Promise<void>
+  node(): NodeReading | undefined
+  stats(): StatsSample | undefined
+  metrics(): MetricsSample | undefined
+  describe(): StatsDescription
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** The runtime gets this long for its first answer before cgroups are read instead. */
+const HEAD_START_MS = 2_000
+
+interface HostReading {
+  readonly node: NodeReading
+  /** Undefined: both endpoints had the runtime's figures. */
+  readonly pods: { readonly stats: StatsSample; readonly metrics: MetricsSample } | undefined
+}
+
+export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
+  const { clock, log, procfs, cgroups, client } = o
+  const periodMs = o.periodMs ?? 10_000
+  const rows = createRows()
+  const switches = decideSwitches(o.switches)
+  const failed = (what: string) => (error: unknown) => {
+    counters.failed(what)
+    log.debug('figures could not be read', { what, error })
+  }
+  const nowNanos = (): bigint => clock.nowNanos()
+  const calls = createRuntimeCalls({
+    client,
+    ...(o.imageClient === undefined ? {} : { imageClient: o.imageClient }),
+    listTimeoutMs: o.listTimeoutMs ?? 5_000,
+    statsTimeoutMs: o.statsTimeoutMs ?? 30_000,
+    streaming: o.streaming === true,
+  })
+  const inventory = createInventoryKeeper({ calls, clock, periodMs, onFailure: failed('inventory') })
+  const filesystems = createFilesystemKeeper({
+    files: o.files,
+    calls,
+    nowNanos,
+    rootDir: o.rootDir ?? '/var/lib/kubelet',
+    podLogsDir: o.podLogsDir ?? '/var/log/pods',
+    maxEntries: o.maxWalkedFiles ?? 200_000,
+    onFailure: (what, error) => failed(what)(error),
+  })
+  const deviceName = (numbers: string): string | undefined => {
+    const name = procfs.deviceName(numbers)
+    return name === undefined ? undefined : `/dev/${name}`
+  }
+  const handlers = createHandlers(o)
+  const host =
+    cgroups === undefined
+      ? undefined
+      : createHost({ ...o, cgroups }, deviceName, filesystems, (pod) => handlers.isOpaque(pod))
+  const metricsOptions: CgroupMetricsOptions = { rows, switches, containerFs: filesystems.containerFs }
+
+  const part = <T>(endpoint: 'stats' | 'metrics', take: (signal: AbortSignal) => Promise<T>): CriPart<T> =>
+    createCriPart({
+      endpoint,
+      clock,
+      log,
+      counters,
+      periodMs,
+      take,
+      onLost: () => hostSampler?.wake(),
+    })
+  const history = createCpuHistory()
+  const criStats = o.fromCri
+    ? part('stats', async (signal) => {
+        const stats = await calls.podStats(signal)
+        const receivedNanos = nowNanos()
+        return criStatsSample(stats, await inventory.refresh(signal), history, receivedNanos)
+      })
+    : undefined
+  const metricsSource = createCriMetricsSource({
+    calls,
+    nowNanos,
+    onLosses: (losses) => counters.losses(losses),
+    async rest(signal) {
+      const listed = await inventory.refresh(signal)
+      host?.locator.refresh(listed)
+      return {
+        inventory: listed,
+        rows,
+        switches,
+        deviceName,
+        stats: criStats?.fresh(),
+        ...(host?.lookUp(listed) ?? { exactCpu: () => undefined, cgroupPath: () => undefined }),
+      }
+    },
+  })
+  const criMetrics = o.fromCri ? part('metrics', (signal) => metricsSource.take(signal)) : undefined
+
+  const needsSweep = (): boolean => criStats?.fresh() === undefined || criMetrics?.fresh() === undefined
+  let isFirst = true
+  const hostSampler =
+    host === undefined
+      ? undefined
+      : createSampler<HostReading>({
+          clock,
+          periodMs,
+          async take(signal) {
+            if (isFirst && criStats !== undefined && criMetrics !== undefined) {
+              isFirst = false
+              await within(
+                HEAD_START_MS,
+                Promise.all([criStats.firstAttempt, criMetrics.firstAttempt]),
+                signal,
+              )
+            }
+            const listed = await inventory.refresh(signal)
+            await handlers.refresh(signal)
+            const node = host.node.read()
+            if (!needsSweep()) return { node, pods: undefined }
+            const sweep = await host.source.sweep(listed, signal)
+            return { node, pods: { stats: sweep.stats, metrics: cgroupMetrics(sweep, metricsOptions) } }
+          },
+          onFailure(e) {
+            counters.failed('host')
+            log.error('the figures of this node could not be read', { error: e })
+            return undefined
+          },
+          onLate: () => counters.late('cgroup'),
+        })
+  const filesystemSampler = createSampler<void>({
+    clock,
+    periodMs: o.filesystemPeriodMs ?? 60_000,
+    async take(signal) {
+      const { pods } = await inventory.refresh(signal)
+      const layers = (criStats?.fresh()?.pods ?? [])
+        .flatMap((pod) => pod.containers.map((c) => c.writableLayer))
+        .filter((layer) => layer !== undefined)
+      await filesystems.refresh(pods, layers, signal)
+    },
+    onFailure(e) {
+      failed('filesystems')(e)
+      return undefined
+    },
+    onLate: () => counters.late('filesystems'),
+  })
+
+  async function within(ms: number, work: Promise<unknown>, signal?: AbortSignal): Promise<void> {
+    const done = new AbortController()
+    const signals = signal === undefined ? [done.signal] : [done.signal, signal]
+    const timer = clock.sleep(ms, AbortSignal.any(signals)).catch(() => undefined)
+    await Promise.race([work, timer])
+    done.abort()
+  }
+
+  const swept = () => hostSampler?.newest()?.value.pods
+  const stats = (): StatsSample | undefined => criStats?.fresh() ?? swept()?.stats ?? criStats?.newest()
+  const metrics = (): MetricsSample | undefined =>
+    criMetrics?.fresh() ?? swept()?.metrics ?? criMetrics?.newest()
+  const first = hostSampler?.firstAttempt ?? criStats?.firstAttempt ?? Promise.resolve()
+
+  return {
+    rows,
+    switches,
+    filesystems,
+    async ready(waitMs) {
+      if (stats() === undefined) await within(waitMs, first)
+    },
+    node: () => hostSampler?.newest()?.value.node,
+    stats,
+    metrics,
+    describe: () => ({
+      fromCri: o.fromCri,
+      stats: { source: stats()?.source ?? null, runtime: criStats?.state ?? null },
+      metrics: { source: metrics()?.source ?? null, runtime: criMetrics?.state ?? null },
+    }),
+    async run(signal) {
+      const stop = watchReconnects(o, () => {
+        calls.forget()
+        metricsSource.forget()
+        handlers.forget()
+        criStats?.probeAgain()
+        criMetrics?.probeAgain()
+      })
+      try {
+        await Promise.all([
+          criStats?.run(signal),
+          criMetrics?.run(signal),
+          hostSampler?.run(signal),
+          filesystemSampler.run(signal),
+        ])
+      } finally {
+        stop()
+      }
+    },
+  }
+}
+
+function watchReconnects({ client }: Pick<StatsOptions, 'client'>, onBack: () => void): () => void {
+  let wasLost = false
+  return client.onState((state) => {
+    if (state === 'idle' || state === 'backoff') wasLost = true
+    if (state !== 'ready' || !wasLost) return
+    wasLost = false
+    onBack()
+  })
+}
