@@ -1,0 +1,83 @@
+// What the container runtime knows of one pod, in our words. The runtime is the only memory of what ran and how it
+// ended; everything that decisions need after a restart of the kubelet is in here.
+
+export type ObservedState = 'created' | 'running' | 'exited' | 'unknown'
+
+export interface ObservedContainer {
+  readonly id: string
+  readonly name: string
+  /** Also the number of restarts. */
+  readonly attempt: number
+  readonly sandboxId: string
+  readonly state: ObservedState
+  readonly kind: 'init' | 'sidecar' | 'app'
+  readonly createdAtNanos: bigint
+  readonly startedAtNanos: bigint
+  readonly finishedAtNanos: bigint
+  readonly exitCode: number
+  readonly reason: string
+  readonly message: string
+  readonly image: string
+  readonly imageId: string
+  readonly logPath: string
+  readonly resources: ObservedResources | undefined
+}
+
+/** Undefined as a whole where the runtime does not tell. */
+export interface ObservedResources {
+  readonly cpuShares: bigint
+  readonly cpuQuota: bigint
+  readonly cpuPeriod: bigint
+  readonly memoryLimit: bigint
+  readonly unified: Readonly<Record<string, string>>
+}
+
+export interface ObservedSandbox {
+  readonly id: string
+  readonly attempt: number
+  readonly ready: boolean
+  readonly createdAtNanos: bigint
+  readonly ips: readonly string[]
+}
+
+export interface ObservedPod {
+  readonly uid: string
+  readonly name: string
+  readonly namespace: string
+  /** Newest first. */
+  readonly sandboxes: readonly ObservedSandbox[]
+  /** Of all sandboxes, newest first. */
+  readonly containers: readonly ObservedContainer[]
+  /** As the pod's containers were labelled; for pods whose manifest has gone. */
+  readonly graceSeconds: number | undefined
+}
+
+export const nothingObserved = (uid: string, name: string, namespace: string): ObservedPod => ({
+  uid,
+  name,
+  namespace,
+  sandboxes: [],
+  containers: [],
+  graceSeconds: undefined,
+})
+
+/** The newest of this name, in whatever sandbox. */
+export const newestOf = (pod: ObservedPod, name: string): ObservedContainer | undefined =>
+  pod.containers.find((container) => container.name === name)
+
+/** The sandbox that containers are started in: the newest, when it is ready. */
+export function currentSandbox(pod: ObservedPod): ObservedSandbox | undefined {
+  const [newest] = pod.sandboxes
+  return newest?.ready === true ? newest : undefined
+}
+
+export const isOver = (container: ObservedContainer): boolean => container.state === 'exited'
+export const isAlive = (container: ObservedContainer): boolean =>
+  container.state === 'running' || container.state === 'unknown'
+
+/** By attempt, then by age: both lists of an ObservedPod are in this order. */
+export const newestFirst = (
+  a: { readonly attempt: number; readonly createdAtNanos: bigint },
+  b: { readonly attempt: number; readonly createdAtNanos: bigint },
+): number =>
+  a.createdAtNanos === b.createdAtNanos ? b.attempt - a.attempt : a.createdAtNanos < b.createdAtNanos ? 1 : -1

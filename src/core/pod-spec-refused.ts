@@ -1,0 +1,132 @@
+// Fields of the Pod API that this node does not carry out: those that would change what runs are refused by name with
+// the reason, those that only speak to a scheduler or an API server mean nothing here and are let through.
+
+const cluster = 'it names an object of an API server, and static pods have none'
+const notYet = 'this node does not carry it out yet'
+
+export const refusedPodFields: Readonly<Record<string, string>> = {
+  activeDeadlineSeconds: notYet,
+  ephemeralContainers: 'debug containers are added to running pods, not written in manifests',
+  hostnameOverride: notYet,
+  imagePullSecrets: cluster,
+  readinessGates: notYet,
+  resourceClaims: cluster,
+  runtimeClassName: cluster,
+  schedulingGates: 'nothing would ever lift the gate',
+  serviceAccount: cluster,
+  serviceAccountName: cluster,
+  setHostnameAsFQDN: notYet,
+  subdomain: notYet,
+  workloadRef: cluster,
+  schedulingGroup: cluster,
+}
+
+export const ignoredPodFields: readonly string[] = [
+  'affinity',
+  'automountServiceAccountToken',
+  'enableServiceLinks',
+  'nodeSelector',
+  'preemptionPolicy',
+  'schedulerName',
+  'tolerations',
+  'topologySpreadConstraints',
+]
+
+export const refusedContainerFields: Readonly<Record<string, string>> = {
+  envFrom: cluster,
+  lifecycle: notYet,
+  livenessProbe: notYet,
+  readinessProbe: notYet,
+  restartPolicyRules: notYet,
+  startupProbe: notYet,
+  volumeDevices: notYet,
+}
+
+export const refusedMountFields: Readonly<Record<string, string>> = {
+  recursiveReadOnly: notYet,
+  subPath: notYet,
+  subPathExpr: notYet,
+}
+
+/** Volume kinds besides emptyDir and hostPath. */
+export const refusedVolumeKinds: Readonly<Record<string, string>> = {
+  awsElasticBlockStore: notYet,
+  azureDisk: notYet,
+  azureFile: notYet,
+  cephfs: notYet,
+  cinder: notYet,
+  configMap: cluster,
+  csi: notYet,
+  downwardAPI: notYet,
+  ephemeral: cluster,
+  fc: notYet,
+  flexVolume: notYet,
+  flocker: notYet,
+  gcePersistentDisk: notYet,
+  gitRepo: notYet,
+  glusterfs: notYet,
+  image: notYet,
+  iscsi: notYet,
+  nfs: notYet,
+  persistentVolumeClaim: cluster,
+  photonPersistentDisk: notYet,
+  portworxVolume: notYet,
+  projected: notYet,
+  quobyte: notYet,
+  rbd: notYet,
+  scaleIO: notYet,
+  secret: cluster,
+  storageos: notYet,
+  vsphereVolume: notYet,
+}
+
+export const refusedEnvSources: Readonly<Record<string, string>> = {
+  configMapKeyRef: cluster,
+  fileKeyRef: notYet,
+  resourceFieldRef: notYet,
+  secretKeyRef: cluster,
+}
+
+export const refusedPodSecurity: Readonly<Record<string, string>> = {
+  seLinuxChangePolicy: notYet,
+  seLinuxOptions: notYet,
+  windowsOptions: 'this node runs Linux',
+}
+
+export const refusedContainerSecurity: Readonly<Record<string, string>> = {
+  seLinuxOptions: notYet,
+  windowsOptions: 'this node runs Linux',
+}
+
+export const refusedMetadata: Readonly<Record<string, string>> = {
+  deletionTimestamp: 'remove the manifest to end the pod',
+  deletionGracePeriodSeconds: 'remove the manifest to end the pod',
+  generateName: 'a static pod needs a name of its own',
+  uid: 'the uid of a static pod is made from its content',
+}
+
+export const ignoredMetadata: readonly string[] = [
+  'creationTimestamp',
+  'finalizers',
+  'generation',
+  'managedFields',
+  'ownerReferences',
+  'resourceVersion',
+  'selfLink',
+]
+
+/** Namespaced by the kernel, so that one pod cannot disturb another: what the kubelet allows without being told. */
+export const safeSysctls: ReadonlySet<string> = new Set([
+  'kernel.shm_rmid_forced',
+  'net.ipv4.ip_local_port_range',
+  'net.ipv4.tcp_syncookies',
+  'net.ipv4.ping_group_range',
+  'net.ipv4.ip_unprivileged_port_start',
+  'net.ipv4.ip_local_reserved_ports',
+  'net.ipv4.tcp_keepalive_time',
+  'net.ipv4.tcp_fin_timeout',
+  'net.ipv4.tcp_keepalive_intvl',
+  'net.ipv4.tcp_keepalive_probes',
+  'net.ipv4.tcp_rmem',
+  'net.ipv4.tcp_wmem',
+])

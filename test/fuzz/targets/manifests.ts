@@ -1,0 +1,122 @@
+// Static pod manifests: broken documents through reading, identity, a plan of values, the turns of a whole life against a
+// made-up runtime, and the status. Either every problem is named or the pod comes to rest.
+import { containerWords } from '../../../src/core/container-env.js'
+import { parsePodSpec } from '../../../src/core/parse-pod-spec.js'
+import { allContainerSpecs, type PodSpec } from '../../../src/core/pod-spec.js'
+import { podStatus } from '../../../src/core/pod-status.js'
+import { identifyStaticPod } from '../../../src/core/static-pod.js'
+import { liveThrough } from '../../support/made-up-runtime.js'
+import { mutateText, type Random } from '../random.js'
+import { check, type FuzzTarget } from '../types.js'
+
+const odd = [
+  null,
+  undefined,
+  0,
+  -1,
+  1.5,
+  Number.NaN,
+  true,
+  '',
+  'x',
+  [],
+  {},
+  [[]],
+  [null],
+  10n ** 30n,
+  '\0',
+] as const
+
+const full = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'default', labels: { app: 'w' }, annotations: { 'a/b': 'c' } },
+  spec: {
+    restartPolicy: 'OnFailure',
+    terminationGracePeriodSeconds: 5,
+    hostNetwork: false,
+    hostname: 'h',
+    dnsPolicy: 'None',
+    dnsConfig: { nameservers: ['1.1.1.1'], searches: ['x.y'], options: [{ name: 'ndots', value: '2' }] },
+    hostAliases: [{ ip: '10.1.1.1', hostnames: ['a.b'] }],
+    securityContext: { runAsUser: 1, fsGroup: 2, seccompProfile: { type: 'RuntimeDefault' } },
+    volumes: [
+      { name: 'e', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },
+      { name: 'h', hostPath: { path: '/srv', type: 'Directory' } },
+    ],
+    initContainers: [
+      { name: 'i', image: 'a/b:1', command: ['x'] },
+      { name: 's', image: 'a/b:1', restartPolicy: 'Always' },
+    ],
+    containers: [
+      {
+        name: 'app',
+        image: 'a/b:1',
+        args: ['$(A)', '$$(A)'],
+        env: [
+          { name: 'A', value: '$(B)' },
+          { name: 'N', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+        ],
+        ports: [{ name: 'p', containerPort: 80, hostPort: 8080, protocol: 'TCP' }],
+        resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+        volumeMounts: [{ name: 'e', mountPath: '/e' }],
+        securityContext: { capabilities: { add: ['NET_ADMIN'], drop: ['ALL'] }, privileged: false },
+      },
+      { name: 'b', image: 'a/b:1' },
+    ],
+  },
+}
+
+/** A copy with a few places changed: dropped, replaced by something odd, renamed, or with edited text. */
+function mutate(value: unknown, random: Random, percent: number): unknown {
+  if (random.chance(percent)) return odd[random.below(odd.length)]
+  if (typeof value === 'string') return random.chance(percent) ? mutateText(value, random) : value
+  if (Array.isArray(value))
+    return value.filter(() => !random.chance(percent)).map((entry) => mutate(entry, random, percent))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(() => !random.chance(percent))
+      .map(([key, entry]) => [
+        random.chance(percent) ? mutateText(key, random) : key,
+        mutate(entry, random, percent),
+      ]),
+  )
+}
+
+let hashes = 0
+const digest = (): string => (hashes++).toString(16).padStart(32, '0')
+
+function follow(spec: PodSpec): void {
+  const origin = { file: '/m/x.yaml', nodeName: 'n', seenAt: 't', resize: 'InPlace', digest } as const
+  const pod = identifyStaticPod(spec, origin)
+  check(/^[0-9a-f]{32}$/.test(pod.pod.uid), 'the uid is not 32 hexadecimal digits')
+  const facts = { nodeName: 'n', hostIPs: ['1.2.3.4'], podIPs: [] }
+  for (const container of allContainerSpecs(pod)) containerWords(pod, container, facts)
+  const { observed, nowNanos, settled } = liveThrough(pod, 200)
+  check(settled, 'the pod never comes to rest')
+  podStatus({
+    spec: pod,
+    observed,
+    waiting: new Map(),
+    sandboxProblem: undefined,
+    hostIPs: [],
+    startedAtNanos: nowNanos,
+    runtimeName: 'r',
+    nowNanos,
+    before: undefined,
+  })
+}
+
+export const manifests: FuzzTarget = {
+  name: 'manifests',
+  generate: (random) => mutate(full, random, random.pick([0, 1, 1, 2, 5])),
+  run(input) {
+    const parsed = parsePodSpec(input)
+    if (parsed.kind === 'problems') {
+      check(parsed.problems.length > 0, 'refused without a problem')
+      return
+    }
+    follow(parsed.spec)
+  },
+}
