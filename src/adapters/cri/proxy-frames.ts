@@ -1,0 +1,42 @@
+// gRPC's framing of messages inside an HTTP/2 body: a flag, a length, the bytes.
+import { gunzipSync, inflateSync } from 'node:zlib'
+import { fail } from '../../core/errors.js'
+
+const prefixBytes = 5
+const compressed = 1
+
+export function frameMessage(message: Uint8Array): Buffer {
+  const framed = Buffer.allocUnsafe(prefixBytes + message.length)
+  framed[0] = 0
+  framed.writeUInt32BE(message.length, 1)
+  framed.set(message, prefixBytes)
+  return framed
+}
+
+const malformed = (why: string): Error =>
+  fail('request.invalid', `read a gRPC message: ${why}; is the peer a gRPC program?`)
+
+/** The one message that a unary body holds. Undefined: the body is empty. Throws: cut off, several, or unreadable. */
+export function unframeOne(body: Buffer, encoding: string | undefined, maxBytes: number): Buffer | undefined {
+  if (body.length === 0) return undefined
+  if (body.length < prefixBytes) throw malformed(`${body.length} bytes are no frame`)
+  const length = body.readUInt32BE(1)
+  if (length !== body.length - prefixBytes)
+    throw malformed(`the frame says ${length} bytes, ${body.length - prefixBytes} came`)
+  const message = body.subarray(prefixBytes)
+  const flag = body[0]
+  if (flag === 0) return message
+  if (flag !== compressed) throw malformed(`unknown flag ${flag ?? ''}`)
+  return decompress(message, encoding, maxBytes)
+}
+
+function decompress(message: Buffer, encoding: string | undefined, maxBytes: number): Buffer {
+  const options = { maxOutputLength: maxBytes }
+  try {
+    if (encoding === 'gzip') return gunzipSync(message, options)
+    if (encoding === 'deflate') return inflateSync(message, options)
+  } catch (e) {
+    throw malformed(`${encoding ?? ''} data is broken or too long: ${e instanceof Error ? e.message : ''}`)
+  }
+  throw malformed(`compressed with ${encoding ?? 'nothing that is named'}`)
+}

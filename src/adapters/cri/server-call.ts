@@ -1,0 +1,224 @@
+// One call of a client, with everything that may be done to it. The order is the handler's: pass on unread, or read,
+// ask the runtime, and say something.
+import { once, setMaxListeners } from 'node:events'
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import { fail } from '../../core/errors.js'
+import type {
+  CallEnding,
+  GrpcStatus,
+  HeldBack,
+  Maker,
+  RawMetadata,
+  ServerCall,
+  WholeAnswer,
+} from '../../ports/cri-calls.js'
+import { frameMessage, unframeOne } from './proxy-frames.js'
+import { findHeader, toHeaders } from './proxy-headers.js'
+import type { Link } from './proxy-link.js'
+import { joinAnswer, pumpRequest } from './proxy-stream.js'
+import { readWhole } from './proxy-unary.js'
+import { Reply } from './server-reply.js'
+import { grpcCode, responseHeaders, statusHeaders, toStatus } from './server-status.js'
+import { parseGrpcTimeout } from './server-timeout.js'
+
+const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants
+
+/** Requests that we read are held whole; CRI's are a few KiB. */
+export const maxRequestBytes = 16 * 1024 * 1024
+
+/** We send on what we have unpacked, and must be able to read what comes back. */
+const ofThisHop: ReadonlySet<string> = new Set(['grpc-encoding', 'grpc-accept-encoding', 'content-length'])
+const nothing: ReadonlySet<string> = new Set()
+
+export interface Incoming {
+  readonly stream: ServerHttp2Stream
+  readonly headers: IncomingHttpHeaders
+  readonly flags: number
+  readonly raw: RawMetadata
+  readonly link: Link
+}
+
+interface Opened {
+  readonly session: ClientHttp2Session
+  readonly up: ClientHttp2Stream
+}
+
+export class Http2Call implements ServerCall {
+  readonly path: string
+  readonly timeoutMs: number | undefined
+  private readonly out: Reply
+  private readonly gone = new AbortController()
+  private request: Promise<Uint8Array> | undefined
+  private requestBytes = 0
+  private up: ClientHttp2Stream | undefined
+  private isExpired = false
+
+  constructor(private readonly incoming: Incoming) {
+    this.path = incoming.headers[':path'] ?? ''
+    this.timeoutMs = parseGrpcTimeout(findHeader(incoming.raw, 'grpc-timeout'))
+    this.out = new Reply(incoming.stream)
+    // One call may become many questions.
+    setMaxListeners(0, this.gone.signal)
+    incoming.stream.once('close', () => this.gone.abort())
+  }
+
+  get signal(): AbortSignal {
+    return this.gone.signal
+  }
+
+  async passOn(): Promise<CallEnding> {
+    const { stream, flags } = this.incoming
+    const endStream = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
+    const opened = await this.open(nothing, endStream)
+    if (!endStream)
+      pumpRequest(stream, opened.up, (n) => {
+        this.requestBytes += n
+      })
+    const { code } = await this.join(opened)
+    return this.ending(code, 'forwarded')
+  }
+
+  async passOnUnless(code: number): Promise<CallEnding | HeldBack> {
+    const body = frameMessage(await this.readMessage())
+    const opened = await this.open(ofThisHop, false)
+    opened.up.end(body)
+    const joined = await this.join(opened, code)
+    return joined.heldBack === undefined
+      ? this.ending(joined.code, 'forwarded')
+      : { refused: joined.heldBack }
+  }
+
+  private join(opened: Opened, holdBack?: number): ReturnType<typeof joinAnswer> {
+    const joint = { ...opened, link: this.incoming.link, reply: this.out }
+    return joinAnswer(holdBack === undefined ? joint : { ...joint, holdBack })
+  }
+
+  /** A connection may say goodbye between two calls; the second attempt dials. */
+  private async open(leaveOut: ReadonlySet<string>, endStream: boolean): Promise<Opened> {
+    const { raw, headers, link } = this.incoming
+    const request = toHeaders(raw, headers, leaveOut)
+    for (let isRetry = false; ; isRetry = true) {
+      const got = link.session()
+      const session = got instanceof Promise ? await got : got
+      try {
+        const up = session.request(request, { endStream })
+        this.up = up
+        link.begin(session)
+        up.once('close', () => link.end(session, up.rstCode !== NGHTTP2_NO_ERROR))
+        return { session, up }
+      } catch (cause) {
+        link.drop(session)
+        if (isRetry)
+          throw fail(
+            'runtime.unavailable',
+            `call the runtime at ${link.socketPath}: ${cause instanceof Error ? cause.message : ''}`,
+            { socket: link.socketPath },
+            cause,
+          )
+      }
+    }
+  }
+
+  readMessage(): Promise<Uint8Array> {
+    this.request ??= this.readRequest()
+    return this.request
+  }
+
+  private async readRequest(): Promise<Uint8Array> {
+    const { stream, raw } = this.incoming
+    const parts: Buffer[] = []
+    for await (const part of stream as AsyncIterable<Buffer>) {
+      this.requestBytes += part.length
+      if (this.requestBytes > maxRequestBytes)
+        throw fail('request.too-large', `the request is larger than ${maxRequestBytes} bytes`)
+      parts.push(part)
+    }
+    const encoding = findHeader(raw, 'grpc-encoding')
+    return unframeOne(Buffer.concat(parts), encoding, maxRequestBytes) ?? new Uint8Array()
+  }
+
+  async ask(message?: Uint8Array): Promise<WholeAnswer> {
+    const body = frameMessage(message ?? (await this.readMessage()))
+    const opened = await this.open(ofThisHop, false)
+    opened.up.end(body)
+    return await readWhole({ ...opened, link: this.incoming.link, signal: this.signal })
+  }
+
+  async relay(answer: WholeAnswer): Promise<CallEnding> {
+    const { headers, trailers, body, code } = answer
+    if (trailers.length === 0 && body.length === 0) {
+      if (!this.out.isOver) this.out.only(toHeaders(headers))
+    } else this.say(toHeaders(headers), toHeaders(trailers), body)
+    return await this.over(code, 'forwarded')
+  }
+
+  async reply(message: Uint8Array, answer?: WholeAnswer): Promise<CallEnding> {
+    const body = frameMessage(message)
+    if (answer === undefined || answer.code !== grpcCode.ok) {
+      this.say(responseHeaders, statusHeaders({ code: grpcCode.ok, message: '' }), body)
+      return await this.over(grpcCode.ok, 'answered')
+    }
+    this.say(toHeaders(answer.headers, undefined, ofThisHop), toHeaders(answer.trailers), body)
+    return await this.over(grpcCode.ok, 'completed')
+  }
+
+  private say(headers: OutgoingHttpHeaders, trailers: OutgoingHttpHeaders, body: Uint8Array): void {
+    if (this.out.isOver) return
+    this.out.open(headers)
+    this.out.end(trailers, body)
+  }
+
+  async replyStream(messages: AsyncIterable<Uint8Array>): Promise<CallEnding> {
+    for await (const message of messages) {
+      if (this.out.isOver) return await this.over(grpcCode.cancelled, 'answered')
+      if (!this.out.stream.headersSent) this.out.open(responseHeaders)
+      if (this.out.write(frameMessage(message))) continue
+      await once(this.out.stream, 'drain', { signal: this.signal }).catch(() => {})
+    }
+    if (!this.out.isOver && !this.out.stream.headersSent) this.out.open(responseHeaders)
+    this.out.end(statusHeaders({ code: grpcCode.ok, message: '' }))
+    return await this.over(grpcCode.ok, 'answered')
+  }
+
+  async refuse(status: GrpcStatus): Promise<CallEnding> {
+    this.out.refuse(status)
+    return await this.over(status.code, 'answered')
+  }
+
+  fail(error: unknown): Promise<CallEnding> {
+    return this.refuse(toStatus(error))
+  }
+
+  expire(): void {
+    if (this.out.isOver) return
+    this.isExpired = true
+    this.out.refuse({
+      code: grpcCode.deadlineExceeded,
+      message: 'keelson: the deadline of the call has passed',
+    })
+    this.gone.abort()
+    if (this.up !== undefined && !this.up.destroyed) this.up.close(NGHTTP2_CANCEL)
+  }
+
+  /** The ending, once the client has it or has gone. */
+  private async over(code: number, maker: Maker): Promise<CallEnding> {
+    await this.out.closed
+    return this.ending(code, maker)
+  }
+
+  private ending(code: number, maker: Maker): CallEnding {
+    return {
+      code: this.isExpired ? grpcCode.deadlineExceeded : code,
+      maker: this.isExpired ? 'answered' : maker,
+      requestBytes: this.requestBytes,
+      answerBytes: this.out.bytes,
+    }
+  }
+}

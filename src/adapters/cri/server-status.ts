@@ -1,0 +1,86 @@
+// The table from our errors to gRPC statuses, and how a status is written into headers. A status that came from the
+// runtime never passes here.
+import type { OutgoingHttpHeaders } from 'node:http2'
+import { asKeelsonError, type ErrorCode } from '../../core/errors.js'
+import type { GrpcStatus } from '../../ports/cri-calls.js'
+import type { RuntimeErrorDetails } from '../../ports/runtime.js'
+
+export const grpcCode = {
+  ok: 0,
+  cancelled: 1,
+  unknown: 2,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+} as const
+
+const byError: Partial<Record<ErrorCode, number>> = {
+  'request.invalid': grpcCode.invalidArgument,
+  'request.too-large': grpcCode.resourceExhausted,
+  'request.timeout': grpcCode.deadlineExceeded,
+  'runtime.socket': grpcCode.unavailable,
+  'runtime.unavailable': grpcCode.unavailable,
+  'runtime.deadline': grpcCode.deadlineExceeded,
+  'runtime.cancelled': grpcCode.cancelled,
+  'runtime.unimplemented': grpcCode.unimplemented,
+  'runtime.not-found': grpcCode.notFound,
+  'runtime.too-large': grpcCode.resourceExhausted,
+  'runtime.malformed': grpcCode.internal,
+  'cgroup.gone': grpcCode.notFound,
+  'cgroup.invalid-value': grpcCode.invalidArgument,
+  'cgroup.controller-missing': grpcCode.failedPrecondition,
+}
+
+const names = [
+  'OK',
+  'CANCELLED',
+  'UNKNOWN',
+  'INVALID_ARGUMENT',
+  'DEADLINE_EXCEEDED',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'ABORTED',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+  'UNAUTHENTICATED',
+]
+
+/** An error that carries the runtime's own status gives that one back; everything else goes through the table. */
+export function toStatus(e: unknown): GrpcStatus {
+  const error = asKeelsonError(e)
+  const { grpcCode: name, grpcMessage } = error.details as Partial<RuntimeErrorDetails>
+  const own = name === undefined ? -1 : names.indexOf(name)
+  if (error.code === 'runtime.failed' && own > 0) return { code: own, message: grpcMessage ?? error.message }
+  return { code: byError[error.code] ?? grpcCode.internal, message: `keelson: ${error.message}` }
+}
+
+/** Only what the gRPC specification names is encoded: grpc-js does not decode the rest. */
+export const encodeStatusText = (text: string): string =>
+  [...Buffer.from(text)]
+    .map((b) =>
+      b >= 0x20 && b <= 0x7e && b !== 0x25
+        ? String.fromCharCode(b)
+        : `%${b.toString(16).toUpperCase().padStart(2, '0')}`,
+    )
+    .join('')
+
+/** A status line longer than this would break peers that bound their header lists. */
+const maxText = 2048
+
+export const statusHeaders = ({ code, message }: GrpcStatus): OutgoingHttpHeaders => ({
+  'grpc-status': String(code),
+  ...(message === '' ? {} : { 'grpc-message': encodeStatusText(message.slice(0, maxText)) }),
+})
+
+export const responseHeaders = { ':status': 200, 'content-type': 'application/grpc' } as const

@@ -1,0 +1,121 @@
+// The CRI server's socket: HTTP/2 from any number of clients, each call handed to the chain with the runtime's
+// connection at hand. What is done with a call is not decided here.
+import { createServer, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallEnding, CallHandler, RawMetadata, ServerCall } from '../../ports/cri-calls.js'
+import { parseEndpoint } from './endpoint.js'
+import {
+  connectionWindowBytes,
+  createLink,
+  type Link,
+  sessionMemoryMiB,
+  streamWindowBytes,
+} from './proxy-link.js'
+import { Http2Call } from './server-call.js'
+import { farewellInTime } from './server-farewell.js'
+import { maxConcurrentStreams } from './server-resets.js'
+import { listenOnSocket } from './server-socket.js'
+
+export interface CriServerOptions {
+  /** `unix:///run/keelson/cri.sock` */
+  readonly listen: string
+  readonly upstream: string
+  /** Where images are another program's business. */
+  readonly imageUpstream?: string
+  readonly handle: CallHandler
+  /** The handler threw: its call was refused, everything else goes on. */
+  readonly onError: (e: unknown, call: ServerCall) => void
+  /** A client must speak HTTP/2 within this time. Default 10,000. */
+  readonly greetingMs?: number
+}
+
+export interface CriServer {
+  readonly endpoint: string
+  readonly socketPath: string
+  /** Clients connected, calls under way, connections to the runtime. */
+  readonly counts: { readonly clients: number; readonly calls: number; readonly upstream: number }
+  /** Takes no more calls, lets those under way end for `graceMs`, then cuts them. */
+  close(graceMs?: number): Promise<void>
+}
+
+const imageService = /^\/runtime\.v1[a-z0-9]*\.ImageService\//
+
+export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
+  const at = parseEndpoint(o.listen)
+  const runtime = createLink(parseEndpoint(o.upstream).socketPath)
+  const images =
+    o.imageUpstream === undefined ? runtime : createLink(parseEndpoint(o.imageUpstream).socketPath)
+  const sessions = new Set<Http2Session>()
+  const sockets = new Set<Socket>()
+  const calls = new Set<Promise<unknown>>()
+
+  const server = createServer({
+    settings: { initialWindowSize: streamWindowBytes, maxConcurrentStreams },
+    maxSessionMemory: sessionMemoryMiB,
+  })
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.setLocalWindowSize(connectionWindowBytes)
+    const greeting = setTimeout(() => session.destroy(), o.greetingMs ?? 10_000)
+    session.once('remoteSettings', () => clearTimeout(greeting))
+    session.on('error', () => {})
+    session.once('close', () => {
+      clearTimeout(greeting)
+      sessions.delete(session)
+    })
+    farewellInTime(session)
+  })
+  server.on('sessionError', () => {})
+  server.on(
+    'stream',
+    (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, raw?: RawMetadata) => {
+      const path = headers[':path'] ?? ''
+      const link: Link = imageService.test(path) ? images : runtime
+      const call = new Http2Call({ stream, headers, flags, raw: raw ?? [], link })
+      const underWay: Promise<unknown> = serve(call, o).finally(() => calls.delete(underWay))
+      calls.add(underWay)
+    },
+  )
+  const file = await listenOnSocket(server, at.socketPath)
+
+  return {
+    endpoint: at.canonical,
+    socketPath: at.socketPath,
+    get counts() {
+      return {
+        clients: sockets.size,
+        calls: calls.size,
+        upstream: runtime.open + (images === runtime ? 0 : images.open),
+      }
+    },
+    async close(graceMs = 5000) {
+      await file.remove()
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      for (const session of sessions) session.close()
+      await Promise.race([Promise.all(calls), sleep(graceMs, undefined, { ref: false })])
+      for (const session of sessions) session.destroy()
+      for (const socket of sockets) socket.destroy()
+      runtime.close()
+      images.close()
+      await closed
+    },
+  }
+}
+
+async function serve(
+  call: ServerCall,
+  { handle, onError }: CriServerOptions,
+): Promise<CallEnding | undefined> {
+  try {
+    return await handle(call)
+  } catch (e) {
+    onError(e, call)
+    return await call.fail(e)
+  }
+}

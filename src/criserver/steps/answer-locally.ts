@@ -1,0 +1,16 @@
+// Hands the calls of our own methods to them. In observe mode the runtime's answer goes by unchanged, and what it lacks is
+// written down.
+import type { Step } from '../chain.js'
+import { methods } from '../methods/index.js'
+import { observe } from '../observe.js'
+
+export const answerLocally: Step = (services) => {
+  const byPath = new Map(methods.map((m) => [m.path, m]))
+  return async (call, next) => {
+    const method = byPath.get(call.path)
+    if (method === undefined) return await next(call)
+    return services.mode === 'observe'
+      ? await observe(method, call, services)
+      : await method.run(call, services)
+  }
+}

@@ -1,0 +1,46 @@
+// Counts calls into the RPC table and the process's metrics. A step inside that throws becomes a status here, so that it is
+// counted as well.
+
+import { asKeelsonError } from '../../core/errors.js'
+import type { CallEnding } from '../../ports/cri-calls.js'
+import type { Step } from '../chain.js'
+import { latencyBuckets } from '../rpc-table.js'
+
+/** Streams last as long as their reader likes; their length says nothing about latency. */
+const longLived = /\/(GetContainerEvents)$/
+
+export const callMetrics: Step = ({ clock, log, metrics, table }) => {
+  const calls = metrics.counter(
+    'keelson_cri_calls_total',
+    'Calls through the CRI server, by who made the answer and its gRPC code.',
+    ['rpc', 'maker', 'code'],
+  )
+  const seconds = metrics.histogram(
+    'keelson_cri_call_duration_seconds',
+    'Time from the first byte of a call to the end of its answer.',
+    latencyBuckets,
+    ['rpc'],
+  )
+  const underWay = metrics.gauge('keelson_cri_calls_under_way', 'Calls that have not ended yet.')
+  return async (call, next) => {
+    const begun = clock.monotonicNanos()
+    underWay.inc()
+    let ending: CallEnding
+    try {
+      ending = await next(call)
+    } catch (e) {
+      const error = asKeelsonError(e)
+      if (error.code === 'internal.unexpected')
+        log.error('a call failed in keelson', { path: call.path, error })
+      ending = await call.fail(e)
+    } finally {
+      underWay.dec()
+    }
+    const rpc = table.nameOf(call.path)
+    const took = Number(clock.monotonicNanos() - begun) / 1e9
+    calls.inc({ rpc, maker: ending.maker, code: String(ending.code) })
+    if (!longLived.test(call.path)) seconds.observe(took, { rpc })
+    table.record(call.path, ending, took)
+    return ending
+  }
+}
