@@ -333,7 +333,6 @@ describe('pass-through: endings', () => {
     assert.equal(ended, false, 'the event stream lives on')
     await sleep(100)
     assert.equal(server.server.counts.calls, 1)
-    await events.return?.()
     kubelet.close()
     await next
   })
