@@ -1,6 +1,7 @@
 // Puts the two sources together: which loops run, and which sample answers. The cgroup sweep covers pods only while an
 // endpoint needs it, so that no figure is collected twice.
 
+import { fail } from '../core/errors.js'
 import { type CgroupMetricsOptions, cgroupMetrics } from './cgroup-metrics.js'
 import { createCpuHistory } from './cpu-history.js'
 import { createCriMetricsSource } from './cri-metrics-source.js'
@@ -8,6 +9,7 @@ import { type CriPart, createCriPart, type PartState } from './cri-part.js'
 import { criStatsSample } from './cri-stats.js'
 import { createFilesystemKeeper, type FilesystemKeeper } from './filesystem-keeper.js'
 import { createHost } from './host-source.js'
+import type { Inventory } from './inventory.js'
 import { createInventoryKeeper } from './inventory-keeper.js'
 import type { NodeReading } from './node-reader.js'
 import type { OwnCounters } from './own-counters.js'
@@ -100,7 +102,8 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
     ? part('stats', async (signal) => {
         const stats = await calls.podStats(signal)
         const receivedNanos = nowNanos()
-        return criStatsSample(stats, await inventory.refresh(signal), history, receivedNanos)
+        const listed = await inventory.refresh(signal)
+        return somethingOf(listed, criStatsSample(stats, listed, history, receivedNanos))
       })
     : undefined
   const metricsSource = createCriMetricsSource({
@@ -219,6 +222,17 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
       }
     },
   }
+}
+
+/** An answer without any of the running containers is no answer: a node never looks empty while pods run. */
+function somethingOf(inventory: Inventory, sample: StatsSample): StatsSample {
+  const running = inventory.pods.reduce((n, pod) => n + pod.containers.length, 0)
+  if (running > 0 && sample.missing === running)
+    throw fail(
+      'runtime.failed',
+      `call ListPodSandboxStats: the answer has nothing of ${running} running containers`,
+    )
+  return sample
 }
 
 function watchReconnects({ client }: Pick<StatsOptions, 'client'>, onBack: () => void): () => void {

@@ -1,0 +1,142 @@
+// Pods that are not ordinary Linux processes: Windows (process-isolated and Hyper-V), and virtual machines on Linux.
+import { afterEach, describe, expect, test } from 'vitest'
+import { expectGolden } from '../../test/support/golden.js'
+import { indentJson } from '../../test/support/indent-json.js'
+import { createStatsBed, hexId, type StatsBed, text } from '../../test/support/stats-bed.js'
+import { etcd, web } from '../../test/support/stats-pods.js'
+import { Container, ContainerState, ContainerStats, PodSandbox, PodSandboxStats } from '../cri-api/api.js'
+import { vmHandler, vmPodStats, vmStatus, windowsPodStats } from '../fakes/cri/shapes.js'
+import { createCpuHistory } from './cpu-history.js'
+import { criStatsSample } from './cri-stats.js'
+import { buildInventory } from './inventory.js'
+import { formatJson } from './json.js'
+import type { NodeSample } from './node-sample.js'
+import { buildResourceMetrics } from './resource-metrics.js'
+import { noUsage } from './sum-usage.js'
+import { buildSummary } from './summary.js'
+
+const now = 1_790_000_000_000_000_000n
+
+const node: NodeSample = {
+  timeNanos: now,
+  startTimeNanos: now,
+  usage: noUsage,
+  network: undefined,
+  rlimit: undefined,
+  systemContainers: [],
+}
+
+describe('Windows', () => {
+  const listed = (id: string, container: string, name: string, handler: string) => {
+    const labels = { 'io.kubernetes.pod.name': name, 'io.kubernetes.pod.namespace': 'default' }
+    return {
+      sandbox: PodSandbox.fromPartial({
+        id,
+        metadata: { name, namespace: 'default', uid: `${name}-uid` },
+        createdAt: now,
+        labels,
+        runtimeHandler: handler,
+      }),
+      container: Container.fromPartial({
+        id: container,
+        podSandboxId: id,
+        metadata: { name: 'app' },
+        state: ContainerState.CONTAINER_RUNNING,
+        createdAt: now,
+      }),
+    }
+  }
+
+  test('process-isolated and Hyper-V pods', () => {
+    const process = listed(hexId('a', 1), hexId('c', 1), 'iis', 'runhcs-wcow-process')
+    const hyperV = listed(hexId('a', 9), hexId('c', 9), 'isolated', 'runhcs-wcow-hypervisor')
+    const first = PodSandboxStats.fromPartial(windowsPodStats('iis', now))
+    // A utility VM has no figures of its own network and no count of processes.
+    const second = PodSandboxStats.fromPartial({
+      ...windowsPodStats('isolated', now),
+      attributes: { id: hexId('a', 9) },
+    })
+    if (second.windows === undefined) throw new Error('no windows part')
+    second.windows.network = undefined
+    second.windows.process = undefined
+    for (const c of second.windows.containers) c.attributes = { ...c.attributes, id: hexId('c', 9) } as never
+    const inventory = buildInventory(
+      [process.sandbox, hyperV.sandbox],
+      [process.container, hyperV.container],
+      now,
+    )
+    const sample = criStatsSample([first, second], inventory, createCpuHistory(), now)
+    expect(sample.missing).toBe(0)
+    const summary = buildSummary(
+      {
+        nodeName: 'win1',
+        node,
+        filesystems: { node: undefined, image: undefined, container: undefined },
+        pods: sample.pods,
+        podFilesystems: {
+          rootfs: (c) =>
+            c.writableLayer && {
+              ...c.writableLayer,
+              availableBytes: undefined,
+              capacityBytes: undefined,
+              inodes: undefined,
+              inodesFree: undefined,
+            },
+          logs: () => undefined,
+          otherParts: () => [],
+          volumes: () => [],
+        },
+      },
+      true,
+    )
+    expectGolden('stats/windows-summary.json', indentJson(formatJson(summary)))
+    const resource = buildResourceMetrics({ node, pods: sample.pods, failed: false })
+    expectGolden('stats/windows-resource.txt', resource)
+  })
+})
+
+describe('virtual machines', () => {
+  let bed: StatsBed
+  afterEach(() => bed.close())
+  const vm = { ...etcd, sandboxId: hexId('a', 2), handler: vmHandler, name: 'vm-0', namespace: 'default' }
+  const guest = { ...vm, containers: [{ ...vm.containers[0], id: hexId('c', 2), name: 'app', files: {} }] }
+
+  test('gate on: the guest figures of the runtime', async () => {
+    bed = await createStatsBed({
+      pods: [guest],
+      stats: { fromCri: true },
+      answers: {
+        status: () => vmStatus,
+        listPodSandboxStats: () => ({ stats: [PodSandboxStats.fromPartial(vmPodStats('vm-0', now))] }),
+      },
+    })
+    await bed.tick()
+    expectGolden('stats/vm-summary.json', indentJson(text(await bed.stats.summary(true, 0))))
+    expectGolden('stats/vm-resource.txt', text(await bed.stats.resource(0)))
+    expectGolden('stats/vm-cadvisor.txt', text(await bed.stats.cadvisor(0)))
+  })
+
+  test("gate off: no cgroup of the pod is read, the runtime's own numbers are shown", async () => {
+    bed = await createStatsBed({
+      pods: [web, { ...guest, containers: guest.containers.map((c) => ({ ...c, id: hexId('c', 7) })) }],
+      answers: {
+        status: () => vmStatus,
+        listContainerStats: () => ({
+          stats: [
+            ContainerStats.fromPartial({
+              attributes: { id: hexId('c', 7) },
+              cpu: { timestamp: now, usageCoreNanoSeconds: { value: 9_000_000_000n } },
+              memory: { timestamp: now, workingSetBytes: { value: 70_000_000n } },
+            }),
+          ],
+        }),
+      },
+    })
+    await bed.tick(60_000)
+    await bed.tick()
+    expect(bed.reads.filter((read) => read.includes(guest.uid))).toEqual([])
+    expect(text(await bed.stats.resource(0))).toContain(
+      'container_cpu_usage_seconds_total{container="app",namespace="default",pod="vm-0"} 9 1790000000000',
+    )
+  })
+})
