@@ -1,0 +1,75 @@
+// Carries out one step of a pass: a cgroup through the tree, a container through its runtime. Both roads may re-apply more
+// than what was asked for (systemd its stored properties, a runtime its whole record), so values of others are put back.
+import { fail } from '../core/errors.js'
+import { isSettled } from '../core/kernel-text/read-back.js'
+import { decodeText } from '../core/kernel-text/words.js'
+import type { WriteStep } from '../core/memory-qos-order.js'
+import { isMemoryFile } from '../core/unified.js'
+import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
+import type { RuntimeService } from '../ports/runtime.js'
+
+export interface Hands {
+  readonly cgroups: Pick<CgroupTree, 'read' | 'write' | 'apply'>
+  readonly runtime: Pick<RuntimeService, 'updateContainerResources'>
+  readonly pageSize: bigint
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+export interface StepPlace {
+  readonly path: CgroupPath
+  readonly containerId: string | undefined
+}
+
+/** Whoever tunes these must find them as they were. */
+const watched = [
+  'memory.min',
+  'memory.low',
+  'memory.high',
+  'memory.max',
+  'memory.swap.max',
+  'cpu.weight',
+  'cpu.max',
+  'pids.max',
+  'io.weight',
+] as const
+
+const readText = (cgroups: Hands['cgroups'], path: CgroupPath, file: string): string | undefined => {
+  const bytes = cgroups.read(path, file)
+  return bytes === undefined ? undefined : decodeText(bytes).trim()
+}
+
+/** The files that do not hold their value afterwards: a runtime that ignores `unified`. */
+export async function carryOut(hands: Hands, step: WriteStep, place: StepPlace): Promise<readonly string[]> {
+  const { cgroups, signal } = hands
+  const foreign = watched
+    .filter((file) => step.values[file] === undefined)
+    .map((file) => ({ file, before: readText(cgroups, place.path, file) }))
+  if (place.containerId === undefined) await cgroups.apply(place.path, step.values, signal)
+  else await updateContainer(hands, place.containerId, step.values)
+  for (const { file, before } of foreign) {
+    const after = before === undefined ? undefined : readText(cgroups, place.path, file)
+    if (before !== undefined && after !== undefined && after !== before)
+      cgroups.write(place.path, file, before)
+  }
+  return Object.entries(step.values)
+    .filter(([file, value]) => {
+      const now = readText(cgroups, place.path, file)
+      return now !== undefined && !isSettled(file, value, now, hands.pageSize)
+    })
+    .map(([file]) => file)
+}
+
+async function updateContainer(
+  { runtime, signal, timeoutMs }: Hands,
+  containerId: string,
+  values: Readonly<Record<string, string>>,
+): Promise<void> {
+  const wrong = Object.keys(values).find((file) => !isMemoryFile(file))
+  if (wrong !== undefined)
+    throw fail('internal.unexpected', `update ${wrong} of a container: not a file of ours`)
+  await runtime.updateContainerResources(
+    { containerId, linux: { unified: { ...values } } },
+    { signal, timeoutMs },
+  )
+}

@@ -1,0 +1,45 @@
+// Running containers by pod, from the labels that a kubelet puts on everything it creates.
+import { type Container, ContainerState } from '../cri-api/api.js'
+import type { RuntimeService } from '../ports/runtime.js'
+
+export interface RunningContainer {
+  readonly id: string
+  readonly name: string
+  readonly podUid: string
+}
+
+export type RunningByPod = ReadonlyMap<string, readonly RunningContainer[]>
+
+const podUidLabel = 'io.kubernetes.pod.uid'
+const containerNameLabel = 'io.kubernetes.container.name'
+
+/** Of two running instances of one name, as during a restart, the newer one counts. */
+export function runningByPod(containers: readonly Container[]): RunningByPod {
+  const pods = new Map<string, Map<string, Container>>()
+  for (const container of containers) {
+    const uid = container.labels[podUidLabel]
+    const name = container.labels[containerNameLabel]
+    if (uid === undefined || name === undefined) continue
+    if (container.state !== ContainerState.CONTAINER_RUNNING) continue
+    const byName = pods.get(uid) ?? new Map<string, Container>()
+    const other = byName.get(name)
+    if (other === undefined || other.createdAt < container.createdAt) byName.set(name, container)
+    pods.set(uid, byName)
+  }
+  return new Map(
+    [...pods].map(([podUid, byName]) => [
+      podUid,
+      [...byName].map(([name, { id }]) => ({ id, name, podUid })),
+    ]),
+  )
+}
+
+export async function listRunning(
+  runtime: Pick<RuntimeService, 'listContainers'>,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<RunningByPod> {
+  const filter = { state: { state: ContainerState.CONTAINER_RUNNING } }
+  const { containers } = await runtime.listContainers({ filter }, { signal, timeoutMs })
+  return runningByPod(containers)
+}

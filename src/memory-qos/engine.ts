@@ -1,0 +1,235 @@
+// One pass of Memory QoS over a node: plan, look, decide file by file, note what is found, write in order, read back. Passes
+// never overlap. Where nothing changed, a pass reads and does nothing else.
+import { asKeelsonError } from '../core/errors.js'
+import {
+  decideFile,
+  type FileDecision,
+  type FileDecisionInput,
+  nextHistory,
+} from '../core/memory-qos-decide.js'
+import {
+  driftFinding,
+  type Finding,
+  highBelowUsage,
+  unifiedIgnored,
+  writeFailed,
+} from '../core/memory-qos-findings.js'
+import { orderWrites, type PendingWrite } from '../core/memory-qos-order.js'
+import {
+  type MemoryQosTargets,
+  type MemoryTarget,
+  planMemoryQos,
+  qosFiles,
+  type TargetsInput,
+} from '../core/memory-qos-targets.js'
+import type { CgroupTree } from '../ports/cgroups.js'
+import type { Clock } from '../ports/clock.js'
+import type { RuntimeService } from '../ports/runtime.js'
+import { carryOut, type Hands } from './carry-out.js'
+import { listRunning, type RunningByPod } from './containers.js'
+import { FileHistories } from './file-histories.js'
+import type { FoundNote, FoundValues } from './found-values.js'
+import { type Observation, observe } from './observe.js'
+import { OtherFiles } from './other-files.js'
+
+export interface EngineOptions {
+  readonly cgroups: CgroupTree
+  readonly runtime: Pick<RuntimeService, 'listContainers' | 'updateContainerResources'>
+  readonly clock: Clock
+  /** For each call of the runtime. */
+  readonly timeoutMs: number
+  /** Whoever runs the pods also writes cpu, limits, pids and hugetlb; a companion never does. */
+  readonly ownsOtherFiles: boolean
+  /** Where first values are kept; undefined: nothing is noted. */
+  readonly found?: FoundValues
+  /** Which cgroups are noted. Default: all. */
+  readonly isNoted?: (target: MemoryTarget) => boolean
+}
+
+export interface PassOptions {
+  readonly signal: AbortSignal
+  /** Only these targets are looked at and written. Default: all. */
+  readonly scope?: (target: MemoryTarget) => boolean
+}
+
+export interface PassReport {
+  readonly plan: MemoryQosTargets
+  readonly observed: readonly Observation[]
+  /** Control files written, and changing calls to the runtime. */
+  readonly writes: number
+  readonly calls: number
+  /** Files of ours that somebody else reset and that are left so. */
+  readonly drifts: number
+  readonly failures: number
+  readonly findings: readonly Finding[]
+}
+
+interface Verdict {
+  readonly observation: Observation
+  readonly input: FileDecisionInput
+  readonly decision: FileDecision
+}
+
+export class MemoryQosEngine {
+  private readonly histories = new FileHistories()
+  private readonly others: OtherFiles
+  private turn: Promise<unknown> = Promise.resolve()
+
+  constructor(private readonly options: EngineOptions) {
+    this.others = new OtherFiles(options.cgroups)
+  }
+
+  /** Takes its turn behind a pass that is under way. */
+  pass(input: TargetsInput, options: PassOptions): Promise<PassReport> {
+    const mine = this.turn.then(() => this.run(input, options))
+    this.turn = mine.catch(() => undefined)
+    return mine
+  }
+
+  /** A cgroup that this process made: its other files are written as soon as they differ. */
+  created(path: string): void {
+    this.others.created(path)
+  }
+
+  private async run(input: TargetsInput, { signal, scope = () => true }: PassOptions): Promise<PassReport> {
+    signal.throwIfAborted()
+    const { cgroups, clock, runtime, timeoutMs } = this.options
+    const plan = planMemoryQos(input)
+    const wanted = plan.targets.filter(scope)
+    const needsContainers = wanted.some((t) => t.level === 'container')
+    const running: RunningByPod = needsContainers ? await listRunning(runtime, signal, timeoutMs) : new Map()
+    const observed = observe(cgroups, wanted, running)
+    const pageSize = input.node.pageSize
+    const verdicts = observed.flatMap((o) => this.judge(o, clock.monotonicNanos(), pageSize))
+    const toWrite = verdicts.filter((v) => v.decision.kind === 'write')
+    await this.note(toWrite, observed)
+    const hands: Hands = { cgroups, runtime, pageSize, timeoutMs, signal }
+    const done = await this.write(verdicts, hands)
+    const others = this.options.ownsOtherFiles
+      ? await this.others.pass(observed, pageSize, signal)
+      : { writes: 0, findings: [] }
+    for (const v of verdicts)
+      this.histories.set(v, nextHistory(v.input, v.decision, !done.failed.has(v.observation.path)))
+    if (wanted.length === plan.targets.length) await this.prune(observed)
+    return {
+      plan,
+      observed: done.touched.size === 0 ? observed : observe(cgroups, wanted, running),
+      writes: done.writes + others.writes,
+      calls: done.calls,
+      drifts: verdicts.filter((v) => v.decision.kind === 'drift').length,
+      failures: done.failed.size,
+      findings: [...verdicts.flatMap(reported), ...done.findings, ...others.findings],
+    }
+  }
+
+  private judge(observation: Observation, nowNanos: bigint, pageSize: bigint): readonly Verdict[] {
+    return qosFiles.flatMap((file) => {
+      const desired = observation.target.desired[file]
+      const content = observation.files[file]
+      if (desired === undefined || content === undefined) return []
+      const input: FileDecisionInput = {
+        file,
+        desired,
+        observed: content,
+        history: this.histories.get(observation.path, file),
+        // A pod's or node's high is lifted or follows the pod; only a container is held back for its own use.
+        usage: observation.usage,
+        nowNanos,
+        pageSize,
+      }
+      return [{ observation, input, decision: decideFile(input) }]
+    })
+  }
+
+  /** Only what is about to be written: a file that we leave alone is not ours to take back either. */
+  private async note(verdicts: readonly Verdict[], observed: readonly Observation[]): Promise<void> {
+    const { found, isNoted = () => true, ownsOtherFiles } = this.options
+    if (found === undefined) return
+    const pendingOf = new Map<string, Record<string, string>>()
+    for (const { observation, input } of verdicts)
+      pendingOf.set(observation.path, {
+        ...pendingOf.get(observation.path),
+        [input.file]: input.observed,
+      })
+    const notes = observed
+      .filter((o) => isNoted(o.target))
+      .map((o): FoundNote => {
+        const others = ownsOtherFiles ? this.others.contents(o) : {}
+        const files = { ...pendingOf.get(o.path), ...others }
+        return { path: o.path, level: o.target.level, containerId: o.containerId, files }
+      })
+    await found.note(notes)
+  }
+
+  private async write(verdicts: readonly Verdict[], hands: Hands): Promise<Written> {
+    const places = new Map(verdicts.map((v) => [v.observation.path, v.observation]))
+    const steps = orderWrites(verdicts.filter((v) => v.decision.kind === 'write').map(pending))
+    const result: Written = { writes: 0, calls: 0, touched: new Set(), failed: new Set(), findings: [] }
+    for (const step of steps) {
+      hands.signal.throwIfAborted()
+      const place = places.get(step.id)
+      if (place === undefined) continue
+      result.touched.add(step.id)
+      try {
+        const values = place.containerId === undefined ? step.values : wholeSet(verdicts, place)
+        const unchanged = await carryOut(hands, { ...step, values }, place)
+        if (place.containerId === undefined) result.writes += Object.keys(step.values).length
+        else result.calls += 1
+        if (unchanged.length > 0) result.findings.push(unifiedIgnored(step.id, unchanged))
+      } catch (e) {
+        hands.signal.throwIfAborted()
+        const error = asKeelsonError(e)
+        // Gone between looking and writing: the container or pod has ended.
+        if (error.code === 'cgroup.gone' || error.code === 'runtime.not-found') continue
+        result.failed.add(step.id)
+        result.findings.push(writeFailed(step.id, error.message))
+      }
+    }
+    return result
+  }
+
+  /** What is not there any more is forgotten, here and on disk. */
+  private async prune(observed: readonly Observation[]): Promise<void> {
+    const present = new Set(observed.map((o) => o.path))
+    this.histories.keep(present)
+    this.others.keep(present)
+    const { found, cgroups } = this.options
+    if (found === undefined) return
+    await found.forget(
+      [...found.cgroups.keys()].filter((path) => !present.has(path) && !cgroups.exists(path)),
+    )
+  }
+}
+
+/** A runtime keeps keys that are left away, so a container is sent all that we stand by, unchanged files included. */
+const wholeSet = (verdicts: readonly Verdict[], { path }: Observation): Record<string, string> =>
+  Object.fromEntries(
+    verdicts
+      .filter((v) => v.observation.path === path)
+      .filter(({ decision: { kind } }) => kind === 'write' || kind === 'settled')
+      .map((v) => [v.input.file, v.input.desired]),
+  )
+
+interface Written {
+  writes: number
+  calls: number
+  readonly touched: Set<string>
+  readonly failed: Set<string>
+  readonly findings: Finding[]
+}
+
+const pending = ({ observation, input, decision }: Verdict): PendingWrite => ({
+  id: observation.path,
+  level: observation.target.level,
+  depth: observation.target.depth,
+  file: input.file,
+  value: input.desired,
+  grows: decision.kind === 'write' && decision.grows,
+})
+
+function reported({ observation, input, decision }: Verdict): readonly Finding[] {
+  if (decision.kind === 'held') return [highBelowUsage(observation.path, input.desired, decision.usage)]
+  if (decision.kind === 'drift')
+    return [driftFinding(observation.path, input.file, input.desired, input.observed)]
+  return []
+}
