@@ -34,6 +34,7 @@ export const errorCodes = [
   'runtime.too-large',
   'runtime.malformed',
   'runtime.failed',
+  'runtime.config-file',
   'driver.unknown',
   'driver.no-answer',
   'driver.runtime-too-old',

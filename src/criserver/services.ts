@@ -2,14 +2,23 @@
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
+import type { CriClient } from '../ports/runtime.js'
+import type { FindDriver } from './driver/find.js'
 import type { RpcTable } from './rpc-table.js'
 
+/** `observe`: forward everything as it is and write down what the runtime lacks. */
 export type Mode = 'complete' | 'observe'
 
 export interface Services {
+  readonly version: string
   readonly mode: Mode
   readonly table: RpcTable
   readonly metrics: Metrics
   readonly clock: Clock
   readonly log: Log
+  /** Our own questions to the runtime. */
+  readonly client: CriClient
+  readonly findDriver: FindDriver
+  /** Undefined: no HTTP server. */
+  readonly metricsUrl: () => string | undefined
 }

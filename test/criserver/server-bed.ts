@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClock } from '../../src/adapters/clock/clock.js'
+import { createCriClient } from '../../src/adapters/cri/client.js'
 import { type CriServer, type CriServerOptions, startCriServer } from '../../src/adapters/cri/server.js'
 import { createChain } from '../../src/criserver/chain.js'
 import { createRpcTable, type RpcTable } from '../../src/criserver/rpc-table.js'
@@ -28,7 +29,12 @@ export async function startServerBed(
   const table = createRpcTable()
   const errors: unknown[] = []
   const log = new FakeLog()
+  const client = createCriClient(upstream)
   const services: Services = {
+    version: 'test',
+    client,
+    findDriver: async () => ({ kind: 'unknown', reason: 'nobody looked', evidence: [] }),
+    metricsUrl: () => undefined,
     mode: 'complete',
     table,
     metrics: await createProcessMetrics({ processDefaults: false }),
@@ -52,6 +58,7 @@ export async function startServerBed(
     log,
     async close() {
       await server.close(0)
+      client.close()
       rmSync(dir, { recursive: true, force: true })
     },
   }

@@ -1,0 +1,28 @@
+// Status: in its verbose form the runtime's answer plus one entry of ours, so that `crictl info` shows the cgroup driver
+// with its evidence and where our metrics are. The runtime's own bytes stay as they are.
+import { StatusRequest, StatusResponse } from '../../cri-api/api.js'
+import { concatBytes } from '../wire.js'
+import { type CriMethod, runtimePath } from './method.js'
+
+export const status: CriMethod = {
+  path: runtimePath('Status'),
+  async run(call, services) {
+    const { verbose } = StatusRequest.decode(await call.readMessage())
+    const answer = await call.ask()
+    if (!verbose || answer.message === undefined) return await call.relay(answer)
+    const found = await services.findDriver(call.signal)
+    const entry = {
+      version: services.version,
+      mode: services.mode,
+      cgroupDriver: found.kind === 'known' ? found.driver : null,
+      cgroupDriverSource: found.kind === 'known' ? found.source : `unknown: ${found.reason}`,
+      cgroupDriverEvidence: found.evidence,
+      metricsUrl: services.metricsUrl() ?? null,
+    }
+    // An encoded message appended to another is their merger: one more entry of the map.
+    const info = StatusResponse.encode(
+      StatusResponse.fromPartial({ info: { keelson: JSON.stringify(entry) } }),
+    ).finish()
+    return await call.reply(concatBytes(answer.message, info), answer)
+  },
+}
