@@ -73,7 +73,10 @@ export interface Daemon {
   close(): Promise<void>
 }
 
-/** A peer that runs until close(). Its own process group, so that nothing it forked stays behind. */
+/**
+ * A peer that runs until close(). Its own process group, so that nothing it forked stays behind; setpriv (util-linux)
+ * has the kernel end it when this process is killed without a chance to do so itself.
+ */
 export function startDaemon(
   file: string,
   args: readonly string[],
@@ -83,7 +86,7 @@ export function startDaemon(
     cwd,
   }: { readonly logFile: string; readonly env?: NodeJS.ProcessEnv; readonly cwd?: string },
 ): Daemon {
-  const child: ChildProcess = spawn(file, args, {
+  const child: ChildProcess = spawn('setpriv', ['--pdeathsig', 'KILL', '--', file, ...args], {
     cwd,
     env: env ?? process.env,
     detached: true,

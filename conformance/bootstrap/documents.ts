@@ -1,6 +1,6 @@
 // The input documents of a scenario, identical for kubeadm and Keelson.
 import { stringify } from 'yaml'
-import type { Minor, Scenario } from './scenario.js'
+import type { Scenario } from './scenario.js'
 
 export const nodeName = 'node-a'
 // kubeadm refuses a loopback address here; nothing ever connects to this one (RFC 5737).
@@ -18,7 +18,7 @@ export interface DocumentContext {
 
 const documents = (list: readonly unknown[]): string => list.map((d) => stringify(d)).join('---\n')
 
-export const formatInitDocuments = (scenario: Scenario, minor: Minor, context: DocumentContext): string =>
+export const formatInitDocuments = (scenario: Scenario, context: DocumentContext): string =>
   documents([
     {
       apiVersion: kubeadmApi,
@@ -34,9 +34,7 @@ export const formatInitDocuments = (scenario: Scenario, minor: Minor, context: D
       apiVersion: kubeadmApi,
       kind: 'ClusterConfiguration',
       kubernetesVersion: context.version,
-      ...(scenario.gate === undefined || minor === '1.37'
-        ? {}
-        : { featureGates: { NodeLocalCRISocket: scenario.gate } }),
+      ...(scenario.gate === undefined ? {} : { featureGates: { NodeLocalCRISocket: scenario.gate } }),
     },
     {
       apiVersion: 'kubelet.config.k8s.io/v1beta1',

@@ -9,16 +9,16 @@ import {
   nodeName,
 } from './documents.js'
 import { type NodeRun, places } from './kubeadm.js'
-import type { Minor, Scenario } from './scenario.js'
+import type { Scenario } from './scenario.js'
 
 const TIMEOUT_MS = 60_000
 const main = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js')
 
 /** The documents differ in nothing; only paths do, because kubeadm reads them inside its chroot. */
-function documentOf(run: NodeRun, scenario: Scenario, minor: Minor): string {
+function documentOf(run: NodeRun, scenario: Scenario): string {
   switch (scenario.command) {
     case 'init':
-      return formatInitDocuments(scenario, minor, run.context)
+      return formatInitDocuments(scenario, run.context)
     case 'join':
       return formatJoinDocument(scenario, places.admin, run.context)
     case 'upgrade node':
@@ -32,14 +32,9 @@ function documentOf(run: NodeRun, scenario: Scenario, minor: Minor): string {
 /** `kep`: the KEP's text; `upstream`: what kubeadm does where it differs. */
 export type Profile = 'kep' | 'upstream'
 
-export async function runWithKeelson(
-  run: NodeRun,
-  scenario: Scenario,
-  minor: Minor,
-  profile: Profile,
-): Promise<string> {
+export async function runWithKeelson(run: NodeRun, scenario: Scenario, profile: Profile): Promise<string> {
   const { root, server } = run
-  await root.write(places.config, documentOf(run, scenario, minor))
+  await root.write(places.config, documentOf(run, scenario))
   const { stdout, stderr } = await runCommand(
     process.execPath,
     [

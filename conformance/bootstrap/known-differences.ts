@@ -77,10 +77,25 @@ const knownDifferences: readonly KnownDifference[] = [
       item === 'ConfigMap kubelet-config: containerRuntimeEndpoint',
   },
   {
+    name: 'locked-gate',
+    worthShowing: true,
+    matches: ({ item }, { scenario, minor }) =>
+      minor === '1.36' && scenario.gate === false && !item.startsWith('ConfigMap'),
+  },
+  {
+    name: 'flag-restored',
+    worthShowing: true,
+    matches: ({ item }, { scenario, minor }) =>
+      minor === '1.35' &&
+      scenario.gate === false &&
+      scenario.files?.['/var/lib/kubelet/instance-config.yaml'] !== undefined &&
+      item === 'kubeadm-flags.env',
+  },
+  {
     name: 'flag-absent',
     worthShowing: true,
     matches: ({ item, kubeadm }, { scenario, minor }) =>
-      minor === '1.35' &&
+      minor !== '1.37' &&
       scenario.command === 'upgrade node' &&
       kubeadm === '' &&
       /^(instance-)?config\.yaml: containerRuntimeEndpoint$/.test(item),
@@ -96,6 +111,13 @@ export function explain(difference: Difference, run: ComparedRun): KnownDifferen
   return known
 }
 
-export const differenceNames = (): string[] => knownDifferences.map((k) => k.name)
+/** Every name that the page has to explain, those of refusals included. */
+export const differenceNames = (scenarios: readonly Scenario[]): string[] => [
+  ...new Set([
+    ...knownDifferences.map((k) => k.name),
+    ...scenarios.flatMap((s) => (s.refusalDiffersBy === undefined ? [] : [s.refusalDiffersBy])),
+  ]),
+]
 
-export const unusedExplanations = (): string[] => differenceNames().filter((n) => !seen.has(n))
+export const unusedExplanations = (): string[] =>
+  knownDifferences.map((k) => k.name).filter((n) => !seen.has(n))

@@ -10,7 +10,7 @@ import {
   formatUpgradeDocument,
 } from './documents.js'
 import type { PrivateRoot } from './private-root.js'
-import type { Minor, Scenario } from './scenario.js'
+import type { Scenario } from './scenario.js'
 
 const TIMEOUT_MS = 60_000
 
@@ -37,9 +37,9 @@ async function kubeadm({ binary, root }: NodeRun, args: readonly string[]): Prom
 }
 
 /** The ConfigMaps as the kubeadm of that minor uploads them: the ground on which both tools join and upgrade. */
-export async function uploadCluster(run: NodeRun, scenario: Scenario, minor: Minor): Promise<void> {
+export async function uploadCluster(run: NodeRun, scenario: Scenario): Promise<void> {
   const { criSocket: _, ...cluster } = scenario
-  const documents = formatInitDocuments(cluster, minor, { ...run.context, patches: undefined })
+  const documents = formatInitDocuments(cluster, { ...run.context, patches: undefined })
   await run.root.write(places.config, documents)
   const flags = ['--config', places.config, '--kubeconfig', places.admin]
   await kubeadm(run, ['init', 'phase', 'upload-config', 'kubeadm', ...flags])
@@ -47,14 +47,14 @@ export async function uploadCluster(run: NodeRun, scenario: Scenario, minor: Min
 }
 
 /** Every command line of a scenario, in kubeadm's own order. */
-export async function runWithKubeadm(run: NodeRun, scenario: Scenario, minor: Minor): Promise<string> {
+export async function runWithKubeadm(run: NodeRun, scenario: Scenario): Promise<string> {
   const config = ['--config', places.config]
   const api = ['--kubeconfig', places.admin]
   const output: string[] = []
   const go = async (...args: string[]) => void output.push(await kubeadm(run, args))
   switch (scenario.command) {
     case 'init':
-      await run.root.write(places.config, formatInitDocuments(scenario, minor, run.context))
+      await run.root.write(places.config, formatInitDocuments(scenario, run.context))
       await go('init', 'phase', 'kubelet-start', ...config)
       await go('init', 'phase', 'upload-config', 'kubeadm', ...config, ...api)
       await go('init', 'phase', 'upload-config', 'kubelet', ...config, ...api)

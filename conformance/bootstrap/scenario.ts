@@ -6,10 +6,16 @@ export type Minor = (typeof minors)[number]
 
 export type NodeCommand = 'init' | 'join' | 'upgrade node' | 'upgrade apply' | 'reset'
 
+export type ToolName = 'kubeadm' | 'keelson'
+
 export interface Scenario {
   readonly name: string
   readonly command: NodeCommand
   readonly minors: readonly Minor[]
+  /** Who refuses the command, by minor; nothing is compared where one does and the other does not. */
+  readonly refusedBy?: Partial<Record<Minor, readonly ToolName[]>>
+  /** Name of the explanation in docs/conformance.md when only one of them refuses. */
+  readonly refusalDiffersBy?: string
   /** featureGates.NodeLocalCRISocket of the cluster; absent: not named. */
   readonly gate?: boolean
   /** nodeRegistration.criSocket (criSocket of reset). */

@@ -16,7 +16,22 @@ const instance = (text: string) => ({ '/var/lib/kubelet/instance-config.yaml': t
 
 export const scenarios: readonly Scenario[] = [
   { name: 'init, socket given', command: 'init', minors: ['1.35', '1.36', '1.37'], criSocket: other },
-  { name: 'init, gate off', command: 'init', minors: ['1.35'], gate: false, criSocket: other },
+  {
+    name: 'init, gate off',
+    command: 'init',
+    minors: ['1.35', '1.36', '1.37'],
+    gate: false,
+    criSocket: other,
+    refusedBy: { '1.36': ['keelson'], '1.37': ['kubeadm', 'keelson'] },
+    refusalDiffersBy: 'locked-gate',
+  },
+  {
+    name: 'init, two runtimes answer',
+    command: 'init',
+    minors: ['1.35', '1.37'],
+    listening: [containerd, crio],
+    refusedBy: { '1.35': ['kubeadm', 'keelson'], '1.37': ['kubeadm', 'keelson'] },
+  },
   { name: 'init, CRI-O detected', command: 'init', minors: ['1.35', '1.36', '1.37'], listening: [crio] },
   { name: 'init, nothing answers', command: 'init', minors: ['1.35', '1.36', '1.37'] },
   {
@@ -58,6 +73,29 @@ export const scenarios: readonly Scenario[] = [
     annotation: crio,
     listening: [crio],
     files: { ...oldConfig, ...flagsWith(`--container-runtime-endpoint=${crio}`) },
+  },
+  {
+    name: 'upgrade node, the cluster still says gate off at GA',
+    command: 'upgrade node',
+    minors: ['1.36'],
+    gate: false,
+    annotation: crio,
+    listening: [crio],
+    files: { ...oldConfig, ...flagsWith(`--container-runtime-endpoint=${crio}`) },
+  },
+  {
+    name: 'upgrade node, gate switched off after the migration',
+    command: 'upgrade node',
+    minors: ['1.35'],
+    gate: false,
+    files: { ...oldConfig, ...flagsWith('--v=2'), ...instance(`containerRuntimeEndpoint: "${crio}"\n`) },
+  },
+  {
+    name: 'upgrade node, config.yaml missing',
+    command: 'upgrade node',
+    minors: ['1.35', '1.37'],
+    files: { ...flagsWith(''), ...instance(`containerRuntimeEndpoint: "${crio}"\n`) },
+    refusedBy: { '1.35': ['kubeadm', 'keelson'], '1.37': ['kubeadm', 'keelson'] },
   },
   {
     name: 'upgrade node, instance file present',
@@ -115,5 +153,14 @@ export const scenarios: readonly Scenario[] = [
       '/etc/kubernetes/admin.conf': 'not a kubeconfig\n',
       '/etc/kubernetes/user-made.conf': 'stays\n',
     },
+  },
+  {
+    name: 'reset, two runtimes answer',
+    command: 'reset',
+    minors: ['1.35', '1.37'],
+    listening: [containerd, crio],
+    files: { ...oldConfig, ...flagsWith(''), ...instance(`containerRuntimeEndpoint: "${crio}"\n`) },
+    refusedBy: { '1.35': ['kubeadm'], '1.37': ['kubeadm'] },
+    refusalDiffersBy: 'reset-record',
   },
 ]

@@ -9,11 +9,12 @@ import { type Profile, runWithKeelson } from '../bootstrap/keelson.js'
 import { explain, unusedExplanations } from '../bootstrap/known-differences.js'
 import { type NodeRun, placeCredentials, runWithKubeadm, uploadCluster } from '../bootstrap/kubeadm.js'
 import { createPrivateRoot, type PrivateRoot } from '../bootstrap/private-root.js'
-import type { Minor, NodeState, Scenario } from '../bootstrap/scenario.js'
+import type { Minor, NodeState, Scenario, ToolName } from '../bootstrap/scenario.js'
 import { scenarios } from '../bootstrap/scenarios.js'
 import { readPinnedVersion } from '../peers/build.js'
 import { peerOf } from '../peers/catalogue.js'
 import { type ApiServer, startApiServer } from '../peers/kube-apiserver.js'
+import { CommandFailed } from '../process.js'
 import type { Unit, UnitContext } from '../unit.js'
 
 const peerOfMinor = (minor: Minor) => `kubeadm-${minor}` as const
@@ -53,6 +54,20 @@ async function prepareNode(root: PrivateRoot, { server }: Ground, scenario: Scen
   for (const endpoint of scenario.listening ?? []) await root.listen(endpoint)
 }
 
+const refuses = (scenario: Scenario, minor: Minor, tool: ToolName): boolean =>
+  scenario.refusedBy?.[minor]?.includes(tool) === true
+
+/** The refusal: an exit status of its own, and not a crash or a deadline. */
+async function wasRefused(command: () => Promise<string>): Promise<CommandFailed | undefined> {
+  try {
+    await command()
+    return undefined
+  } catch (e) {
+    if (e instanceof CommandFailed && (e.result.status === 1 || e.result.status === 2)) return e
+    throw e
+  }
+}
+
 async function runScenario(ground: Ground, scenario: Scenario, minor: Minor, tool: Tool): Promise<NodeState> {
   const { context, server } = ground
   const binary = context.peer(peerOfMinor(minor))
@@ -66,7 +81,7 @@ async function runScenario(ground: Ground, scenario: Scenario, minor: Minor, too
     const seed = await createPrivateRoot(join(context.directory, 'seed'))
     try {
       await placeCredentials(seed, server)
-      await uploadCluster({ binary, root: seed, server, context: documents }, scenario, minor)
+      await uploadCluster({ binary, root: seed, server, context: documents }, scenario)
     } finally {
       await seed.close()
     }
@@ -81,8 +96,14 @@ async function runScenario(ground: Ground, scenario: Scenario, minor: Minor, too
       server,
       context: { ...documents, patches: scenario.patches === undefined ? undefined : patches },
     })
-    if (tool === 'kubeadm') await runWithKubeadm(run(patchesDirectory), scenario, minor)
-    else await runWithKeelson(run(root.inside(patchesDirectory)), scenario, minor, tool)
+    const refused = await wasRefused(() =>
+      tool === 'kubeadm'
+        ? runWithKubeadm(run(patchesDirectory), scenario)
+        : runWithKeelson(run(root.inside(patchesDirectory)), scenario, tool),
+    )
+    const expected = refuses(scenario, minor, tool === 'kubeadm' ? 'kubeadm' : 'keelson')
+    if (expected && refused === undefined) throw new Error('the command was not refused')
+    if (!expected && refused !== undefined) throw refused
     return { ...(await root.readState()), ...(await readCluster(server)) }
   } finally {
     await root.close()
@@ -103,6 +124,7 @@ async function compareScenario(ground: Ground, scenario: Scenario, minor: Minor)
     await context.check(`${title}: keelson, profile ${profile}`, async () => {
       if (kubeadm === undefined) throw new Error('kubeadm left nothing to compare with')
       const keelson = await runScenario(ground, scenario, minor, profile)
+      if (refuses(scenario, minor, 'kubeadm') !== refuses(scenario, minor, 'keelson')) return
       const unexplained: string[] = []
       for (const difference of compareStates(kubeadm, keelson)) {
         const line = `${difference.item}: kubeadm ${difference.kubeadm}, keelson ${difference.keelson}`
