@@ -8,7 +8,9 @@ import { type ContainerFs, emitContainerFs } from './container-filesystem.js'
 import type { ContainerInfo, PodInfo } from './inventory.js'
 import type { Row, Rows } from './row.js'
 import { createRowWriter, type RowWriter, type Switches } from './row-writer.js'
-import type { MetricsSample } from './sample.js'
+import type { MetricsSample, PodSample } from './sample.js'
+import type { Usage } from './usage.js'
+import { emitUsage } from './usage-metrics.js'
 
 /** When it was created and last seen. CRI lists no start of a container, and creation is moments before it. */
 export function emitTimes(createdAtNanos: bigint, seenAtNanos: bigint, emit: Emit): void {
@@ -67,8 +69,21 @@ function writePod(pod: PodFigures, write: RowWriter, o: CgroupMetricsOptions): v
   }
 }
 
+function writeOpaque(
+  { info, usage, containers }: PodSample,
+  write: RowWriter,
+  o: CgroupMetricsOptions,
+): void {
+  const writeUsage = (row: Row, used: Usage): void =>
+    emitUsage(used, (family, value, timeNanos, extra) =>
+      write(row, timeNanos, (emit) => emit(family, value, extra)),
+    )
+  if (o.switches.rows.pods) writeUsage(podRow(o.rows, info, ''), usage)
+  for (const c of containers) writeUsage(containerRow(o.rows, info, c.info, ''), c.usage)
+}
+
 export const cgroupMetrics = (
-  { pods, stats: { timeNanos, missing } }: CgroupSweep,
+  { pods, opaque, stats: { timeNanos, missing } }: CgroupSweep,
   o: CgroupMetricsOptions,
 ): MetricsSample => ({
   source: 'cgroup',
@@ -77,5 +92,6 @@ export const cgroupMetrics = (
   write(into) {
     const write = createRowWriter(into, o.switches)
     for (const pod of pods) writePod(pod, write, o)
+    for (const pod of opaque) writeOpaque(pod, write, o)
   },
 })

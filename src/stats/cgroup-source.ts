@@ -31,6 +31,8 @@ export interface PodFigures {
 export interface CgroupSweep {
   readonly stats: StatsSample
   readonly pods: readonly PodFigures[]
+  /** Pods of which only the runtime knows something. */
+  readonly opaque: readonly PodSample[]
 }
 
 export interface CgroupSourceOptions {
@@ -62,6 +64,7 @@ export function createCgroupSource(o: CgroupSourceOptions): CgroupSource {
       const timeNanos = o.nowNanos()
       const pods: PodSample[] = []
       const figures: PodFigures[] = []
+      const opaque: PodSample[] = []
       let missing = 0
       for (const [i, info] of inventory.pods.entries()) {
         if (i % PODS_A_TURN === PODS_A_TURN - 1) await nextTurn()
@@ -69,10 +72,11 @@ export function createCgroupSource(o: CgroupSourceOptions): CgroupSource {
         const read = o.isOpaque(info) ? readOpaque(info, o) : readPod(info, o, history, hostNetwork)
         missing += read.missing
         pods.push(read.sample)
-        if (read.figures !== undefined) figures.push(read.figures)
+        if (read.figures === undefined) opaque.push(read.sample)
+        else figures.push(read.figures)
       }
       history.sweep()
-      return { stats: { source: 'cgroup', timeNanos, pods, missing }, pods: figures }
+      return { stats: { source: 'cgroup', timeNanos, pods, missing }, pods: figures, opaque }
     },
   }
 }

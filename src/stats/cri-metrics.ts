@@ -3,10 +3,8 @@
 import type { Metric, PodSandboxMetrics } from '../cri-api/api.js'
 import { cpuFamilies as cpu } from './catalogue/cpu.js'
 import type { ExtraLabels, Family } from './catalogue/family.js'
-import { memoryFamilies as memory } from './catalogue/memory.js'
 import { pressureFamilies as pressure } from './catalogue/pressure.js'
 import { containerRow, podRow } from './cgroup-metrics.js'
-import { cpuTotal } from './collectors/cpu.js'
 import { type Descriptors, extraLabelsOf, type LabelFixes, typedFamily } from './cri-descriptors.js'
 import { formatTimestamp } from './exposition.js'
 import type { Inventory } from './inventory.js'
@@ -14,6 +12,7 @@ import type { Row, Rows } from './row.js'
 import type { Switches } from './row-writer.js'
 import type { MetricsSample, PodSample, StatsSample } from './sample.js'
 import type { Psi, Usage } from './usage.js'
+import { emitUsage } from './usage-metrics.js'
 
 /** Exact processor seconds of one container, read beside the runtime's whole ones. */
 export interface ExactCpu {
@@ -100,18 +99,10 @@ function exactValues(usage: Usage | undefined, cpuTimes: ExactCpu | undefined): 
 
 /** Rows of pods that runtimes leave out of their metrics, from the pod-level part of their stats. */
 function podSeries({ usage }: PodSample, row: Row): Series[] {
-  const { cpu: c, memory: m } = usage
   const series: Series[] = []
-  const put = (family: Family, value: bigint | undefined, timeNanos: bigint, extra?: ExtraLabels): void => {
-    if (value !== undefined) series.push({ family, row, extra, value, timeNanos })
-  }
-  if (c !== undefined && c.usageCoreNanoSeconds !== 0n)
-    put(cpu.container_cpu_usage_seconds_total, c.usageCoreNanoSeconds, c.timeNanos, cpuTotal)
-  if (m !== undefined) {
-    put(memory.container_memory_usage_bytes, m.usageBytes, m.timeNanos)
-    put(memory.container_memory_working_set_bytes, m.workingSetBytes, m.timeNanos)
-    put(memory.container_memory_rss, m.rssBytes, m.timeNanos)
-  }
+  emitUsage(usage, (family, value, timeNanos, extra) => {
+    series.push({ family, row, extra, value, timeNanos })
+  })
   return series
 }
 

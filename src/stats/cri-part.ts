@@ -15,7 +15,7 @@ export interface CriPart<T> {
   /** The newest there is, however old. */
   newest(): T | undefined
   readonly firstAttempt: Promise<void>
-  /** After a reconnect everything is asked again. */
+  /** After a reconnect: what the runtime did not have, it may have now. */
   probeAgain(): void
   run(signal: AbortSignal): Promise<void>
 }
@@ -35,9 +35,11 @@ export interface CriPartOptions<T> {
 const PROBE_AGAIN_MS = 3_600_000
 /** A sample may be this many periods old: one for the wait, one for a slow answer, and a half. */
 const FRESH_PERIODS = 2.5
+const MOST_PERIODS = 6
 
 export function createCriPart<T>(o: CriPartOptions<T>): CriPart<T> {
   let state: PartState = 'unknown'
+  let failures = 0
   const change = (next: PartState, error?: unknown): void => {
     if (state === next) return
     const before = state
@@ -58,6 +60,7 @@ export function createCriPart<T>(o: CriPartOptions<T>): CriPart<T> {
     periodMs: o.periodMs,
     async take(signal) {
       const value = await o.take(signal)
+      failures = 0
       change('in-use')
       return value
     },
@@ -66,7 +69,9 @@ export function createCriPart<T>(o: CriPartOptions<T>): CriPart<T> {
       if (!unsupported) o.counters.failed(o.endpoint)
       change(unsupported ? 'unsupported' : 'failing', e)
       o.onLost()
-      return unsupported ? PROBE_AGAIN_MS : undefined
+      // A call that breaks things, as a dropped connection, must not be repeated at the pace of a healthy one.
+      const periods = Math.min(2 ** failures++, MOST_PERIODS)
+      return unsupported ? PROBE_AGAIN_MS : o.periodMs * periods
     },
     onLate: () => o.counters.late(`cri-${o.endpoint}`),
   })
@@ -82,7 +87,8 @@ export function createCriPart<T>(o: CriPartOptions<T>): CriPart<T> {
     newest: () => sampler.newest()?.value,
     firstAttempt: sampler.firstAttempt,
     probeAgain() {
-      if (state === 'unsupported' || state === 'failing') sampler.wake()
+      // One that fails keeps its pace: its own call may be what ended the connection.
+      if (state === 'unsupported') sampler.wake()
     },
     run: (signal) => sampler.run(signal),
   }

@@ -6,10 +6,10 @@ import { readCpuSeconds } from './collectors/cpu.js'
 import { createDevices } from './collectors/device.js'
 import { createHugePageSizes } from './collectors/hugetlb.js'
 import type { CriMetricsInput } from './cri-metrics.js'
-import type { FilesystemKeeper } from './filesystem-keeper.js'
 import type { Inventory, PodInfo } from './inventory.js'
 import { createNodeReader, type NodeReading } from './node-reader.js'
 import type { StatsOptions } from './stats-options.js'
+import type { Usage } from './usage.js'
 
 export interface HostSource {
   readonly locator: CgroupLocator
@@ -24,7 +24,7 @@ type HostOptions = StatsOptions & { readonly cgroups: NonNullable<StatsOptions['
 export function createHost(
   o: HostOptions,
   deviceName: (numbers: string) => string | undefined,
-  filesystems: FilesystemKeeper,
+  runtimeUsage: (containerId: string) => Usage | undefined,
   isOpaque: (pod: PodInfo) => boolean,
 ): HostSource {
   const { cgroups, procfs, clock } = o
@@ -46,7 +46,7 @@ export function createHost(
       locator,
       nowNanos,
       isOpaque,
-      runtimeUsage: (id) => filesystems.runtimeUsage(id),
+      runtimeUsage,
     }),
     node: createNodeReader({
       context,

@@ -25,8 +25,9 @@ export function createInventoryKeeper(o: InventoryKeeperOptions): InventoryKeepe
   async function list(signal: AbortSignal): Promise<void> {
     try {
       const [sandboxes, containers] = await Promise.all([
-        o.calls.sandboxes(signal),
-        o.calls.containers(signal),
+        // Only the first list is worth waiting for; later the last one serves.
+        o.calls.sandboxes(signal, takenAt === undefined),
+        o.calls.containers(signal, takenAt === undefined),
       ])
       current = buildInventory(sandboxes, containers, o.clock.nowNanos())
       takenAt = o.clock.monotonicNanos()

@@ -13,8 +13,9 @@ import type {
 import type { CallOptions, CriClient } from '../ports/runtime.js'
 
 export interface RuntimeCalls {
-  sandboxes(signal: AbortSignal): Promise<readonly PodSandbox[]>
-  containers(signal: AbortSignal): Promise<readonly Container[]>
+  /** `wait`: for a runtime that is away, until the deadline. */
+  sandboxes(signal: AbortSignal, wait?: boolean): Promise<readonly PodSandbox[]>
+  containers(signal: AbortSignal, wait?: boolean): Promise<readonly Container[]>
   podStats(signal: AbortSignal): Promise<readonly PodSandboxStats[]>
   descriptors(signal: AbortSignal): Promise<readonly MetricDescriptor[]>
   podMetrics(signal: AbortSignal): Promise<readonly PodSandboxMetrics[]>
@@ -74,19 +75,23 @@ export function createRuntimeCalls(o: RuntimeCallsOptions): RuntimeCalls {
       return await stream()
     }
   }
-  const listed = (signal: AbortSignal): CallOptions => ({ timeoutMs: o.listTimeoutMs, signal })
+  const listed = (signal: AbortSignal, waitForReady = false): CallOptions => ({
+    timeoutMs: o.listTimeoutMs,
+    signal,
+    waitForReady,
+  })
   const measured = (signal: AbortSignal): CallOptions => ({ timeoutMs: o.statsTimeoutMs, signal })
 
   return {
-    sandboxes: (signal) =>
+    sandboxes: (signal, wait) =>
       either(
-        async () => (await runtime.listPodSandbox({}, listed(signal))).items,
-        () => collect(runtime.streamPodSandboxes({}, listed(signal)), (m) => m.podSandboxes),
+        async () => (await runtime.listPodSandbox({}, listed(signal, wait))).items,
+        () => collect(runtime.streamPodSandboxes({}, listed(signal, wait)), (m) => m.podSandboxes),
       ),
-    containers: (signal) =>
+    containers: (signal, wait) =>
       either(
-        async () => (await runtime.listContainers({}, listed(signal))).containers,
-        () => collect(runtime.streamContainers({}, listed(signal)), (m) => m.containers),
+        async () => (await runtime.listContainers({}, listed(signal, wait))).containers,
+        () => collect(runtime.streamContainers({}, listed(signal, wait)), (m) => m.containers),
       ),
     podStats: (signal) =>
       either(

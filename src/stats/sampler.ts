@@ -13,6 +13,8 @@ export interface SamplerOptions<T> {
   take(signal: AbortSignal): Promise<T>
   /** May lengthen the wait after a failure; default: the period. */
   onFailure(error: unknown): number | undefined
+  /** Wait after a sample; default: the period. */
+  nextMs?(): number
   /** A sample took longer than a period, so the next one is late. */
   onLate(): void
 }
@@ -48,6 +50,7 @@ export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
     try {
       const value = await o.take(signal)
       newest = { value, atNanos: clock.monotonicNanos() }
+      waitMs = o.nextMs?.() ?? periodMs
     } catch (e) {
       if (signal.aborted) return 0
       waitMs = o.onFailure(e) ?? periodMs

@@ -20,6 +20,7 @@ import { createHandlers } from './runtime-handlers.js'
 import type { MetricsSample, SourceName, StatsSample } from './sample.js'
 import { createSampler } from './sampler.js'
 import type { StatsOptions } from './stats-options.js'
+import type { Usage } from './usage.js'
 
 export interface StatsDescription {
   readonly fromCri: boolean
@@ -42,6 +43,8 @@ export interface Sources {
 
 /** The runtime gets this long for its first answer before cgroups are read instead. */
 const HEAD_START_MS = 2_000
+/** How often the first scrape after a start looks whether there is something. */
+const LOOK_MS = 50
 
 interface HostReading {
   readonly node: NodeReading
@@ -81,10 +84,12 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
     return name === undefined ? undefined : `/dev/${name}`
   }
   const handlers = createHandlers(o)
+  const runtimeUsage = (id: string): Usage | undefined =>
+    usageIn(criStats?.fresh(), id) ?? filesystems.runtimeUsage(id)
   const host =
     cgroups === undefined
       ? undefined
-      : createHost({ ...o, cgroups }, deviceName, filesystems, (pod) => handlers.isOpaque(pod))
+      : createHost({ ...o, cgroups }, deviceName, runtimeUsage, (pod) => handlers.isOpaque(pod))
   const metricsOptions: CgroupMetricsOptions = { rows, switches, containerFs: filesystems.containerFs }
 
   const part = <T>(endpoint: 'stats' | 'metrics', take: (signal: AbortSignal) => Promise<T>): CriPart<T> =>
@@ -145,7 +150,8 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
             const listed = await inventory.refresh(signal)
             await handlers.refresh(signal)
             const node = host.node.read()
-            if (!needsSweep()) return { node, pods: undefined }
+            // Before the first list nothing is known, which is not the same as a node without pods.
+            if (listed.timeNanos === 0n || !needsSweep()) return { node, pods: undefined }
             const sweep = await host.source.sweep(listed, signal)
             return { node, pods: { stats: sweep.stats, metrics: cgroupMetrics(sweep, metricsOptions) } }
           },
@@ -155,6 +161,7 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
             return undefined
           },
           onLate: () => counters.late('cgroup'),
+          nextMs: () => (inventory.current().timeNanos === 0n ? periodMs / 10 : periodMs),
         })
   const filesystemSampler = createSampler<void>({
     clock,
@@ -185,16 +192,22 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
   const stats = (): StatsSample | undefined => criStats?.fresh() ?? swept()?.stats ?? criStats?.newest()
   const metrics = (): MetricsSample | undefined =>
     criMetrics?.fresh() ?? swept()?.metrics ?? criMetrics?.newest()
-  const first = hostSampler?.firstAttempt ?? criStats?.firstAttempt ?? Promise.resolve()
+  const node = (): NodeReading | undefined => hostSampler?.newest()?.value.node
+  let hasWaited = false
+  const isReady = (): boolean =>
+    hasWaited ||
+    (stats() !== undefined && metrics() !== undefined && (host === undefined || node() !== undefined))
 
   return {
     rows,
     switches,
     filesystems,
     async ready(waitMs) {
-      if (stats() === undefined) await within(waitMs, first)
+      for (let left = waitMs; left > 0 && !isReady(); left -= LOOK_MS) await clock.sleep(LOOK_MS)
+      // Whatever is missing by now stays missing without anybody waiting for it again.
+      hasWaited ||= waitMs > 0
     },
-    node: () => hostSampler?.newest()?.value.node,
+    node,
     stats,
     metrics,
     describe: () => ({
@@ -223,6 +236,9 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
     },
   }
 }
+
+const usageIn = (sample: StatsSample | undefined, id: string): Usage | undefined =>
+  sample?.pods.flatMap((pod) => pod.containers).find((c) => c.info.id === id)?.usage
 
 /** An answer without any of the running containers is no answer: a node never looks empty while pods run. */
 function somethingOf(inventory: Inventory, sample: StatsSample): StatsSample {

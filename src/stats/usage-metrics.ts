@@ -1,0 +1,23 @@
+// The families that usage in the terms of CRI is enough for: pods of which no cgroup tells, and pod rows that a runtime
+// leaves out of its metrics.
+import { cpuFamilies as cpu } from './catalogue/cpu.js'
+import type { ExtraLabels, Family } from './catalogue/family.js'
+import { memoryFamilies as memory } from './catalogue/memory.js'
+import { cpuTotal } from './collectors/cpu.js'
+import type { Usage } from './usage.js'
+
+export type EmitAt = (family: Family, value: bigint, timeNanos: bigint, extra?: ExtraLabels) => void
+
+export function emitUsage({ cpu: c, memory: m, swap }: Usage, emit: EmitAt): void {
+  const known = (family: Family, value: bigint | undefined, timeNanos: bigint): void => {
+    if (value !== undefined) emit(family, value, timeNanos)
+  }
+  if (c?.usageCoreNanoSeconds !== undefined && c.usageCoreNanoSeconds > 0n)
+    emit(cpu.container_cpu_usage_seconds_total, c.usageCoreNanoSeconds, c.timeNanos, cpuTotal)
+  if (m !== undefined) {
+    known(memory.container_memory_usage_bytes, m.usageBytes, m.timeNanos)
+    known(memory.container_memory_working_set_bytes, m.workingSetBytes, m.timeNanos)
+    known(memory.container_memory_rss, m.rssBytes, m.timeNanos)
+  }
+  if (swap !== undefined) known(memory.container_memory_swap, swap.usageBytes, swap.timeNanos)
+}
