@@ -14,6 +14,11 @@ export interface CommandEntry {
 
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'cri',
+    summary: 'the CRI server in front of a runtime: forwards everything, fills in what is missing',
+    load: () => import('./cri.js'),
+  },
+  {
     name: 'explain',
     summary: 'what is written for a pod, and why',
     load: () => import('./explain.js'),

@@ -1,0 +1,69 @@
+// `keelson cri`: the CRI server in front of a runtime, until a signal ends it.
+import { once } from 'node:events'
+import { Command } from 'commander'
+import { createLog } from '../adapters/log/log.js'
+import { defaultSettings } from '../serve/settings.js'
+import { type CriFlags, checkFlags } from './cri/options.js'
+import { startCri } from './cri/run.js'
+import type { Io } from './io.js'
+
+const standard = defaultSettings('cri', '')
+
+export const create = (io: Io): Command =>
+  new Command('cri')
+    .description(
+      'Stand between CRI clients (kubelet, crictl) and a container runtime, forward everything untouched, and fill in\n' +
+        'what the runtime lacks. The page docs/cri-server.md says which calls those are.\n\n' +
+        '  keelson cri --upstream unix:///run/containerd/containerd.sock --listen unix:///run/keelson/cri.sock\n' +
+        '  crictl --runtime-endpoint unix:///run/keelson/cri.sock info',
+    )
+    .option('--upstream <endpoint>', 'the runtime', 'unix:///run/containerd/containerd.sock')
+    .option('--image-upstream <endpoint>', 'another program for ImageService')
+    .option('--listen <endpoint>', 'where clients come', 'unix:///run/keelson/cri.sock')
+    .option(
+      '--mode <mode>',
+      'complete, or observe: change nothing and record what the runtime lacks',
+      'complete',
+    )
+    .option(
+      '--cgroup-driver <driver>',
+      "systemd or cgroupfs: beats the runtime's configuration for RuntimeConfig",
+    )
+    .option('--runtime-config <file>', "the runtime's configuration file, where it is not in its usual place")
+    .option('--address <address>', 'of the HTTPS server', standard.address)
+    .option(
+      '--port <port>',
+      'of the HTTPS server with /metrics and /cri/rpcs; 0: none',
+      String(standard.port),
+    )
+    .option('--kubeconfig <file>', 'API server that says who may read; not given: the local token')
+    .option('--cert-dir <directory>', 'of the self-signed certificate', standard.certDirectory)
+    .option('--token-file <file>', 'the local token', standard.localTokenFile)
+    .option('--logging-format <format>', 'text or json', 'text')
+    .option('--v <level>', 'verbosity; from 4 on every call is logged', '0')
+    .action(async (flags: CriFlags) => {
+      await runCri(flags, io)
+    })
+
+async function runCri(flags: CriFlags, io: Io): Promise<void> {
+  const options = checkFlags(flags)
+  const log = createLog({
+    format: options.logFormat,
+    level: options.isDebug ? 'debug' : 'info',
+    write: (line) => io.stderr.write(line),
+  })
+  const stop = new AbortController()
+  const onSignal = (name: NodeJS.Signals): void => {
+    log.info('ending', { signal: name })
+    stop.abort()
+  }
+  process.once('SIGTERM', onSignal).once('SIGINT', onSignal)
+  try {
+    const running = await startCri(options, log)
+    if (!stop.signal.aborted) await once(stop.signal, 'abort')
+    await running.close()
+    log.info('ended')
+  } finally {
+    process.off('SIGTERM', onSignal).off('SIGINT', onSignal)
+  }
+}

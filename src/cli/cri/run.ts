@@ -1,0 +1,129 @@
+// One life of the CRI server: adapters, services, chain, sockets, from start to signal. Starts whether the runtime is
+// there or not.
+import { lstatSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { readCgroupLayout } from '../../adapters/cgroups/detect.js'
+import { createCgroupTree } from '../../adapters/cgroups/tree.js'
+import { createClock } from '../../adapters/clock/clock.js'
+import { createCriClient } from '../../adapters/cri/client.js'
+import { startCriServer } from '../../adapters/cri/server.js'
+import { parseToml } from '../../adapters/cri/server-toml.js'
+import { createFiles } from '../../adapters/files/files.js'
+import { createProcfs } from '../../adapters/procfs/procfs.js'
+import { createChain } from '../../criserver/chain.js'
+import { createDriverFinder } from '../../criserver/driver/find.js'
+import { rpcs } from '../../criserver/endpoints.js'
+import { createRpcTable } from '../../criserver/rpc-table.js'
+import type { Services } from '../../criserver/services.js'
+import type { Log } from '../../ports/log.js'
+import { createProcessMetrics } from '../../serve/process-metrics.js'
+import { defaultSettings } from '../../serve/settings.js'
+import { type NodeServer, startNodeServer } from '../node-server.js'
+import { version } from '../version.js'
+import type { CriOptions } from './options.js'
+
+export interface RunningCri {
+  readonly socketPath: string
+  /** Undefined: no HTTP server was asked for. */
+  readonly url: string | undefined
+  close(): Promise<void>
+}
+
+/** Ours to the runtime, apart from the calls of clients, which have their own deadlines. */
+const ownTimeoutMs = 30_000
+const graceMs = 5_000
+
+const mtimeNanos = (path: string): bigint | undefined =>
+  lstatSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs
+
+export async function startCri(o: CriOptions, log: Log): Promise<RunningCri> {
+  const client = createCriClient(o.upstream, { timeoutMs: ownTimeoutMs })
+  const cgroups = createCgroupTree(readCgroupLayout())
+  const procfs = createProcfs()
+  const metrics = await createProcessMetrics()
+  const served: { url?: string } = {}
+  const services: Services = {
+    version,
+    mode: o.mode,
+    table: createRpcTable(),
+    metrics,
+    clock: createClock(),
+    log,
+    client,
+    metricsUrl: () => (served.url === undefined ? undefined : `${served.url}/metrics/cadvisor`),
+    findDriver: createDriverFinder({
+      client,
+      operator: o.cgroupDriver,
+      configFile: o.runtimeConfig,
+      files: createFiles(),
+      mtimeNanos,
+      parseToml,
+      procfs,
+      cgroupVersion: cgroups.version,
+      log,
+    }),
+  }
+  const closers: (() => void | Promise<void>)[] = [() => client.close(), () => cgroups.close()]
+  const close = async (): Promise<void> => {
+    for (const closer of closers.splice(0).reverse()) await closer()
+  }
+  try {
+    const server = await startCriServer({
+      listen: o.listen,
+      upstream: o.upstream,
+      ...(o.imageUpstream === undefined ? {} : { imageUpstream: o.imageUpstream }),
+      handle: createChain(services),
+      onError: (error, call) => log.error('a call failed', { path: call.path, error }),
+    })
+    closers.push(() => server.close(graceMs))
+    metrics.gauge('keelson_cri_clients', 'Clients that are connected.', [], (g) =>
+      g.set(server.counts.clients),
+    )
+    metrics.gauge('keelson_cri_upstream_connections', 'Connections to the runtime that are open.', [], (g) =>
+      g.set(server.counts.upstream),
+    )
+    const http = await serveHttp(o, services, log)
+    if (http !== undefined) {
+      served.url = http.url
+      closers.push(() => http.close(graceMs))
+    }
+    log.info('the CRI server is up', {
+      listen: server.endpoint,
+      upstream: client.endpoint,
+      mode: o.mode,
+      url: http?.url,
+    })
+    return { socketPath: server.socketPath, url: http?.url, close }
+  } catch (e) {
+    await close()
+    throw e
+  }
+}
+
+async function serveHttp(o: CriOptions, services: Services, log: Log): Promise<NodeServer | undefined> {
+  if (o.port === 0) return undefined
+  return await startNodeServer({
+    settings: {
+      ...defaultSettings('cri', hostname().trim().toLowerCase()),
+      address: o.address,
+      port: o.port,
+      certDirectory: o.certDir,
+      localTokenFile: o.tokenFile,
+    },
+    endpoints: [rpcs(services, o.upstream)],
+    configz: () => ({
+      kubeletconfig: null,
+      keelson: {
+        mode: o.mode,
+        listen: o.listen,
+        upstream: o.upstream,
+        imageUpstream: o.imageUpstream ?? o.upstream,
+        cgroupDriver: o.cgroupDriver ?? null,
+        runtimeConfig: o.runtimeConfig ?? null,
+      },
+    }),
+    metrics: services.metrics,
+    log,
+    ...(o.kubeconfig === undefined ? {} : { kubeconfig: o.kubeconfig }),
+  })
+}
