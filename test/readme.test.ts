@@ -1,0 +1,40 @@
+// The README must be true: its output is real, its links lead somewhere, and its map names every command.
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { commands } from '../src/cli/commands.js'
+import { runCommand } from './support/memory-io.js'
+
+const root = resolve(import.meta.dirname, '..')
+const page = readFileSync(resolve(root, 'README.md'), 'utf8')
+
+test('the output that the README shows is what the command prints', async () => {
+  const command = /\$ npm start -- (explain .*)/.exec(page)?.[1]?.split(' ')
+  const block = /```\n([\s\S]*?)```/.exec(page)?.[1]?.trimEnd().split('\n')
+  const cwd = process.cwd()
+  process.chdir(root)
+  try {
+    const ran = await runCommand(command ?? [])
+    expect(ran.status, ran.stderr).toBe(0)
+    const printed = ran.stdout.split('\n')
+    for (const line of (block ?? []).filter((l) => l !== '...'))
+      expect(
+        printed.some((p) => p.startsWith(line)),
+        `the README shows a line that is not printed: ${line}`,
+      ).toBe(true)
+    expect(block?.length).toBeGreaterThan(10)
+  } finally {
+    process.chdir(cwd)
+  }
+})
+
+test('every link leads to a file', () => {
+  const links = [...page.matchAll(/\]\(([^)#]+)\)/g)].map((m) => m[1] ?? '')
+  expect(links.length).toBeGreaterThan(5)
+  for (const link of links) expect(existsSync(resolve(root, link)), link).toBe(true)
+})
+
+test('the map names every command and no other', () => {
+  const named = [...page.matchAll(/^\| `keelson ([a-z]+)`/gm)].map((m) => m[1])
+  expect(new Set(named)).toEqual(new Set(commands.map((c) => c.name).filter((n) => n !== 'completion')))
+})
