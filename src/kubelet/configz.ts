@@ -8,6 +8,7 @@ import type { DriverInUse } from '../core/decide-driver.js'
 import type { DriverProof } from '../core/driver-proof.js'
 import { formatVersion } from '../core/kubernetes-version.js'
 import type { ConfigzContent } from '../serve/endpoints/configz.js'
+import type { StatsDescription } from '../stats/sources.js'
 import type { NodeFacts } from './node-facts.js'
 
 export interface ConfigzFacts {
@@ -16,6 +17,8 @@ export interface ConfigzFacts {
   readonly proof: DriverProof | undefined
   readonly node: NodeFacts | undefined
   readonly runtime: { readonly name: string; readonly version: string; readonly socket: string }
+  /** Which source the figures of pods come from, by endpoint. */
+  readonly stats: StatsDescription
   /** What the runtime says since it came back, where that differs. */
   readonly runtimeDiffers: CgroupDriver | undefined
 }
@@ -43,6 +46,7 @@ export function kubeletConfigz(facts: ConfigzFacts): ConfigzContent {
         findings: facts.proof?.findings ?? [],
       },
       runtime: facts.runtime,
+      stats: facts.stats,
       node: facts.node ?? null,
       warnings: loaded.warnings.map((w) => ({ id: w.id, message: w.message, from: formatOrigin(w.origin) })),
       origins,

@@ -8,6 +8,7 @@ import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
+import type { StatsFiles } from '../ports/stats-files.js'
 import type { Endpoint } from '../serve/endpoint.js'
 import type { ConfigzContent } from '../serve/endpoints/configz.js'
 import type { HealthCheck } from '../serve/health.js'
@@ -33,6 +34,7 @@ export interface OpenedCgroups {
 
 export interface KubeletPorts {
   readonly procfs: Procfs
+  readonly statsFiles: StatsFiles
   readonly host: Host
   readonly clock: Clock
   readonly log: Log

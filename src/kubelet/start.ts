@@ -9,12 +9,14 @@ import type { CgroupTree } from '../ports/cgroups.js'
 import type { KubeApi } from '../ports/kubeapi.js'
 import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
+import type { Endpoint } from '../serve/endpoint.js'
 import { type ConfigzFacts, kubeletConfigz } from './configz.js'
 import { connectImages, connectRuntime } from './connect.js'
 import { exposeLosingSupport, reportProof, runtimeUpgradeNeeded } from './driver-report.js'
 import { createEventQueue, type EventQueue } from './event-queue.js'
 import { gatherEvidence } from './gather-evidence.js'
 import { type NodeFacts, readNodeFacts } from './node-facts.js'
+import { createNodeStats, statsEndpoints } from './node-stats.js'
 import type { KubeletPorts } from './ports.js'
 import type { KubeletConfigFiles } from './read-config.js'
 import { watchRuntime } from './runtime-watch.js'
@@ -91,11 +93,19 @@ export async function startKubelet(
     if (inUse.event) events?.record(runtimeUpgradeNeeded(client.socketPath))
 
     const seen: { runtimeDiffers: CgroupDriver | undefined } = { runtimeDiffers: undefined }
+    const stats = await createNodeStats({ loaded, nodeName, client, images, ports, ...inUse, ...linux })
     const facts = { loaded, inUse, proof: linux?.proof, node: linux?.node, runtime }
-    const server = await serve(() => ({ ...facts, ...seen }), nodeName, ports, api)
+    const server = await serve(
+      () => ({ ...facts, ...seen, stats: stats.describe() }),
+      statsEndpoints(stats),
+      nodeName,
+      ports,
+      api,
+    )
     if (server !== undefined) closers.push(() => server.close())
 
-    const done = watchRuntime({
+    const statsDone = stats.run(ended)
+    const watchDone = watchRuntime({
       client,
       clock,
       log,
@@ -108,6 +118,7 @@ export async function startKubelet(
         seen.runtimeDiffers = driver
       },
     })
+    const done = Promise.all([watchDone, statsDone]).then(() => undefined)
     log.info('the kubelet is up', { node: nodeName, cgroupDriver: inUse.driver, source: inUse.source })
     return {
       nodeName,
@@ -191,6 +202,7 @@ async function inspectNode(
 
 async function serve(
   facts: () => ConfigzFacts,
+  endpoints: readonly Endpoint[],
   nodeName: string,
   ports: KubeletPorts,
   api: KubeApi | undefined,
@@ -202,7 +214,7 @@ async function serve(
   }
   return ports.serve({
     settings: kubeletServeSettings(config, nodeName),
-    endpoints: [],
+    endpoints,
     healthChecks: [],
     configz: () => kubeletConfigz(facts()),
     metrics: ports.metrics,

@@ -25,7 +25,15 @@ export interface UsageOptions {
   readonly signal?: AbortSignal
 }
 
+/** Labels of the machine_* metrics; empty where the machine does not say. */
+export interface MachineIds {
+  readonly machineId: string
+  readonly systemUuid: string
+  readonly bootId: string
+}
+
 export interface StatsFiles {
+  machineIds(): Promise<MachineIds>
   /** Undefined: no such path. */
   capacity(path: string): Promise<FsCapacity | undefined>
   /** Space on disk; stays on the directory's own filesystem and follows no links. Undefined: no such directory. */

@@ -18,6 +18,7 @@ import { type RunningKubelet, startKubelet } from '../../src/kubelet/start.js'
 import type { NodeEvent } from '../../src/ports/kubeapi.js'
 import type { Metrics } from '../../src/ports/metrics.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
+import { noFiles } from './stats-bed.js'
 
 export const kubeletDocument = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 export const keelsonDocument = 'apiVersion: keelson.dev/v1alpha1\nkind: KeelsonConfiguration\n'
@@ -69,7 +70,8 @@ export async function createKubeletBed(options: KubeletBedOptions = {}): Promise
   const runtime = await startFakeRuntime({ Version: version, ...options.scripts })
   const clock = new NotingClock()
   const log = new FakeLog()
-  const metrics = await createProcessMetrics({ processDefaults: false })
+  // Each start is a process of its own, with its own registry.
+  let metrics = await createProcessMetrics({ processDefaults: false })
   const cgroups = new FakeCgroupTree()
   const opened: { driver: CgroupDriver; after: number }[] = []
   const events: NodeEvent[] = []
@@ -86,13 +88,16 @@ export async function createKubeletBed(options: KubeletBedOptions = {}): Promise
     runtime,
     clock,
     log,
-    metrics,
+    get metrics() {
+      return metrics
+    },
     cgroups,
     opened,
     events,
     served,
     ports: {
       procfs: { ...createProcfs({ proc: join(kernel, 'proc') }), pageSize: () => 4096n },
+      statsFiles: noFiles,
       host,
       clock,
       log,
@@ -127,7 +132,8 @@ export async function createKubeletBed(options: KubeletBedOptions = {}): Promise
         env,
         createFiles(),
       )
-      const kubelet = await startKubelet(config, bed.ports)
+      metrics = await createProcessMetrics({ processDefaults: false })
+      const kubelet = await startKubelet(config, { ...bed.ports, metrics })
       running.push(kubelet)
       return kubelet
     },

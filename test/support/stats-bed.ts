@@ -149,6 +149,7 @@ function service(answers: Answers, calls: string[]): unknown {
 
 /** No filesystem figures. */
 export const noFiles: StatsFiles = {
+  machineIds: async () => ({ machineId: '', systemUuid: '', bootId: '' }),
   capacity: async () => undefined,
   usage: async () => undefined,
   directories: async () => undefined,

@@ -68,7 +68,14 @@ async function usage(
   return { bytes, inodes, complete: true }
 }
 
+const idOf = async (path: string): Promise<string> => (await unlessGone(readFile(path, 'utf8')))?.trim() ?? ''
+
 export const createStatsFiles = (mountInfoFile = '/proc/self/mountinfo'): StatsFiles => ({
+  machineIds: async () => ({
+    machineId: await idOf('/etc/machine-id'),
+    systemUuid: await idOf('/sys/class/dmi/id/product_uuid'),
+    bootId: await idOf('/proc/sys/kernel/random/boot_id'),
+  }),
   async capacity(path): Promise<FsCapacity | undefined> {
     const fs = await unlessGone(statfs(path, { bigint: true }))
     const device = await deviceOf(path, mountInfoFile)

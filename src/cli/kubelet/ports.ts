@@ -6,6 +6,7 @@ import { createCriClient } from '../../adapters/cri/client.js'
 import { createHost } from '../../adapters/host/host.js'
 import { createKubeApi } from '../../adapters/kubeapi/client.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
+import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
 import { SystemdManager } from '../../adapters/systemd/manager.js'
 import type { CgroupDriver } from '../../core/cgroup-name.js'
@@ -31,6 +32,7 @@ function openCgroups(driver: CgroupDriver): OpenedCgroups {
 
 export const createKubeletPorts = async (log: Log): Promise<KubeletPorts> => ({
   procfs: createProcfs(),
+  statsFiles: createStatsFiles(),
   host: createHost(),
   clock: createClock(),
   log,
