@@ -4,6 +4,8 @@ export type Labels = Readonly<Record<string, string>>
 
 export interface Counter {
   inc(labels?: Labels, by?: number): void
+  /** Takes one series away: what it counted is gone. */
+  remove(labels: Labels): void
 }
 export interface Gauge {
   set(value: number, labels?: Labels): void

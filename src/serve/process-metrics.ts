@@ -17,7 +17,10 @@ export async function createProcessMetrics(
   return {
     counter(name, help, labels) {
       const counter = new prom.Counter(common(name, help, labels))
-      return { inc: (l = {}, by = 1) => counter.inc({ ...l }, by) }
+      return {
+        inc: (l = {}, by = 1) => counter.inc({ ...l }, by),
+        remove: (l) => counter.remove({ ...l }),
+      }
     },
     gauge(name, help, labels, collect) {
       const gauge = new prom.Gauge({

@@ -1,0 +1,185 @@
+// Memory QoS with a life: passes on change and on a timer, and the moments at which whoever runs the pods calls in. The
+// kubelet and the companion both hold one.
+import { asKeelsonError, fail } from '../core/errors.js'
+import type { Finding } from '../core/memory-qos-findings.js'
+import type { LiveReport } from '../core/memory-qos-live.js'
+import type { MemoryTarget, TargetsInput } from '../core/memory-qos-targets.js'
+import { cgroupUid, planMemoryQos } from '../core/memory-qos-targets.js'
+import type { Pod } from '../core/pod.js'
+import type { Clock } from '../ports/clock.js'
+import type { Log } from '../ports/log.js'
+import { type EngineOptions, MemoryQosEngine, type PassReport } from './engine.js'
+import { readLive } from './live.js'
+import { NodeCheck } from './node-check.js'
+import { MemoryQosReporter, type ReporterOptions } from './report.js'
+import { takeBack } from './take-back.js'
+
+export interface MemoryQosOptions extends EngineOptions, ReporterOptions {
+  readonly clock: Clock
+  readonly log: Log
+  /** Settings and node at this moment; undefined: not known yet, so nothing is done. */
+  readonly node: () => Omit<TargetsInput, 'pods'> | undefined
+  /** Pods that are on the node now; undefined: not known yet. */
+  readonly pods: () => readonly Pod[] | undefined
+  /** kernel-check.ts, when the kernel is a risk. */
+  readonly kernelMessage?: string
+  /** Whether the cgroup file system is mounted with memory_recursiveprot. Default true. */
+  readonly recursiveProtection?: boolean
+  readonly signal: AbortSignal
+  readonly periodMs?: number
+}
+
+export interface MemoryQos {
+  /** kubepods and the QoS cgroups with their values; reserved cgroups, which must exist. For whoever owns the tree. */
+  setUpNode(): Promise<void>
+  /** Ancestors first, then the pod's own cgroup with every value. Returns the cgroup. */
+  preparePod(pod: Pod): Promise<string>
+  /** The pod is over: the levels above shrink at the next pass. */
+  releasePod(pod: Pod): void
+  /** Something changed: a pass follows soon. */
+  poke(): void
+  passNow(): Promise<PassReport | undefined>
+  /** Findings of the newest pass. */
+  findings(): readonly Finding[]
+  live(pod?: string): LiveReport
+  /** Passes until the signal is aborted. */
+  run(): Promise<void>
+}
+
+const defaultPeriodMs = 60_000
+/** Time for changes that come together. */
+const settleMs = 200
+
+export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
+  const { cgroups, clock, log, signal } = options
+  const engine = new MemoryQosEngine(options)
+  const reporter = new MemoryQosReporter(options)
+  const check = new NodeCheck(cgroups, options.kernelMessage)
+  /** Pods that are being prepared and that the source may not show yet. */
+  const coming = new Map<string, Pod>()
+  let newest: { readonly report: PassReport; readonly findings: readonly Finding[] } | undefined
+  let wake: (() => void) | undefined
+  let poked = false
+
+  const inputNow = (): TargetsInput | undefined => {
+    const node = options.node()
+    const pods = options.pods()
+    if (node === undefined || pods === undefined) return undefined
+    const byUid = new Map([...coming, ...pods.map((pod) => [cgroupUid(pod), pod] as const)])
+    return { ...node, pods: [...byUid.values()] }
+  }
+  const needInput = (): TargetsInput => {
+    const input = inputNow()
+    if (input === undefined) throw fail('internal.unexpected', 'Memory QoS is asked before it knows the node')
+    return input
+  }
+
+  async function passNow(): Promise<PassReport | undefined> {
+    const input = inputNow()
+    if (input === undefined) return undefined
+    const report = await engine.pass(input, { signal })
+    for (const uid of [...coming.keys()])
+      if (options.pods()?.some((pod) => cgroupUid(pod) === uid)) coming.delete(uid)
+    await restoreReleased(input)
+    const findings = [...report.findings, ...check.findings(input, report)]
+    newest = { report, findings }
+    reporter.take(report, findings)
+    if (report.writes + report.calls > 0)
+      log.info('Memory QoS: values applied', {
+        files: report.writes,
+        containers: report.calls,
+        failed: report.failures,
+      })
+    return report
+  }
+
+  /** A reserved cgroup that is no longer enforced gets back what it had before us. */
+  async function restoreReleased(input: TargetsInput): Promise<void> {
+    const { found, runtime, timeoutMs } = options
+    if (found === undefined) return
+    const planned = new Set(planMemoryQos(input).targets.map((t) => t.path))
+    const released = new Map(
+      [...found.cgroups].filter(([path, f]) => f.level === 'reserved' && !planned.has(path)),
+    )
+    if (released.size === 0) return
+    const hands = { cgroups, runtime, pageSize: input.node.pageSize, timeoutMs, signal }
+    const { settled, writes } = await takeBack(hands, released)
+    await found.forget(settled)
+    log.info('Memory QoS: reserved cgroups are no longer enforced', { cgroups: settled, files: writes })
+  }
+
+  const poke = (): void => {
+    poked = true
+    wake?.()
+  }
+  const above = (t: MemoryTarget): boolean => t.level === 'kubepods' || t.level === 'qos'
+
+  return {
+    async setUpNode() {
+      const { targets } = planMemoryQos(needInput())
+      for (const { level, path } of targets) {
+        if (level === 'reserved' && !cgroups.exists(path))
+          throw fail(
+            'memory-qos.reserved-missing',
+            `enforce a reserved cgroup: ${path} does not exist; create it, or take it out of enforceNodeAllocatable`,
+            { path },
+          )
+        if (level !== 'kubepods' && level !== 'qos') continue
+        const isNew = !cgroups.exists(path)
+        await cgroups.ensure(path, { signal })
+        if (isNew) engine.created(path)
+      }
+      await engine.pass(needInput(), { signal, scope: (t) => above(t) || t.level === 'reserved' })
+    },
+    async preparePod(pod) {
+      const uid = cgroupUid(pod)
+      coming.set(uid, pod)
+      const input = needInput()
+      const target = planMemoryQos(input).targets.find((t) => t.level === 'pod' && t.pod?.uid === uid)
+      if (target === undefined) throw fail('internal.unexpected', `pod ${pod.name} has no cgroup in the plan`)
+      await engine.pass(input, { signal, scope: above })
+      const isNew = !cgroups.exists(target.path)
+      await cgroups.ensure(target.path, { signal })
+      if (isNew) engine.created(target.path)
+      await engine.pass(input, { signal, scope: (t) => t.id === target.id })
+      return target.path
+    },
+    releasePod(pod) {
+      coming.delete(cgroupUid(pod))
+      poke()
+    },
+    poke,
+    passNow,
+    findings: () => newest?.findings ?? [],
+    live: (pod) =>
+      readLive(cgroups, newest?.report.observed ?? [], {
+        pod,
+        recursive: options.recursiveProtection ?? true,
+      }),
+    async run() {
+      while (!signal.aborted) {
+        try {
+          await passNow()
+        } catch (e) {
+          if (signal.aborted) return
+          log.warn('Memory QoS: a pass ended early; the next one follows', { error: asKeelsonError(e) })
+        }
+        await rest()
+      }
+    },
+  }
+
+  /** Until the period is over or somebody pokes, then a moment more for what comes together. */
+  async function rest(): Promise<void> {
+    if (!poked) {
+      const early = new AbortController()
+      wake = () => early.abort()
+      await clock
+        .sleep(options.periodMs ?? defaultPeriodMs, AbortSignal.any([signal, early.signal]))
+        .catch(() => undefined)
+      wake = undefined
+    }
+    if (poked) await clock.sleep(settleMs, signal).catch(() => undefined)
+    poked = false
+  }
+}

@@ -1,0 +1,63 @@
+// Findings that need the tree besides the plan: sums against the capacity, parents of reserved cgroups, a protection that
+// leaves the page cache no room.
+import { parentPath } from '../core/cgroup-path.js'
+import { parseCount } from '../core/kernel-text/digits.js'
+import { createFlatKeyedParser } from '../core/kernel-text/flat-keyed.js'
+import { type Finding, minNearMax, nodeFindings, unprotectedParent } from '../core/memory-qos-findings.js'
+import { protectedBytes, type TargetsInput } from '../core/memory-qos-targets.js'
+import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
+import type { PassReport } from './engine.js'
+import type { Observation } from './observe.js'
+
+const cacheOf = createFlatKeyedParser(['file'])
+
+export class NodeCheck {
+  private caches = new Map<CgroupPath, bigint>()
+
+  constructor(
+    private readonly cgroups: Pick<CgroupTree, 'read' | 'controllers'>,
+    private readonly kernelMessage: string | undefined,
+  ) {}
+
+  findings(input: TargetsInput, report: PassReport): readonly Finding[] {
+    return [
+      ...nodeFindings({
+        memoryQos: input.memoryQos,
+        controllers: this.cgroups.controllers('/') ?? [],
+        kernelMessage: this.kernelMessage,
+        protectedBytes: protectedBytes(report.plan),
+        memoryCapacity: input.node.memoryCapacity,
+      }),
+      ...report.observed.filter((o) => o.target.level === 'reserved').flatMap((o) => this.parents(o)),
+      ...this.tight(report.observed),
+    ]
+  }
+
+  private parents({ path, files }: Observation): readonly Finding[] {
+    const own = BigInt(files['memory.min'] ?? '0')
+    if (own === 0n) return []
+    for (let at = parentPath(path); at !== undefined && at !== '/'; at = parentPath(at)) {
+      const bytes = this.cgroups.read(at, 'memory.min')
+      const has = bytes === undefined ? 0n : (parseCount(bytes) ?? 2n ** 63n)
+      if (has < own) return [unprotectedParent(path, at)]
+    }
+    return []
+  }
+
+  private tight(observed: readonly Observation[]): readonly Finding[] {
+    const next = new Map<CgroupPath, bigint>()
+    const found = observed.flatMap((o) => {
+      const min = o.files['memory.min']
+      if (o.max === undefined || o.max === 'max' || min === undefined || min === '0') return []
+      const stat = this.cgroups.read(o.path, 'memory.stat')
+      const cache = stat === undefined ? undefined : cacheOf(stat).file
+      if (cache === undefined) return []
+      next.set(o.path, cache)
+      const cacheBefore = this.caches.get(o.path)
+      const finding = minNearMax({ path: o.path, min: BigInt(min), max: BigInt(o.max), cache, cacheBefore })
+      return finding === undefined ? [] : [finding]
+    })
+    this.caches = next
+    return found
+  }
+}
