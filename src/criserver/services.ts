@@ -1,10 +1,13 @@
 // What the steps and methods of one CRI server share, put together once at the start.
+import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { FindDriver } from './driver/find.js'
 import type { RpcTable } from './rpc-table.js'
+import type { CgroupFinder } from './unified/cgroup-of.js'
+import type { UnifiedKeeper } from './unified/keeper.js'
 
 /** `observe`: forward everything as it is and write down what the runtime lacks. */
 export type Mode = 'complete' | 'observe'
@@ -19,6 +22,10 @@ export interface Services {
   /** Our own questions to the runtime. */
   readonly client: CriClient
   readonly findDriver: FindDriver
+  readonly cgroups: CgroupTree
+  readonly cgroupFinder: CgroupFinder
+  readonly unified: UnifiedKeeper
+  readonly pageSize: bigint
   /** Undefined: no HTTP server. */
   readonly metricsUrl: () => string | undefined
 }

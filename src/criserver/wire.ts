@@ -1,4 +1,18 @@
-// Protobuf on the level of bytes: what can be done with a message without decoding it.
+// Protobuf on the level of bytes: what can be done with a message without decoding it, and decoding that may fail.
+import type { MessageFns } from '../cri-api/api.js'
+
+/** Undefined: these bytes are no such message. The peer may see that differently, so they are passed on. */
+export function tryDecode<T>(
+  fns: Pick<MessageFns<T>, 'decode'>,
+  bytes: Uint8Array | undefined,
+): T | undefined {
+  if (bytes === undefined) return undefined
+  try {
+    return fns.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
 
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, p) => sum + p.length, 0))

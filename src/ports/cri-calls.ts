@@ -43,12 +43,12 @@ export interface ServerCall {
   readonly timeoutMs: number | undefined
   /** Aborted when the caller has gone or its deadline has passed. */
   readonly signal: AbortSignal
-  /** Both directions as streams, nothing read. Must come before anything else is done with the call. */
+  /** Both directions as streams, nothing interpreted; what has been read of the request goes first, as it came. */
   passOn(): Promise<CallEnding>
   /** The one message of the request. Errors: request.too-large, request.invalid. */
   readMessage(): Promise<Uint8Array>
-  /** Asks the runtime the same with this message, or the one that was read, and waits for the whole answer. */
-  ask(message?: Uint8Array): Promise<WholeAnswer>
+  /** Asks the runtime, with this message or the one that was read, by this path or the same, for a whole answer. */
+  ask(message?: Uint8Array, path?: string): Promise<WholeAnswer>
   /** As `ask`, but the answer streams to the caller unless the runtime refuses with this code before its first message. */
   passOnUnless(code: number): Promise<CallEnding | HeldBack>
   /** The runtime's answer, byte by byte. */

@@ -8,6 +8,9 @@ import { type CriServer, type CriServerOptions, startCriServer } from '../../src
 import { createChain } from '../../src/criserver/chain.js'
 import { createRpcTable, type RpcTable } from '../../src/criserver/rpc-table.js'
 import type { Services } from '../../src/criserver/services.js'
+import { createCgroupFinder } from '../../src/criserver/unified/cgroup-of.js'
+import { createUnifiedKeeper } from '../../src/criserver/unified/keeper.js'
+import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
 
@@ -30,11 +33,29 @@ export async function startServerBed(
   const errors: unknown[] = []
   const log = new FakeLog()
   const client = createCriClient(upstream)
+  const cgroups = options.services?.cgroups ?? new FakeCgroupTree()
+  const finder =
+    options.services?.cgroupFinder ??
+    createCgroupFinder({
+      runtime: client.runtime,
+      procfs: { cgroupOf: () => undefined },
+      cgroupVersion: 'v2',
+    })
   const services: Services = {
     version: 'test',
     client,
     findDriver: async () => ({ kind: 'unknown', reason: 'nobody looked', evidence: [] }),
     metricsUrl: () => undefined,
+    cgroups,
+    cgroupFinder: finder,
+    pageSize: 4096n,
+    unified: createUnifiedKeeper({
+      cgroups,
+      finder,
+      pageSize: 4096n,
+      log,
+      written: { inc: () => {}, remove: () => {} },
+    }),
     mode: 'complete',
     table,
     metrics: await createProcessMetrics({ processDefaults: false }),

@@ -61,11 +61,7 @@ export function readWhole({ link, session, up, signal }: Question): Promise<Whol
       const isWhole = headers !== undefined && up.rstCode === NGHTTP2_NO_ERROR && !up.aborted
       if (!isWhole || headers === undefined || (trailers.length === 0 && !isHeadersOnly && session.destroyed))
         return reject(brokenOff(session, up, link))
-      try {
-        resolve(toWhole(headers, trailers, Buffer.concat(parts)))
-      } catch (e) {
-        reject(e)
-      }
+      resolve(toWhole(headers, trailers, Buffer.concat(parts)))
     })
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })
@@ -75,8 +71,22 @@ export function readWhole({ link, session, up, signal }: Question): Promise<Whol
 function toWhole(headers: RawMetadata, trailers: RawMetadata, body: Buffer): WholeAnswer {
   const code = statusOf(trailers.length === 0 ? headers : trailers)
   const encoding = findHeader(headers, 'grpc-encoding')
-  const message = code === grpcCode.ok ? unframeOne(body, encoding, maxWholeBytes) : undefined
-  return { code, headers, trailers, body, message }
+  return {
+    code,
+    headers,
+    trailers,
+    body,
+    message: code === grpcCode.ok ? messageIn(body, encoding) : undefined,
+  }
+}
+
+/** A body that we cannot read is still the runtime's answer. */
+function messageIn(body: Buffer, encoding: string | undefined): Buffer | undefined {
+  try {
+    return unframeOne(body, encoding, maxWholeBytes)
+  } catch {
+    return undefined
+  }
 }
 
 function brokenOff(session: ClientHttp2Session, up: ClientHttp2Stream, link: Link): Error {

@@ -9,7 +9,7 @@ import {
   type OutgoingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2'
-import { fail } from '../../core/errors.js'
+import { fail, isKeelsonError } from '../../core/errors.js'
 import type {
   CallEnding,
   GrpcStatus,
@@ -56,6 +56,8 @@ export class Http2Call implements ServerCall {
   private readonly out: Reply
   private readonly gone = new AbortController()
   private request: Promise<Uint8Array> | undefined
+  /** Once it was read whole. */
+  private body: Buffer | undefined
   private requestBytes = 0
   private up: ClientHttp2Stream | undefined
   private isExpired = false
@@ -77,7 +79,8 @@ export class Http2Call implements ServerCall {
     const { stream, flags } = this.incoming
     const endStream = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
     const opened = await this.open(nothing, endStream)
-    if (!endStream)
+    if (this.body !== undefined) opened.up.end(this.body)
+    else if (!endStream)
       pumpRequest(stream, opened.up, (n) => {
         this.requestBytes += n
       })
@@ -101,9 +104,10 @@ export class Http2Call implements ServerCall {
   }
 
   /** A connection may say goodbye between two calls; the second attempt dials. */
-  private async open(leaveOut: ReadonlySet<string>, endStream: boolean): Promise<Opened> {
+  private async open(leaveOut: ReadonlySet<string>, endStream: boolean, path?: string): Promise<Opened> {
     const { raw, headers, link } = this.incoming
     const request = toHeaders(raw, headers, leaveOut)
+    if (path !== undefined) request[':path'] = path
     for (let isRetry = false; ; isRetry = true) {
       const got = link.session()
       const session = got instanceof Promise ? await got : got
@@ -132,21 +136,32 @@ export class Http2Call implements ServerCall {
   }
 
   private async readRequest(): Promise<Uint8Array> {
-    const { stream, raw } = this.incoming
-    const parts: Buffer[] = []
-    for await (const part of stream as AsyncIterable<Buffer>) {
-      this.requestBytes += part.length
-      if (this.requestBytes > maxRequestBytes)
-        throw fail('request.too-large', `the request is larger than ${maxRequestBytes} bytes`)
-      parts.push(part)
-    }
-    const encoding = findHeader(raw, 'grpc-encoding')
-    return unframeOne(Buffer.concat(parts), encoding, maxRequestBytes) ?? new Uint8Array()
+    this.body = await this.readBody()
+    return (
+      unframeOne(this.body, findHeader(this.incoming.raw, 'grpc-encoding'), maxRequestBytes) ??
+      new Uint8Array()
+    )
   }
 
-  async ask(message?: Uint8Array): Promise<WholeAnswer> {
+  private async readBody(): Promise<Buffer> {
+    const parts: Buffer[] = []
+    try {
+      for await (const part of this.incoming.stream as AsyncIterable<Buffer>) {
+        this.requestBytes += part.length
+        if (this.requestBytes > maxRequestBytes)
+          throw fail('request.too-large', `the request is larger than ${maxRequestBytes} bytes`)
+        parts.push(part)
+      }
+    } catch (e) {
+      if (isKeelsonError(e)) throw e
+      throw fail('runtime.cancelled', 'the caller ended the call before its request was complete', {}, e)
+    }
+    return Buffer.concat(parts)
+  }
+
+  async ask(message?: Uint8Array, path?: string): Promise<WholeAnswer> {
     const body = frameMessage(message ?? (await this.readMessage()))
-    const opened = await this.open(ofThisHop, false)
+    const opened = await this.open(ofThisHop, false, path)
     opened.up.end(body)
     return await readWhole({ ...opened, link: this.incoming.link, signal: this.signal })
   }

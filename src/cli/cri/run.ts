@@ -15,6 +15,8 @@ import { createDriverFinder } from '../../criserver/driver/find.js'
 import { rpcs } from '../../criserver/endpoints.js'
 import { createRpcTable } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'
+import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
+import { createUnifiedKeeper } from '../../criserver/unified/keeper.js'
 import type { Log } from '../../ports/log.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { defaultSettings } from '../../serve/settings.js'
@@ -41,6 +43,7 @@ export async function startCri(o: CriOptions, log: Log): Promise<RunningCri> {
   const cgroups = createCgroupTree(readCgroupLayout())
   const procfs = createProcfs()
   const metrics = await createProcessMetrics()
+  const cgroupFinder = createCgroupFinder({ runtime: client.runtime, procfs, cgroupVersion: cgroups.version })
   const served: { url?: string } = {}
   const services: Services = {
     version,
@@ -50,6 +53,20 @@ export async function startCri(o: CriOptions, log: Log): Promise<RunningCri> {
     clock: createClock(),
     log,
     client,
+    cgroups,
+    cgroupFinder,
+    pageSize: procfs.pageSize(),
+    unified: createUnifiedKeeper({
+      cgroups,
+      finder: cgroupFinder,
+      pageSize: procfs.pageSize(),
+      log,
+      written: metrics.counter(
+        'keelson_cri_unified_writes_total',
+        'Values of `unified` that the runtime did not bring into the cgroup of a container, and we did.',
+        ['file'],
+      ),
+    }),
     metricsUrl: () => (served.url === undefined ? undefined : `${served.url}/metrics/cadvisor`),
     findDriver: createDriverFinder({
       client,

@@ -1,6 +1,21 @@
 // The RPCs that do more than pass through. Everything else goes by unread.
+import { createContainer } from './create-container.js'
 import type { CriMethod } from './method.js'
+import { removeContainer } from './remove-container.js'
 import { runtimeConfig } from './runtime-config.js'
+import { startContainer } from './start-container.js'
 import { status } from './status.js'
+import { streams } from './streams.js'
+import { updateContainerResources } from './update-container-resources.js'
+import { updatePodSandboxResources } from './update-pod-sandbox-resources.js'
 
-export const methods: readonly CriMethod[] = [runtimeConfig, status]
+export const methods: readonly CriMethod[] = [
+  runtimeConfig,
+  status,
+  createContainer,
+  startContainer,
+  removeContainer,
+  updateContainerResources,
+  updatePodSandboxResources,
+  ...streams,
+]

@@ -1,15 +1,21 @@
 // Status: in its verbose form the runtime's answer plus one entry of ours, so that `crictl info` shows the cgroup driver
 // with its evidence and where our metrics are. The runtime's own bytes stay as they are.
 import { StatusRequest, StatusResponse } from '../../cri-api/api.js'
-import { concatBytes } from '../wire.js'
+import { concatBytes, tryDecode } from '../wire.js'
 import { type CriMethod, runtimePath } from './method.js'
 
 export const status: CriMethod = {
   path: runtimePath('Status'),
   async run(call, services) {
-    const { verbose } = StatusRequest.decode(await call.readMessage())
+    const request = tryDecode(StatusRequest, await call.readMessage())
     const answer = await call.ask()
-    if (!verbose || answer.message === undefined) return await call.relay(answer)
+    const { message } = answer
+    if (
+      request?.verbose !== true ||
+      message === undefined ||
+      tryDecode(StatusResponse, message) === undefined
+    )
+      return await call.relay(answer)
     const found = await services.findDriver(call.signal)
     const entry = {
       version: services.version,
@@ -23,6 +29,6 @@ export const status: CriMethod = {
     const info = StatusResponse.encode(
       StatusResponse.fromPartial({ info: { keelson: JSON.stringify(entry) } }),
     ).finish()
-    return await call.reply(concatBytes(answer.message, info), answer)
+    return await call.reply(concatBytes(message, info), answer)
   },
 }

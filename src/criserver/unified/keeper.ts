@@ -1,0 +1,111 @@
+// Cgroup v2 values that a container was asked to have (`unified`), for runtimes that drop them: compared with the kernel
+// after a call, and written where they did not arrive. What the runtime wrote itself is never touched.
+import { isSettled } from '../../core/kernel-text/read-back.js'
+import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
+import type { Log } from '../../ports/log.js'
+import type { Counter } from '../../ports/metrics.js'
+import type { CgroupFinder } from './cgroup-of.js'
+
+export type Unified = Readonly<Record<string, string>>
+
+export interface UnifiedKeeper {
+  /** Created with these, or updated by them. */
+  remember(containerId: string, unified: Unified): void
+  forget(containerId: string): void
+  isKnown(containerId: string): boolean
+  /** Brings what was asked for into the kernel. Never throws: the runtime has done its part. */
+  enforce(containerId: string, signal: AbortSignal): Promise<void>
+  /** What is in the kernel now, of the keys that were asked for. */
+  snapshot(containerId: string, signal: AbortSignal): Promise<Unified>
+  /** Puts these back where a call changed them. */
+  restore(containerId: string, before: Unified, signal: AbortSignal): Promise<void>
+}
+
+export interface KeeperOptions {
+  readonly cgroups: Pick<CgroupTree, 'version' | 'read' | 'write'>
+  readonly finder: CgroupFinder
+  readonly pageSize: bigint
+  readonly log: Log
+  readonly written: Counter
+}
+
+/** A node has some hundred containers; the oldest are forgotten, should nobody ever remove any. */
+const maxContainers = 10_000
+
+/** Files of controllers; the cgroup's own (cgroup.procs, cgroup.freeze) are not resources. */
+const resourceFile = /^(memory|cpu|cpuset|io|pids|hugetlb|rdma|misc)\.[A-Za-z0-9_.]+$/
+
+export function createUnifiedKeeper({
+  cgroups,
+  finder,
+  pageSize,
+  log,
+  written,
+}: KeeperOptions): UnifiedKeeper {
+  const asked = new Map<string, Unified>()
+
+  const now = (path: CgroupPath, file: string): string | undefined => {
+    const bytes = cgroups.read(path, file)
+    return bytes === undefined ? undefined : new TextDecoder().decode(bytes).trim()
+  }
+
+  async function bring(
+    containerId: string,
+    wanted: Unified,
+    why: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (cgroups.version !== 'v2' || Object.keys(wanted).length === 0) return
+    try {
+      const path = await finder.ofContainer(containerId, signal)
+      if (path === undefined) return
+      for (const [file, value] of Object.entries(wanted)) bringOne(containerId, path, file, value, why)
+    } catch (error) {
+      log.error('unified values of a container could not be looked at', { container: containerId, error })
+    }
+  }
+
+  function bringOne(container: string, path: CgroupPath, file: string, value: string, why: string): void {
+    if (!resourceFile.test(file)) return
+    const found = now(path, file)
+    if (found !== undefined && isSettled(file, value, found, pageSize)) return
+    try {
+      cgroups.write(path, file, value)
+      written.inc({ file })
+      log.info(why, { container, file, value, found: found ?? null })
+    } catch (error) {
+      log.error('a unified value of a container was not written', { container, file, value, error })
+    }
+  }
+
+  return {
+    remember(id, unified) {
+      const before = asked.get(id)
+      if (before === undefined && Object.keys(unified).length === 0) return
+      asked.delete(id)
+      asked.set(id, { ...before, ...unified })
+      const [oldest] = asked.keys()
+      if (asked.size > maxContainers && oldest !== undefined) asked.delete(oldest)
+    },
+    forget: (id) => {
+      asked.delete(id)
+    },
+    isKnown: (id) => asked.has(id),
+    enforce: (id, signal) =>
+      bring(id, asked.get(id) ?? {}, 'the runtime dropped a unified value, written for it', signal),
+    async snapshot(id, signal) {
+      const keys = Object.keys(asked.get(id) ?? {})
+      if (cgroups.version !== 'v2' || keys.length === 0) return {}
+      const path = await finder.ofContainer(id, signal).catch(() => undefined)
+      if (path === undefined) return {}
+      return Object.fromEntries(
+        keys.flatMap((file) => {
+          const value = resourceFile.test(file) ? now(path, file) : undefined
+          return value === undefined || value === '' ? [] : [[file, value]]
+        }),
+      )
+    },
+    restore: (id, before, signal) =>
+      bring(id, before, 'the runtime changed a unified value that the update did not name, put back', signal),
+  }
+}
