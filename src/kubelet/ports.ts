@@ -2,10 +2,12 @@
 import type { CgroupDriver } from '../core/cgroup-name.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
+import type { Files } from '../ports/files.js'
 import type { Host } from '../ports/host.js'
 import type { KubeApi } from '../ports/kubeapi.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
+import type { PodHost } from '../ports/pod-host.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
@@ -35,6 +37,8 @@ export interface OpenedCgroups {
 export interface KubeletPorts {
   readonly procfs: Procfs
   readonly statsFiles: StatsFiles
+  readonly files: Files
+  readonly podHost: PodHost
   readonly host: Host
   readonly clock: Clock
   readonly log: Log

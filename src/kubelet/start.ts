@@ -10,6 +10,7 @@ import type { KubeApi } from '../ports/kubeapi.js'
 import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { Endpoint } from '../serve/endpoint.js'
+import type { HealthCheck } from '../serve/health.js'
 import { type ConfigzFacts, kubeletConfigz } from './configz.js'
 import { connectImages, connectRuntime } from './connect.js'
 import { exposeLosingSupport, reportProof, runtimeUpgradeNeeded } from './driver-report.js'
@@ -17,6 +18,7 @@ import { createEventQueue, type EventQueue } from './event-queue.js'
 import { gatherEvidence } from './gather-evidence.js'
 import { type NodeFacts, readNodeFacts } from './node-facts.js'
 import { createNodeStats, statsEndpoints } from './node-stats.js'
+import { startStaticPods } from './pods/start.js'
 import type { KubeletPorts } from './ports.js'
 import type { KubeletConfigFiles } from './read-config.js'
 import { watchRuntime } from './runtime-watch.js'
@@ -95,9 +97,24 @@ export async function startKubelet(
     const seen: { runtimeDiffers: CgroupDriver | undefined } = { runtimeDiffers: undefined }
     const stats = await createNodeStats({ loaded, nodeName, client, images, ports, ...inUse, ...linux })
     const facts = { loaded, inUse, proof: linux?.proof, node: linux?.node, runtime }
+    const pods =
+      linux === undefined || inUse.driver === undefined
+        ? undefined
+        : startStaticPods({
+            ...linux,
+            config: loaded.config,
+            driver: inUse.driver,
+            nodeName,
+            runtimeName: runtime.name,
+            runtime: client,
+            images,
+            ports,
+            signal: ended,
+          })
     const server = await serve(
       () => ({ ...facts, ...seen, stats: stats.describe() }),
-      statsEndpoints(stats),
+      [...statsEndpoints(stats), ...(pods?.endpoints ?? [])],
+      pods?.healthChecks ?? [],
       nodeName,
       ports,
       api,
@@ -118,7 +135,7 @@ export async function startKubelet(
         seen.runtimeDiffers = driver
       },
     })
-    const done = Promise.all([watchDone, statsDone]).then(() => undefined)
+    const done = Promise.all([watchDone, statsDone, pods?.done]).then(() => undefined)
     log.info('the kubelet is up', { node: nodeName, cgroupDriver: inUse.driver, source: inUse.source })
     return {
       nodeName,
@@ -203,6 +220,7 @@ async function inspectNode(
 async function serve(
   facts: () => ConfigzFacts,
   endpoints: readonly Endpoint[],
+  healthChecks: readonly HealthCheck[],
   nodeName: string,
   ports: KubeletPorts,
   api: KubeApi | undefined,
@@ -215,7 +233,7 @@ async function serve(
   return ports.serve({
     settings: kubeletServeSettings(config, nodeName),
     endpoints,
-    healthChecks: [],
+    healthChecks,
     configz: () => kubeletConfigz(facts()),
     metrics: ports.metrics,
     log: ports.log,

@@ -23,6 +23,7 @@ const statusOfCode: Partial<Record<ErrorCode, number>> = {
   'request.too-large': 413,
   'request.timeout': 504,
   'input.unreadable': 404,
+  'pod.not-found': 404,
 }
 
 /** Nothing of ours is for caches or for guessing browsers. */

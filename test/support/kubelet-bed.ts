@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createCriClient } from '../../src/adapters/cri/client.js'
 import { createFiles } from '../../src/adapters/files/files.js'
+import { createPodHost } from '../../src/adapters/pods/pod-host.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import type { CgroupDriver } from '../../src/core/cgroup-name.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
@@ -98,6 +99,8 @@ export async function createKubeletBed(options: KubeletBedOptions = {}): Promise
     ports: {
       procfs: { ...createProcfs({ proc: join(kernel, 'proc') }), pageSize: () => 4096n },
       statsFiles: noFiles,
+      files: createFiles(),
+      podHost: createPodHost(),
       host,
       clock,
       log,

@@ -3,8 +3,10 @@ import { readCgroupLayout } from '../../adapters/cgroups/detect.js'
 import { createCgroupTree } from '../../adapters/cgroups/tree.js'
 import { createClock } from '../../adapters/clock/clock.js'
 import { createCriClient } from '../../adapters/cri/client.js'
+import { createFiles } from '../../adapters/files/files.js'
 import { createHost } from '../../adapters/host/host.js'
 import { createKubeApi } from '../../adapters/kubeapi/client.js'
+import { createPodHost } from '../../adapters/pods/pod-host.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
@@ -33,6 +35,8 @@ function openCgroups(driver: CgroupDriver): OpenedCgroups {
 export const createKubeletPorts = async (log: Log): Promise<KubeletPorts> => ({
   procfs: createProcfs(),
   statsFiles: createStatsFiles(),
+  files: createFiles(),
+  podHost: createPodHost(),
   host: createHost(),
   clock: createClock(),
   log,

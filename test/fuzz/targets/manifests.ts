@@ -1,7 +1,8 @@
 // Static pod manifests: broken documents through reading, identity, a plan of values, the turns of a whole life against a
 // made-up runtime, and the status. Either every problem is named or the pod comes to rest.
 import { containerWords } from '../../../src/core/container-env.js'
-import { parsePodSpec } from '../../../src/core/parse-pod-spec.js'
+import { fail } from '../../../src/core/errors.js'
+import { formatPodProblems, parsePodSpec } from '../../../src/core/parse-pod-spec.js'
 import { allContainerSpecs, type PodSpec } from '../../../src/core/pod-spec.js'
 import { podStatus } from '../../../src/core/pod-status.js'
 import { identifyStaticPod } from '../../../src/core/static-pod.js'
@@ -115,7 +116,7 @@ export const manifests: FuzzTarget = {
     const parsed = parsePodSpec(input)
     if (parsed.kind === 'problems') {
       check(parsed.problems.length > 0, 'refused without a problem')
-      return
+      throw fail('pod.invalid', formatPodProblems(parsed.problems))
     }
     follow(parsed.spec)
   },

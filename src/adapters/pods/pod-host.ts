@@ -1,0 +1,40 @@
+// The machine under the pods: digests, addresses, and the calls that the files beside carry out.
+import { createHash } from 'node:crypto'
+import { networkInterfaces } from 'node:os'
+import type { PodHost } from '../../ports/pod-host.js'
+import {
+  ensureDirectory,
+  ensureFile,
+  kindOf,
+  link,
+  linkTarget,
+  list,
+  remove,
+  writeInPlace,
+} from './directories.js'
+import { mountTmpfs, removeTree } from './mounts.js'
+import { readAt } from './read-at.js'
+
+function addresses(): string[] {
+  const all = Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter((i) => !i.internal && !i.address.startsWith('fe80:'))
+  const of = (family: string): string[] => all.filter((i) => i.family === family).map((i) => i.address)
+  return [...of('IPv4'), ...of('IPv6')]
+}
+
+export const createPodHost = (): PodHost => ({
+  digest: (text) => createHash('sha256').update(text).digest('hex'),
+  addresses,
+  ensureDirectory,
+  ensureFile,
+  writeFile: writeInPlace,
+  kindOf,
+  list,
+  link,
+  linkTarget,
+  remove,
+  removeTree,
+  mountTmpfs,
+  readAt,
+})

@@ -1,0 +1,52 @@
+// What a pod has before its sandbox and loses after it: its cgroup with values, its directories and volumes.
+import { asKeelsonError } from '../../core/errors.js'
+import type { PodSpec } from '../../core/pod-spec.js'
+import type { ControlValues } from '../../ports/cgroups.js'
+import { logLinksDirectory, podDirectory, podLogDirectory } from './names.js'
+import type { PodContext } from './ports.js'
+import { makePodDirectories } from './volumes.js'
+
+export async function preparePod(spec: PodSpec, c: PodContext, signal: AbortSignal): Promise<ControlValues> {
+  const { path, values } = c.planner.podCgroup(spec)
+  await c.cgroups.ensure(path, { signal })
+  await c.cgroups.apply(path, values, signal)
+  await makePodDirectories(spec, c.paths, c.host)
+  return values
+}
+
+/** The pod's cgroup, wherever it may be: the class of a pod without a manifest is not known. */
+export async function removePodCgroups(uid: string, c: PodContext, signal: AbortSignal): Promise<void> {
+  for (const path of c.planner.podCgroupPaths(uid))
+    if (c.cgroups.exists(path)) await c.cgroups.remove(path, { signal })
+}
+
+/** Cgroup and volumes; the log stays as long as the manifest does. */
+export async function releasePod(uid: string, c: PodContext, signal: AbortSignal): Promise<void> {
+  await removePodCgroups(uid, c, signal)
+  await c.host.removeTree(`${podDirectory(c.paths, uid)}/volumes`)
+}
+
+export async function forgetPod(
+  pod: { readonly uid: string; readonly name: string; readonly namespace: string },
+  c: PodContext,
+  signal: AbortSignal,
+): Promise<void> {
+  await removePodCgroups(pod.uid, c, signal)
+  await c.host.removeTree(podDirectory(c.paths, pod.uid))
+  if (pod.name !== '') await c.host.removeTree(podLogDirectory(c.paths, pod))
+  await removeLogLinks(c)
+}
+
+/** Links whose log has gone. A link that leads elsewhere is not ours. */
+export async function removeLogLinks(c: Pick<PodContext, 'host' | 'paths' | 'log'>): Promise<void> {
+  const directory = logLinksDirectory(c.paths)
+  try {
+    for (const name of (await c.host.list(directory)) ?? []) {
+      const target = await c.host.linkTarget(`${directory}/${name}`)
+      if (target === undefined || !target.startsWith(`${c.paths.podLogsDir}/`)) continue
+      if ((await c.host.kindOf(target)) === undefined) await c.host.remove(`${directory}/${name}`)
+    }
+  } catch (e) {
+    c.log.warn('links of old logs stay', { directory, error: asKeelsonError(e) })
+  }
+}

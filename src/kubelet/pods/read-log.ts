@@ -1,0 +1,140 @@
+// Reads a container's log as /containerLogs gives it: from a line count or a time on, to a number of bytes, with or without
+// times, and on as the container goes on. Memory is bounded by one piece of the file, whatever its size.
+import { fail } from '../../core/errors.js'
+import { isOver, newestOf, type ObservedContainer } from '../../core/pod-observed.js'
+import type { PodHost } from '../../ports/pod-host.js'
+import type { LogRequest } from '../../serve/endpoints/container-logs.js'
+import { lineTimeNanos, parseCriLine } from './cri-log.js'
+import { containerLogPath, podLogDirectory } from './names.js'
+import type { PodContext } from './ports.js'
+import type { PodRunner } from './runner.js'
+
+const pieceBytes = 64 * 1024
+const followMs = 200
+/** A runtime cuts lines at 16 KiB; a file without a newline in 1 MiB is not a log. */
+const maxLine = 1024 * 1024
+
+type LogContext = Pick<PodContext, 'host' | 'paths' | 'clock'>
+
+/** Throws at once when there is no such log; the lines come as they are read. */
+export async function readContainerLog(
+  request: LogRequest,
+  runner: Pick<PodRunner, 'find'>,
+  c: LogContext,
+  signal: AbortSignal,
+): Promise<AsyncIterable<string>> {
+  const { namespace, pod: name, container } = request
+  const what = `read the log of ${namespace}/${name} ${container}`
+  const pod = runner.find(namespace, name)
+  if (pod === undefined) throw fail('pod.not-found', `${what}: no such pod here`)
+  const newest = newestOf(pod, container)
+  const chosen = request.previous
+    ? pod.containers.find((one) => one.name === container && isOver(one) && one.id !== newest?.id)
+    : newest
+  if (chosen === undefined)
+    throw fail(
+      'pod.not-found',
+      newest === undefined
+        ? `${what}: it has not started, or there is no such container`
+        : `${what}: no earlier instance is kept`,
+    )
+  const path = `${podLogDirectory(c.paths, pod)}/${containerLogPath(container, chosen.attempt)}`
+  const isRunning = (): boolean => {
+    const now: ObservedContainer | undefined = runner
+      .find(namespace, name)
+      ?.containers.find((one) => one.id === chosen.id)
+    return now?.state === 'running' || now?.state === 'created'
+  }
+  return lines(path, request, c, isRunning, signal)
+}
+
+async function* lines(
+  path: string,
+  request: LogRequest,
+  c: LogContext,
+  isRunning: () => boolean,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  let rest = request.limitBytes ?? Number.POSITIVE_INFINITY
+  for await (const line of rawLines(path, request, c, isRunning, signal)) {
+    const parsed = parseCriLine(line)
+    if (parsed === undefined) continue
+    const time = request.sinceNanos === undefined ? undefined : lineTimeNanos(parsed)
+    if (request.sinceNanos !== undefined && time !== undefined && time < request.sinceNanos) continue
+    const text = request.timestamps ? `${parsed.time} ${parsed.text}` : parsed.text
+    const bytes = new TextEncoder().encode(text)
+    if (bytes.length > rest) {
+      yield new TextDecoder().decode(bytes.subarray(0, rest))
+      return
+    }
+    rest -= bytes.length
+    yield text
+  }
+}
+
+async function* rawLines(
+  path: string,
+  request: LogRequest,
+  { host, clock }: LogContext,
+  isRunning: () => boolean,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  let offset = request.tailLines === undefined ? 0 : await tailOffset(path, request.tailLines, host)
+  let inode: bigint | undefined
+  let left: Uint8Array = new Uint8Array()
+  while (!signal.aborted) {
+    // Asked before the read: what was written before the end is then certainly read.
+    const mayGrow = request.follow && isRunning()
+    const piece = await host.readAt(path, offset, pieceBytes)
+    if (piece !== undefined && inode !== undefined && (piece.inode !== inode || piece.size < offset)) {
+      // Rotated: the new file is read from its beginning.
+      inode = piece.inode
+      offset = 0
+      left = new Uint8Array()
+      continue
+    }
+    inode = piece?.inode
+    const bytes = piece?.bytes ?? new Uint8Array()
+    offset += bytes.length
+    const { whole, rest } = splitLines(left, bytes)
+    yield* whole
+    left = rest.length > maxLine ? new Uint8Array() : rest
+    if (bytes.length > 0) continue
+    if (!mayGrow) return
+    await clock.sleep(followMs, signal).catch(() => undefined)
+  }
+}
+
+function splitLines(
+  left: Uint8Array,
+  bytes: Uint8Array,
+): { readonly whole: readonly string[]; readonly rest: Uint8Array } {
+  const all = new Uint8Array(left.length + bytes.length)
+  all.set(left)
+  all.set(bytes, left.length)
+  const end = all.lastIndexOf(newline) + 1
+  const text = new TextDecoder().decode(all.subarray(0, end))
+  return { whole: text === '' ? [] : text.slice(0, -1).split('\n'), rest: all.slice(end) }
+}
+
+const newline = 10
+
+/** Where the last `count` lines begin, found from the end. */
+async function tailOffset(path: string, count: number, host: Pick<PodHost, 'readAt'>): Promise<number> {
+  const size = (await host.readAt(path, 0, 0))?.size ?? 0
+  if (count <= 0) return size
+  let found = 0
+  for (let end = size; end > 0; ) {
+    const from = Math.max(0, end - pieceBytes)
+    const piece = await host.readAt(path, from, end - from)
+    const bytes = piece?.bytes ?? new Uint8Array()
+    for (let i = bytes.length - 1; i >= 0; i -= 1) {
+      // The newline that ends the last line begins no line.
+      if (bytes[i] !== newline || from + i === size - 1) continue
+      found += 1
+      if (found === count) return from + i + 1
+    }
+    end = from
+  }
+  return 0
+}

@@ -1,0 +1,127 @@
+// Puts the pod runner together for `keelson kubelet`: from the configuration and the facts of the node to a running
+// runner with its endpoints and health checks.
+import type { EffectiveConfig } from '../../config/effective.js'
+import { bytes } from '../../core/bytes.js'
+import type { CgroupDriver } from '../../core/cgroup-name.js'
+import { parseResolvConf, type ResolvConf } from '../../core/resolv-conf.js'
+import type { CgroupTree } from '../../ports/cgroups.js'
+import type { Files } from '../../ports/files.js'
+import type { CriClient } from '../../ports/runtime.js'
+import type { Endpoint } from '../../serve/endpoint.js'
+import { containerLogs } from '../../serve/endpoints/container-logs.js'
+import { pods } from '../../serve/endpoints/pods.js'
+import { runInContainer } from '../../serve/endpoints/run.js'
+import { runningPods } from '../../serve/endpoints/runningpods.js'
+import type { NodeFacts } from '../node-facts.js'
+import type { KubeletPorts } from '../ports.js'
+import { defaultRootDir } from '../serve-settings.js'
+import { runCommand } from './exec.js'
+import { createLimiter } from './limiter.js'
+import type { PodPaths } from './names.js'
+import { createPlanner } from './planner.js'
+import type { PodContext } from './ports.js'
+import { readContainerLog } from './read-log.js'
+import { type PodRunner, startPodRunner } from './runner.js'
+import { runningPodList } from './running-pods.js'
+import { RuntimeView } from './runtime-view.js'
+import { watchStaticPods } from './static-source.js'
+import { readTerminationMessage } from './termination-message.js'
+
+export interface PodsInput {
+  readonly config: EffectiveConfig
+  readonly node: NodeFacts
+  readonly nodeName: string
+  readonly driver: CgroupDriver
+  readonly runtimeName: string
+  readonly runtime: CriClient
+  readonly images: CriClient
+  readonly cgroups: CgroupTree
+  readonly ports: Pick<KubeletPorts, 'files' | 'podHost' | 'procfs' | 'clock' | 'log' | 'metrics'>
+  readonly signal: AbortSignal
+}
+
+export interface RunningPods extends PodRunner {
+  readonly endpoints: readonly Endpoint[]
+}
+
+/** Enough to keep two cores busy, few enough that each start is quick. */
+const startsAtOnce = 8
+const maxResolvConf = 64 * 1024
+
+/** Undefined without staticPodPath: then no pod of this runtime is ours to start or to end. */
+export function startStaticPods(i: PodsInput): RunningPods | undefined {
+  const { config, ports } = i
+  const { kubelet } = config
+  const path = kubelet.staticPodPath
+  if (path === undefined || path === '') {
+    ports.log.info('staticPodPath is not set: no pods are run')
+    return undefined
+  }
+  const context = createContext(i)
+  const runner = startPodRunner({
+    context,
+    wanted: watchStaticPods({
+      path,
+      nodeName: i.nodeName,
+      rescanMs: kubelet.fileCheckFrequency,
+      resize: config.keelson.staticPodResize,
+      maxPods: kubelet.maxPods,
+      digest: ports.podHost.digest,
+      files: ports.files,
+      clock: ports.clock,
+      log: ports.log,
+      signal: i.signal,
+    }),
+    syncMs: kubelet.syncFrequency,
+    signal: i.signal,
+  })
+  return {
+    ...runner,
+    endpoints: [
+      pods(() => runner.pods()),
+      runningPods(() => runningPodList(runner.running())),
+      containerLogs((request, signal) => readContainerLog(request, runner, context, signal)),
+      runInContainer((request, signal) => runCommand(request, runner, context, signal)),
+    ],
+  }
+}
+
+function createContext(i: PodsInput): PodContext {
+  const { kubelet, process } = i.config
+  const { files, podHost: host, procfs, clock, log, metrics } = i.ports
+  const rootDir = process['root-dir'] ?? defaultRootDir
+  const paths: PodPaths = { rootDir, podLogsDir: kubelet.podLogsDir.replace(/\/+$/, '') }
+  const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
+  const timeoutMs = kubelet.runtimeRequestTimeout
+  return {
+    runtime: i.runtime.runtime,
+    images: i.images.image,
+    view: new RuntimeView({
+      runtime: i.runtime.runtime,
+      timeoutMs,
+      readMessage: (container, failed, logPath) =>
+        readTerminationMessage(container, failed, logPath, paths, host),
+    }),
+    cgroups: i.cgroups,
+    host,
+    clock,
+    log,
+    metrics,
+    planner: createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) }),
+    paths,
+    nodeName: i.nodeName,
+    hostIPs: given.length > 0 ? given : host.addresses().slice(0, 1),
+    runtimeName: i.runtimeName,
+    driver: i.driver,
+    nodeResolvConf: () => readNodeResolvConf(kubelet.resolvConf, files),
+    timeoutMs,
+    starts: createLimiter(startsAtOnce),
+    pulls: createLimiter(kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? startsAtOnce)),
+  }
+}
+
+/** An empty path means: pods inherit nothing. */
+async function readNodeResolvConf(path: string, files: Pick<Files, 'read'>): Promise<ResolvConf> {
+  const bytesRead = path === '' ? undefined : await files.read(path, maxResolvConf)
+  return parseResolvConf(new TextDecoder().decode(bytesRead ?? new Uint8Array()))
+}

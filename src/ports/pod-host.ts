@@ -1,0 +1,45 @@
+// What running pods needs of the machine besides cgroups and the runtime: directories, volumes, links, log files.
+
+export type PathKind = 'file' | 'directory' | 'socket' | 'char-device' | 'block-device' | 'other'
+
+export interface DirectoryOptions {
+  readonly mode: number
+  /** Also sets the set-group-id bit, so that what is made inside belongs to the group. */
+  readonly gid?: number
+}
+
+export interface LogPiece {
+  readonly bytes: Uint8Array
+  /** Of the whole file at that moment. */
+  readonly size: number
+  /** Tells a rotated file from the one before. */
+  readonly inode: bigint
+}
+
+export interface PodHost {
+  /** Hexadecimal, at least 32 digits; the same text has the same digest for ever. */
+  digest(text: string): string
+  /** Addresses of this machine, loopback and link-local left out, IPv4 first. */
+  addresses(): readonly string[]
+  /** Parents included. An existing directory keeps what is in it. */
+  ensureDirectory(path: string, options: DirectoryOptions): Promise<void>
+  /** An existing file is left as it is. */
+  ensureFile(path: string, mode: number): Promise<void>
+  /** Written in place: a file that is mounted into a container must stay the same file. */
+  writeFile(path: string, text: string, mode: number): Promise<void>
+  /** Links followed. Undefined: nothing there. */
+  kindOf(path: string): Promise<PathKind | undefined>
+  /** Names in a directory; undefined: no such directory. */
+  list(path: string): Promise<readonly string[] | undefined>
+  /** A symbolic link that leads to `target`; one that is there is replaced. */
+  link(target: string, path: string): Promise<void>
+  /** Where a link leads; undefined: no link. */
+  linkTarget(path: string): Promise<string | undefined>
+  remove(path: string): Promise<void>
+  /** Unmounts what is mounted below, then removes everything; links are removed and never followed. */
+  removeTree(path: string): Promise<void>
+  /** Nothing happens when something is mounted there already. */
+  mountTmpfs(path: string, sizeBytes: bigint | undefined, mode: number): Promise<void>
+  /** At most `length` bytes from `offset`; undefined: no such file. */
+  readAt(path: string, offset: number, length: number): Promise<LogPiece | undefined>
+}

@@ -1,0 +1,73 @@
+// /containerLogs/{namespace}/{pod}/{container}: a container's output, with the query parameters of `kubectl logs`.
+import { fail } from '../../core/errors.js'
+import { parseTime } from '../../core/rfc3339.js'
+import type { Endpoint } from '../endpoint.js'
+import { safeHeaders } from '../failures.js'
+
+export interface LogRequest {
+  readonly namespace: string
+  readonly pod: string
+  readonly container: string
+  readonly follow: boolean
+  readonly previous: boolean
+  readonly timestamps: boolean
+  /** Lines before this are left out. */
+  readonly sinceNanos: bigint | undefined
+  readonly tailLines: number | undefined
+  readonly limitBytes: number | undefined
+}
+
+export type ReadLog = (request: LogRequest, signal: AbortSignal) => Promise<AsyncIterable<string>>
+
+export const containerLogs = (read: ReadLog, nowMs: () => number = Date.now): Endpoint => ({
+  name: 'containerLogs',
+  path: '/containerLogs/{namespace}/{pod}/{container}',
+  methods: ['GET'],
+  longRunning: true,
+  async handle(request, { params, query }) {
+    // The lines come after the handler has returned, so they end with the client and not with the handler.
+    const body = await read(parseLogRequest(params, query, nowMs()), request.signal)
+    return { status: 200, headers: { ...safeHeaders, 'content-type': 'text/plain; charset=utf-8' }, body }
+  },
+})
+
+export function parseLogRequest(
+  params: Readonly<Record<string, string>>,
+  query: URLSearchParams,
+  nowMs: number,
+): LogRequest {
+  const sinceSeconds = wholeNumber(query, 'sinceSeconds')
+  const sinceTime = query.get('sinceTime')
+  const at = sinceTime === null ? undefined : parseTime(sinceTime)
+  if (sinceTime !== null && at === undefined)
+    throw fail('request.invalid', `sinceTime=${sinceTime.slice(0, 80)}: not a time of RFC 3339`)
+  if (at !== undefined && sinceSeconds !== undefined)
+    throw fail('request.invalid', 'sinceTime and sinceSeconds: give one of them')
+  const since = sinceSeconds === undefined ? at : BigInt(Math.trunc(nowMs) - sinceSeconds * 1000) * 1_000_000n
+  return {
+    namespace: params['namespace'] ?? '',
+    pod: params['pod'] ?? '',
+    container: params['container'] ?? '',
+    follow: flag(query, 'follow'),
+    previous: flag(query, 'previous'),
+    timestamps: flag(query, 'timestamps'),
+    sinceNanos: since,
+    tailLines: wholeNumber(query, 'tailLines'),
+    limitBytes: wholeNumber(query, 'limitBytes'),
+  }
+}
+
+function flag(query: URLSearchParams, key: string): boolean {
+  const value = query.get(key)
+  if (value === null || value === 'false' || value === '0') return false
+  if (value === '' || value === 'true' || value === '1') return true
+  throw fail('request.invalid', `${key}=${value.slice(0, 80)}: write true or false`)
+}
+
+function wholeNumber(query: URLSearchParams, key: string): number | undefined {
+  const value = query.get(key)
+  if (value === null || value === '') return undefined
+  if (!/^\d{1,12}$/.test(value))
+    throw fail('request.invalid', `${key}=${value.slice(0, 80)}: write a whole number`)
+  return Number(value)
+}
