@@ -1,8 +1,9 @@
 // Bad input, one row each: one clear error, exit status 1 or 2, and nothing on the node has changed.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { bundleCommand } from '../support/command.js'
 import {
   clusterWith,
   configPath,
@@ -269,25 +270,17 @@ test('no root: a directory of somebody else', async (ctx) => {
     ctx.skip('becoming another user needs root')
   }
   await chmod(node.top, 0o755)
-  const repository = resolve(import.meta.dirname, '../..')
-  const child = spawnSync(
-    process.execPath,
-    [
-      join(repository, 'node_modules/tsx/dist/cli.mjs'),
-      join(repository, 'src/cli/main.ts'),
-      'node',
-      ...upgrade,
-      '--rootfs',
-      node.root,
-    ],
-    {
-      uid: 65534,
-      gid: 65534,
-      encoding: 'utf8',
-      timeout: 60_000,
-      env: { PATH: process.env.PATH ?? '', TMPDIR: '/tmp' },
-    },
-  )
+  // Not from the repository: the other user may not be able to read it where it lies.
+  const bundle = await bundleCommand()
+  await chmod(dirname(bundle.main), 0o755)
+  const child = spawnSync(process.execPath, [bundle.main, 'node', ...upgrade, '--rootfs', node.root], {
+    uid: 65534,
+    gid: 65534,
+    encoding: 'utf8',
+    timeout: 60_000,
+    env: { PATH: process.env.PATH ?? '', TMPDIR: '/tmp' },
+  })
+  await bundle.remove()
   expect(child.stderr).toMatch(
     /permission denied; run the command as root \[(file\.write-failed|input\.unreadable)\]/,
   )
