@@ -20,9 +20,6 @@ export const wellKnownEndpoints: Readonly<Record<NodeOs, readonly [string, ...st
 
 export const defaultEndpoint = (os: NodeOs): string => wellKnownEndpoints[os][0]
 
-/** What the kubelet itself uses when nothing names an endpoint; note /run, where kubeadm says /var/run. */
-export const kubeletDefaultEndpoint = 'unix:///run/containerd/containerd.sock'
-
 const schemeOf: Readonly<Record<NodeOs, string>> = { linux: 'unix', windows: 'npipe' }
 
 export interface NormalEndpoint {

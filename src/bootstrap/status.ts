@@ -1,7 +1,13 @@
 // Every place that names a CRI socket on this node, which one the kubelet goes by, and what does not fit together.
 import { isKeelsonError } from '../core/errors.js'
+import {
+  decideSocketFindings,
+  decideWinner,
+  type SocketPlace,
+  type SocketPlaces,
+  type SocketStatus,
+} from '../doctor/socket-places.js'
 import type { NodePorts } from '../ports/bootstrap.js'
-import { kubeletDefaultEndpoint } from './cri-socket.js'
 import { readJournal } from './execute/journal.js'
 import { flagsTextOf, instanceOf, type NodeFacts, readNodeFacts } from './facts.js'
 import { endpointOfInstance } from './instance-config.js'
@@ -15,13 +21,6 @@ import {
   kubeletFlagsPath,
 } from './paths.js'
 import { decodeText } from './yaml-text.js'
-
-export interface SocketPlace {
-  readonly place: string
-  /** Undefined: the place names no endpoint. */
-  readonly endpoint: string | undefined
-  readonly note?: string
-}
 
 export interface StatusFinding {
   readonly problem: string
@@ -42,28 +41,34 @@ export interface NodeStatus {
   readonly findings: readonly StatusFinding[]
 }
 
-interface Places {
-  readonly flag: SocketPlace
-  readonly instance: SocketPlace
-  readonly config: SocketPlace
-  readonly annotation: SocketPlace
-  readonly running: SocketPlace
+/** The sockets alone, with what else is read on the way; what the doctor takes. */
+export async function readSocketStatus(
+  ports: NodePorts,
+  nodeName: string | undefined,
+): Promise<SocketStatus & { readonly facts: NodeFacts }> {
+  const facts = await readNodeFacts(ports, { nodeName, detect: true })
+  const places = readPlaces(facts, await ports.kubelet.runningArguments())
+  const wins = decideWinner(places)
+  const answers = await ports.sockets.answers(wins.endpoint)
+  return {
+    facts,
+    places,
+    listening: facts.listening,
+    wins: { ...wins, answers },
+    findings: decideSocketFindings(places, wins.endpoint, answers),
+  }
 }
 
 export async function readNodeStatus(ports: NodePorts, nodeName: string | undefined): Promise<NodeStatus> {
-  const facts = await readNodeFacts(ports, { nodeName, detect: true })
-  const running = await ports.kubelet.runningArguments()
-  const places = readPlaces(facts, running)
-  const wins = decideWinner(places)
-  const answers = await ports.sockets.answers(wins.endpoint)
+  const { facts, places, listening, wins, findings } = await readSocketStatus(ports, nodeName)
   const pending = (await readJournal(ports.files).catch(() => undefined)) !== undefined
   return {
     node: facts.nodeName,
     places: [places.flag, places.instance, places.config, places.annotation, places.running],
-    listening: facts.listening,
-    wins: { ...wins, answers },
+    listening,
+    wins,
     findings: [
-      ...decideFindings(places, wins.endpoint, answers),
+      ...findings.map(({ problem, remedy }) => ({ problem, remedy })),
       ...(pending
         ? [
             {
@@ -87,7 +92,7 @@ function tryRead(place: string, read: () => string | undefined, missing: string)
   }
 }
 
-function readPlaces(facts: NodeFacts, running: readonly string[] | undefined): Places {
+function readPlaces(facts: NodeFacts, running: readonly string[] | undefined): SocketPlaces {
   const absent = (bytes: Uint8Array | undefined, set: string): string =>
     bytes === undefined ? 'no such file' : set
   return {
@@ -130,57 +135,6 @@ function runningPlace(running: readonly string[] | undefined): SocketPlace {
   if (word === undefined)
     return { place, endpoint: undefined, note: 'its command line names none, so config.yaml counts' }
   return { place, endpoint: word.includes('=') ? word.slice(word.indexOf('=') + 1) : running[at + 1] }
-}
-
-function decideWinner({ flag, config }: Places): { endpoint: string; place: string; why: string } {
-  if (flag.endpoint !== undefined)
-    return { endpoint: flag.endpoint, place: flag.place, why: 'a flag beats config.yaml' }
-  if (config.endpoint !== undefined)
-    return { endpoint: config.endpoint, place: config.place, why: 'no flag is set' }
-  return {
-    endpoint: kubeletDefaultEndpoint,
-    place: 'default of the kubelet',
-    why: 'nothing names an endpoint',
-  }
-}
-
-/** /var/run is a link to /run on every system that has both. */
-const isSameEndpoint = (a: string, b: string): boolean =>
-  a.replace('/var/run/', '/run/') === b.replace('/var/run/', '/run/')
-
-function decideFindings(
-  { flag, instance, config, annotation, running }: Places,
-  wins: string,
-  answers: boolean,
-): StatusFinding[] {
-  const findings: StatusFinding[] = []
-  const add = (problem: string, remedy: string) => findings.push({ problem, remedy })
-  for (const { place, note } of [flag, instance, config])
-    if (note?.startsWith('read ')) add(`${place} cannot be used`, note)
-  if (!answers)
-    add(`nothing answers at ${wins}`, 'start that runtime, or move the node with keelson node use-socket URL')
-  if (flag.endpoint !== undefined && instance.endpoint !== undefined)
-    add(
-      `${flag.place} carries --${endpointFlag} beside ${instance.place}: the flag wins`,
-      `take the flag out, or run keelson node use-socket ${instance.endpoint}`,
-    )
-  if (
-    instance.endpoint !== undefined &&
-    config.endpoint !== undefined &&
-    !isSameEndpoint(instance.endpoint, config.endpoint)
-  )
-    add(
-      `${config.place} names ${config.endpoint}, ${instance.place} names ${instance.endpoint}`,
-      'run keelson node upgrade node phase kubelet-config, unless a patch is meant to differ',
-    )
-  if (annotation.endpoint !== undefined && !isSameEndpoint(annotation.endpoint, wins))
-    add(
-      `the annotation names ${annotation.endpoint}, the kubelet uses ${wins}`,
-      'upgrade commands up to 1.36 ask the annotation first: change or remove it',
-    )
-  if (running.endpoint !== undefined && !isSameEndpoint(running.endpoint, wins))
-    add(`the running kubelet still uses ${running.endpoint}`, 'restart it: systemctl restart kubelet')
-  return findings
 }
 
 export function formatNodeStatus(status: NodeStatus): string {

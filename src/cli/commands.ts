@@ -14,9 +14,19 @@ export interface CommandEntry {
 
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'doctor',
+    summary: 'what is wrong with this node, and what to do about it',
+    load: () => import('./doctor.js'),
+  },
+  {
     name: 'cri',
     summary: 'the CRI server in front of a runtime: forwards everything, fills in what is missing',
     load: () => import('./cri.js'),
+  },
+  {
+    name: 'companion',
+    summary: 'Memory QoS beside another kubelet; rollback takes everything back',
+    load: () => import('./companion.js'),
   },
   {
     name: 'explain',

@@ -1,5 +1,6 @@
-// A preflight check: one question about the node, asked before anything changes. It changes nothing itself.
+// What preflight looks at before anything changes. The questions themselves are the doctor's, where it has them.
 import type { KubernetesVersion } from '../../core/kubernetes-version.js'
+import type { Check } from '../../doctor/check.js'
 import type { HostFacts, RuntimeAnswer } from '../../ports/bootstrap.js'
 import type { CommandName } from '../kubeadm-documents.js'
 
@@ -15,18 +16,4 @@ export interface PreflightFacts {
   readonly staleFlag: string | undefined
 }
 
-export type Finding =
-  | { readonly level: 'ok' }
-  | { readonly level: 'skipped'; readonly message: string }
-  | { readonly level: 'warning' | 'error'; readonly message: string; readonly remedy: string }
-
-export interface PreflightCheck {
-  readonly name: string
-  readonly asks: string
-  run(facts: PreflightFacts): Finding
-}
-
-export const ok: Finding = { level: 'ok' }
-export const skipped = (message: string): Finding => ({ level: 'skipped', message })
-export const warn = (message: string, remedy: string): Finding => ({ level: 'warning', message, remedy })
-export const error = (message: string, remedy: string): Finding => ({ level: 'error', message, remedy })
+export type PreflightCheck = Check<PreflightFacts>

@@ -1,6 +1,8 @@
 // Asks every check and decides whether the command may go on.
 import { fail } from '../../core/errors.js'
 import { didYouMean } from '../../core/nearest-name.js'
+import type { Finding } from '../../doctor/check.js'
+import { worstOf } from '../../doctor/run.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 import type { PhaseContext } from '../context.js'
 import { flagsTextOf } from '../facts.js'
@@ -44,10 +46,24 @@ export function decidePreflight(facts: PreflightFacts, ignore: readonly string[]
         { name },
       )
   return preflightChecks.map((check) => {
-    const finding = check.run(facts)
-    const passes = finding.level === 'error' && (ignored.has('all') || ignored.has(check.name))
-    return { name: check.name, ...finding, level: passes ? 'ignored' : finding.level }
+    const { severity, message, remedy } = worstOf(check.run(facts))
+    const passes = severity === 'error' && (ignored.has('all') || ignored.has(check.name))
+    return {
+      name: check.name,
+      level: passes ? 'ignored' : levels[severity],
+      ...(message === '' ? {} : { message }),
+      ...(remedy === undefined ? {} : { remedy }),
+    }
   })
+}
+
+/** kubeadm's words. What is only worth knowing keeps no command from running. */
+const levels: Readonly<Record<Finding['severity'], PreflightResult['level']>> = {
+  ok: 'ok',
+  info: 'ok',
+  skipped: 'skipped',
+  warn: 'warning',
+  error: 'error',
 }
 
 export function requirePreflight(results: readonly PreflightResult[]): void {

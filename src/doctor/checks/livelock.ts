@@ -1,0 +1,35 @@
+// KEP-2570, failure modes: processes that reclaim and allocate in turns at memory.high and never get on.
+import { isKernelAtLeast, parseKernelVersion } from '../../core/kernel-check.js'
+import { type Check, error, firstOf, ok, skipped } from '../check.js'
+import type { DoctorFacts } from '../facts.js'
+import { createNamer } from '../names.js'
+import { isLivelocked } from '../pod-cgroup.js'
+
+export const livelock: Check<DoctorFacts> = {
+  name: 'livelock',
+  asks: 'Does a container stand still at memory.high?',
+  run(facts) {
+    const { cgroups, host } = facts
+    if (cgroups === undefined) return skipped('no cgroup hierarchy could be read')
+    if (cgroups.mode !== 'v2') return skipped('cgroup v1 has no memory.high')
+    const stuck = cgroups.pods.filter(
+      (c) => c.containerId !== undefined && isLivelocked(c, cgroups.intervalMs),
+    )
+    if (stuck.length === 0) return ok(`looked twice, ${cgroups.intervalMs} ms apart`)
+    const nameOf = createNamer(facts)
+    const version = parseKernelVersion(host.kernelRelease ?? '')
+    const old = version !== undefined && !isKernelAtLeast(version, 5, 9)
+    return error(
+      `${stuck.length} containers use no CPU while memory.high holds them back`,
+      `${old ? `kernel ${host.kernelRelease ?? ''} is older than 5.9: upgrade it; until then` : 'until they are mended'} raise their memory limits, or set memoryThrottlingFactor: 1.0`,
+      firstOf(
+        stuck.map(
+          (c) =>
+            `${nameOf(c)}: CPU +${c.after.cpuMicros - c.before.cpuMicros} us, high events +${c.after.highEvents - c.before.highEvents}${
+              c.after.fullAvg10 === undefined ? '' : `, memory.pressure full avg10=${c.after.fullAvg10}`
+            }`,
+        ),
+      ),
+    )
+  },
+}

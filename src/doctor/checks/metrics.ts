@@ -1,0 +1,39 @@
+// KEP-2371: can this runtime feed /metrics/cadvisor by itself?
+import { isGateEnabled } from '../../core/feature-gates.js'
+import { type Check, firstOf, info, ok, skipped, warn } from '../check.js'
+import type { DoctorFacts } from '../facts.js'
+import { requiredMetrics } from '../required-metrics.js'
+
+/** What a kernel may lack; the rest is the runtime's business. */
+const kernelDependent = /^container_(pressure_|hugetlb_|memory_swap|blkio_|fs_|cpu_cfs_)/
+
+export const metrics: Check<DoctorFacts> = {
+  name: 'metrics',
+  asks: 'Does the runtime deliver the metrics that the kubelet is to serve?',
+  run({ runtime, runtimeFacts, kubelet }) {
+    if (runtime === undefined || runtimeFacts === undefined) return skipped('no runtime answered')
+    const { descriptors } = runtimeFacts
+    const who = `${runtime.name} ${runtime.version}`
+    const wanted = isGateEnabled(kubelet.loaded.config.gates, 'PodAndContainerStatsFromCRI')
+    const say = (message: string, evidence: readonly string[]) =>
+      wanted
+        ? warn(
+            message,
+            'upgrade the runtime, or put keelson cri in front of it; until then figures come from cgroups',
+            evidence,
+          )
+        : info(`${message}; PodAndContainerStatsFromCRI is off, so figures come from cgroups`, evidence)
+    if (descriptors.kind === 'failed') return say(`${who} failed to list its metrics`, [descriptors.reason])
+    if (descriptors.kind === 'unimplemented')
+      return say(`${who} has no metrics of its own`, ['ListMetricDescriptors: UNIMPLEMENTED'])
+    const missing = requiredMetrics.filter((name) => !descriptors.names.includes(name))
+    const evidence = [
+      `${descriptors.names.length} metrics, ${requiredMetrics.length - missing.length} of ${requiredMetrics.length} required ones`,
+    ]
+    if (missing.length === 0) return ok(...evidence)
+    const lost = missing.filter((name) => !kernelDependent.test(name))
+    if (lost.length === 0)
+      return info('metrics are missing that not every kernel can give', [...evidence, ...firstOf(missing)])
+    return say(`${who} lacks ${lost.length} required metrics`, [...evidence, ...firstOf(lost)])
+  },
+}

@@ -1,0 +1,23 @@
+// Shared with preflight. Below another root (--rootfs) the running system says nothing, so it is only a warning there.
+import type { HostFacts, RuntimeAnswer } from '../../ports/bootstrap.js'
+import { type Check, error, ok, warn } from '../check.js'
+
+interface Facts {
+  readonly endpoint: string
+  readonly endpointAnswers: boolean
+  readonly runtime: RuntimeAnswer | undefined
+  readonly host: Pick<HostFacts, 'privileged'>
+}
+
+export const runtimeAnswers: Check<Facts> = {
+  name: 'runtime-answers',
+  asks: 'Does a container runtime answer at the chosen endpoint?',
+  run({ endpoint, endpointAnswers, runtime, host }) {
+    const say = host.privileged === undefined ? warn : error
+    if (!endpointAnswers)
+      return say(`nothing answers at ${endpoint}`, 'start the runtime, or choose another endpoint')
+    if (runtime === undefined)
+      return say(`what answers at ${endpoint} does not speak CRI v1`, 'check that it is a container runtime')
+    return ok(`${runtime.name} ${runtime.version} at ${endpoint}`)
+  },
+}

@@ -1,0 +1,23 @@
+// KEP-4033: from one release on the kubelet refuses a runtime that does not answer RuntimeConfig.
+import { oldestAnsweringRuntimes } from '../../core/decide-driver.js'
+import { fallbackRemovedIn } from '../../core/feature-gate-table.js'
+import { type Check, error, ok, skipped, warn } from '../check.js'
+import type { DoctorFacts } from '../facts.js'
+
+export const runtimeSupport: Check<DoctorFacts> = {
+  name: 'runtime-support',
+  asks: 'Will the next Kubernetes releases still take this runtime?',
+  run({ runtime, version, kubelet }) {
+    if (runtime === undefined) return skipped('no runtime answered')
+    const who = `${runtime.name} ${runtime.version}`
+    if (runtime.runtimeConfig === 'failed') return skipped(`${who} did not answer RuntimeConfig in time`)
+    if (runtime.runtimeConfig === 'known') return ok(`${who} answers RuntimeConfig`)
+    const { profile } = kubelet.loaded.config
+    const removed = fallbackRemovedIn[profile]
+    const remedy = `upgrade to ${oldestAnsweringRuntimes} or later, or put keelson cri in front of it, before the kubelet becomes 1.${removed}`
+    const evidence = ['RuntimeConfig: UNIMPLEMENTED', `profile ${profile}: fallback removed in 1.${removed}`]
+    return version.minor >= removed
+      ? error(`Kubernetes 1.${version.minor} refuses to start with ${who}`, remedy, evidence)
+      : warn(`${who} loses support with Kubernetes 1.${removed}`, remedy, evidence)
+  },
+}

@@ -1,0 +1,43 @@
+// KEP-2570, monitoring: containers that wait at memory.high, and those that are about to.
+import { type Check, type Finding, firstOf, info, ok, skipped, warn } from '../check.js'
+import type { DoctorFacts } from '../facts.js'
+import { formatAmount } from '../format.js'
+import { createNamer } from '../names.js'
+import { isLivelocked, isNearHigh, isThrottled, type PodCgroup } from '../pod-cgroup.js'
+
+export const throttling: Check<DoctorFacts> = {
+  name: 'throttling',
+  asks: 'Are containers held back by memory.high?',
+  run(facts) {
+    const { cgroups } = facts
+    if (cgroups === undefined) return skipped('no cgroup hierarchy could be read')
+    if (cgroups.mode !== 'v2') return skipped('cgroup v1 has no memory.high')
+    const candidates = cgroups.pods.filter((c) => c.containerId !== undefined || c.high !== 'max')
+    // Those are the business of livelock.
+    const alive = candidates.filter((c) => !isLivelocked(c, cgroups.intervalMs))
+    const throttled = alive.filter(isThrottled)
+    const near = alive.filter((c) => isNearHigh(c) && !throttled.includes(c))
+    const nameOf = createNamer(facts)
+    const show = (list: readonly PodCgroup[]) => firstOf(list.map((c) => describe(c, nameOf)))
+    const findings: Finding[] = []
+    if (throttled.length > 0)
+      findings.push(
+        warn(
+          `${throttled.length} containers are throttled significantly`,
+          'raise the memory limit or the request of their pods, or memoryThrottlingFactor of the node (1.0: no early throttling)',
+          show(throttled),
+        ),
+      )
+    if (near.length > 0)
+      findings.push(
+        info(`${near.length} containers are within 5 % of memory.high`, show(near), 'watch memory.events'),
+      )
+    return findings.length === 0 ? ok(`${candidates.length} containers looked at`) : findings
+  },
+}
+
+function describe({ high, before, after, ...c }: PodCgroup, nameOf: (c: PodCgroup) => string): string {
+  const rise = after.highEvents - before.highEvents
+  const pressure = after.fullAvg10 === undefined ? '' : `, memory.pressure full avg10=${after.fullAvg10}`
+  return `${nameOf({ high, before, after, ...c })}: memory.current=${formatAmount(after.current)} memory.high=${formatAmount(high)}, high events +${rise}${pressure}`
+}

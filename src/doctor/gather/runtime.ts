@@ -1,0 +1,153 @@
+// Asks the runtime everything the checks want, side by side, each question with a short deadline. What it does not
+// answer is left out.
+import { asKeelsonError, isKeelsonError } from '../../core/errors.js'
+import { ContainerState } from '../../cri-api/api.js'
+import type { RuntimeAnswer } from '../../ports/bootstrap.js'
+import type { CgroupTree } from '../../ports/cgroups.js'
+import type { CallOptions, CriClient } from '../../ports/runtime.js'
+import type { MetricDescriptors, RunningContainer, RuntimeFacts } from '../facts.js'
+import type { DoctorPorts, DriverEvidence } from '../ports.js'
+
+export interface RuntimeInput {
+  readonly ports: Pick<DoctorPorts, 'connect' | 'askDriver' | 'gatherEvidence'>
+  readonly endpoint: string
+  readonly cgroups: CgroupTree | undefined
+  readonly cgroupRoot: string | undefined
+  readonly signal: AbortSignal
+}
+
+export interface GatheredRuntime {
+  readonly answer: RuntimeAnswer
+  readonly facts: RuntimeFacts
+}
+
+const callMs = 1_500
+/** Enough to see a pattern within the time of a run. */
+const maxContainers = 64
+const atOnce = 8
+
+/** Undefined: no CRI v1 runtime answers there. */
+export async function gatherRuntime(input: RuntimeInput): Promise<GatheredRuntime | undefined> {
+  const { ports, endpoint, cgroups, cgroupRoot, signal } = input
+  const client = open(ports, endpoint)
+  if (client === undefined) return undefined
+  const options: CallOptions = { timeoutMs: callMs, signal }
+  try {
+    const version = await client.runtime.version({ version: 'v1' }, options)
+    const [driver, conditions, evidence, containers, descriptors] = await Promise.all([
+      ports.askDriver(client, callMs, signal),
+      readConditions(client, options),
+      cgroups === undefined ? nothing : ports.gatherEvidence(client, cgroups, cgroupRoot, signal),
+      readContainers(client, options),
+      readDescriptors(client, options),
+    ])
+    const known =
+      driver.kind === 'unimplemented' ? 'unimplemented' : driver.kind === 'failed' ? 'failed' : 'known'
+    return {
+      answer: { name: version.runtimeName, version: version.runtimeVersion, runtimeConfig: known },
+      facts: { ...evidence, driver, conditions, containers, descriptors },
+    }
+  } catch (e) {
+    if (!isKeelsonError(e)) throw e
+    return undefined
+  } finally {
+    client.close()
+  }
+}
+
+const nothing: DriverEvidence = {
+  sandboxes: [],
+  handlers: [],
+  populated: { cgroupfs: false, systemd: false },
+}
+
+/** An endpoint that is no unix socket is a finding, not an end. */
+function open(ports: Pick<DoctorPorts, 'connect'>, endpoint: string): CriClient | undefined {
+  try {
+    return ports.connect(endpoint, callMs)
+  } catch (e) {
+    if (!isKeelsonError(e)) throw e
+    return undefined
+  }
+}
+
+async function readConditions(client: CriClient, options: CallOptions): Promise<RuntimeFacts['conditions']> {
+  try {
+    const { status } = await client.runtime.status({}, options)
+    return (status?.conditions ?? []).map((c) => ({ type: c.type, status: c.status, message: c.message }))
+  } catch (e) {
+    return [{ type: 'RuntimeReady', status: false, message: asKeelsonError(e).message }]
+  }
+}
+
+async function readDescriptors(client: CriClient, options: CallOptions): Promise<MetricDescriptors> {
+  try {
+    const { descriptors } = await client.runtime.listMetricDescriptors({}, options)
+    return { kind: 'listed', names: descriptors.map((d) => d.name) }
+  } catch (e) {
+    const error = asKeelsonError(e)
+    return error.code === 'runtime.unimplemented'
+      ? { kind: 'unimplemented' }
+      : { kind: 'failed', reason: error.message }
+  }
+}
+
+async function readContainers(client: CriClient, options: CallOptions): Promise<readonly RunningContainer[]> {
+  try {
+    const filter = { state: { state: ContainerState.CONTAINER_RUNNING } }
+    const { containers } = await client.runtime.listContainers({ filter }, options)
+    const queue = containers.slice(0, maxContainers)
+    const found: RunningContainer[] = []
+    const work = async (): Promise<void> => {
+      for (let c = queue.shift(); c !== undefined; c = queue.shift()) {
+        const { labels, metadata, id } = c
+        const pod = `${labels['io.kubernetes.pod.namespace'] ?? ''}/${labels['io.kubernetes.pod.name'] ?? ''}`
+        const name = labels['io.kubernetes.container.name'] ?? metadata?.name ?? ''
+        found.push({ id, name: `${pod}/${name}`, unified: await readUnified(client, id, options) })
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch (e) {
+    if (!isKeelsonError(e)) throw e
+    return []
+  }
+}
+
+async function readUnified(
+  client: CriClient,
+  containerId: string,
+  options: CallOptions,
+): Promise<RunningContainer['unified']> {
+  try {
+    const { info } = await client.runtime.containerStatus({ containerId, verbose: true }, options)
+    return parseUnified(info.info)
+  } catch (e) {
+    if (!isKeelsonError(e)) throw e
+    return undefined
+  }
+}
+
+/** containerd's verbose status holds the request as `config`, and what it made of it as `runtimeSpec`. */
+export function parseUnified(text: string | undefined): RunningContainer['unified'] {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text ?? '')
+  } catch {
+    return undefined
+  }
+  const unified = at(parsed, ['config', 'linux', 'resources', 'unified'])
+  if (typeof unified !== 'object' || unified === null) return undefined
+  return Object.fromEntries(
+    Object.entries(unified).filter((e): e is [string, string] => typeof e[1] === 'string'),
+  )
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  let found = value
+  for (const key of path) {
+    if (typeof found !== 'object' || found === null) return undefined
+    found = (found as Readonly<Record<string, unknown>>)[key]
+  }
+  return found
+}

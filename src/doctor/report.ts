@@ -1,0 +1,86 @@
+// The doctor's report for people and for programs. Findings that need nobody stay short.
+import type { Finding, Severity } from './check.js'
+import type { DoctorFacts } from './facts.js'
+import type { CheckAnswer, Report } from './run.js'
+
+export interface ReportOptions {
+  /** Also what was seen where all is well. */
+  readonly verbose: boolean
+}
+
+const nameWidth = 20
+const indent = ' '.repeat(9)
+
+export function formatReport(report: Report, facts: DoctorFacts, options: ReportOptions): string {
+  const lines = [headline(facts), '']
+  for (const answer of report.answers) lines.push(...formatAnswer(answer, options))
+  return `${[...lines, '', summary(report)].join('\n')}\n`
+}
+
+function headline({ host, cgroups, runtime }: DoctorFacts): string {
+  const words = [
+    `node ${host.hostname}`,
+    `kernel ${host.kernelRelease ?? 'unknown'}`,
+    cgroups === undefined ? 'no cgroups' : `cgroup ${cgroups.mode}`,
+    runtime === undefined ? 'no runtime' : `${runtime.name} ${runtime.version}`,
+  ]
+  return words.join(', ')
+}
+
+const shown: Readonly<Record<Severity, string>> = {
+  ok: 'ok',
+  skipped: '-',
+  info: 'info',
+  warn: 'WARN',
+  error: 'ERROR',
+}
+
+function formatAnswer(
+  { name, asks, severity, findings, page }: CheckAnswer,
+  options: ReportOptions,
+): string[] {
+  const line = (s: Severity, text: string): string =>
+    `${shown[s].padEnd(6)} ${name.padEnd(nameWidth)} ${text}`
+  if (severity === 'ok') {
+    const seen = findings.flatMap((f) => f.evidence)
+    return [line('ok', asks), ...(options.verbose ? seen.map((e) => `${indent}seen ${e}`) : [])]
+  }
+  const worth = findings.filter((f) => f.severity !== 'ok')
+  return [
+    ...worth.flatMap((f) => [line(f.severity, f.message), ...details(f)]),
+    ...(severity === 'warn' || severity === 'error' ? [`${indent}page ${page}`] : []),
+  ]
+}
+
+const details = ({ evidence, remedy, severity }: Finding): string[] =>
+  severity === 'skipped'
+    ? []
+    : [
+        ...evidence.map((e) => `${indent}seen ${e}`),
+        ...(remedy === undefined ? [] : [`${indent}do   ${remedy}`]),
+      ]
+
+function summary({ answers, counts }: Report): string {
+  const parts = [
+    `${counts.error} errors`,
+    `${counts.warn} warnings`,
+    `${counts.info} to know`,
+    `${counts.ok} well`,
+    `${counts.skipped} not asked`,
+  ]
+  return `${answers.length} checks: ${parts.join(', ')}`
+}
+
+/** JSON's own words; amounts are in the evidence as text. */
+export const reportValue = (report: Report, facts: DoctorFacts): object => ({
+  node: facts.host.hostname,
+  kernel: facts.host.kernelRelease ?? null,
+  cgroup: facts.cgroups?.mode ?? null,
+  runtime: facts.runtime ?? null,
+  endpoint: facts.endpoint,
+  counts: report.counts,
+  checks: report.answers.map((a) => ({
+    ...a,
+    findings: a.findings.map((f) => ({ ...f, remedy: f.remedy ?? null })),
+  })),
+})

@@ -1,0 +1,103 @@
+// Every place that names a CRI socket on a node, which one the kubelet goes by, and what does not fit together.
+// Reading the places is bootstrap's business, which shows the same in `keelson node status`.
+
+export interface SocketPlace {
+  readonly place: string
+  /** Undefined: the place names no endpoint. */
+  readonly endpoint: string | undefined
+  readonly note?: string
+}
+
+export interface SocketPlaces {
+  readonly flag: SocketPlace
+  readonly instance: SocketPlace
+  readonly config: SocketPlace
+  readonly annotation: SocketPlace
+  readonly running: SocketPlace
+}
+
+export interface SocketWinner {
+  readonly endpoint: string
+  readonly place: string
+  readonly why: string
+}
+
+export interface SocketFinding {
+  readonly id:
+    | 'unreadable'
+    | 'no-answer'
+    | 'stale-flag'
+    | 'config-differs'
+    | 'annotation-differs'
+    | 'old-process'
+  readonly problem: string
+  readonly remedy: string
+}
+
+export interface SocketStatus {
+  readonly places: SocketPlaces
+  readonly listening: readonly string[]
+  readonly wins: SocketWinner & { readonly answers: boolean }
+  readonly findings: readonly SocketFinding[]
+}
+
+/** What the kubelet itself uses when nothing names an endpoint; note /run, where kubeadm says /var/run. */
+export const kubeletDefaultEndpoint = 'unix:///run/containerd/containerd.sock'
+
+const endpointFlag = '--container-runtime-endpoint'
+
+export function decideWinner({ flag, config }: SocketPlaces): SocketWinner {
+  if (flag.endpoint !== undefined)
+    return { endpoint: flag.endpoint, place: flag.place, why: 'a flag beats config.yaml' }
+  if (config.endpoint !== undefined)
+    return { endpoint: config.endpoint, place: config.place, why: 'no flag is set' }
+  return {
+    endpoint: kubeletDefaultEndpoint,
+    place: 'default of the kubelet',
+    why: 'nothing names an endpoint',
+  }
+}
+
+/** /var/run is a link to /run on every system that has both. */
+const isSame = (a: string | undefined, b: string | undefined): boolean =>
+  a === undefined || b === undefined || a.replace('/var/run/', '/run/') === b.replace('/var/run/', '/run/')
+
+export function decideSocketFindings(places: SocketPlaces, wins: string, answers: boolean): SocketFinding[] {
+  const { flag, instance, config, annotation, running } = places
+  const findings: SocketFinding[] = []
+  const add = (id: SocketFinding['id'], problem: string, remedy: string) =>
+    findings.push({ id, problem, remedy })
+  for (const { place, note } of [flag, instance, config])
+    if (note?.startsWith('read ')) add('unreadable', `${place} cannot be used`, note)
+  if (!answers)
+    add(
+      'no-answer',
+      `nothing answers at ${wins}`,
+      'start that runtime, or move the node with keelson node use-socket URL',
+    )
+  if (flag.endpoint !== undefined && instance.endpoint !== undefined)
+    add(
+      'stale-flag',
+      `${flag.place} carries ${endpointFlag} beside ${instance.place}: the flag wins`,
+      `take the flag out, or run keelson node use-socket ${instance.endpoint}`,
+    )
+  if (!isSame(instance.endpoint, config.endpoint))
+    add(
+      'config-differs',
+      `${config.place} names ${config.endpoint}, ${instance.place} names ${instance.endpoint}`,
+      'run keelson node upgrade node phase kubelet-config, unless a patch is meant to differ',
+    )
+  if (!isSame(annotation.endpoint, wins))
+    add(
+      'annotation-differs',
+      `the annotation names ${annotation.endpoint}, the kubelet uses ${wins}`,
+      'upgrade commands up to 1.36 ask the annotation first: change or remove it',
+    )
+  if (!isSame(running.endpoint, wins))
+    add(
+      'old-process',
+      `the running kubelet still uses ${running.endpoint}`,
+      'restart it: systemctl restart kubelet',
+    )
+  return findings
+}
