@@ -28,7 +28,7 @@ const atOnce = 8
 
 /** Undefined: no CRI v1 runtime answers there. */
 export async function gatherRuntime(input: RuntimeInput): Promise<GatheredRuntime | undefined> {
-  const { ports, endpoint, cgroups, cgroupRoot, signal } = input
+  const { ports, endpoint, cgroups, signal } = input
   const client = open(ports, endpoint)
   if (client === undefined) return undefined
   const options: CallOptions = { timeoutMs: callMs, signal }
@@ -37,7 +37,7 @@ export async function gatherRuntime(input: RuntimeInput): Promise<GatheredRuntim
     const [driver, conditions, evidence, containers, descriptors] = await Promise.all([
       ports.askDriver(client, callMs, signal),
       readConditions(client, options),
-      cgroups === undefined ? nothing : ports.gatherEvidence(client, cgroups, cgroupRoot, signal),
+      cgroups === undefined ? nothing : readEvidence(input, client, cgroups),
       readContainers(client, options),
       readDescriptors(client, options),
     ])
@@ -59,6 +59,20 @@ const nothing: DriverEvidence = {
   sandboxes: [],
   handlers: [],
   populated: { cgroupfs: false, systemd: false },
+}
+
+/** Running out of time here must not lose what the other questions brought. */
+async function readEvidence(
+  { ports, cgroupRoot, signal }: RuntimeInput,
+  client: CriClient,
+  cgroups: CgroupTree,
+): Promise<DriverEvidence> {
+  try {
+    return await ports.gatherEvidence(client, cgroups, cgroupRoot, signal)
+  } catch (e) {
+    if (!signal.aborted) throw e
+    return nothing
+  }
 }
 
 /** An endpoint that is no unix socket is a finding, not an end. */
