@@ -5,10 +5,11 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cgroupSweep } from './cgroup-sweep/unit.js'
 import { formatReport } from './report.js'
+import { scrape } from './scrape/unit.js'
 import { startup } from './startup/unit.js'
 import type { BenchUnit } from './unit.js'
 
-const units: readonly BenchUnit[] = [cgroupSweep, startup]
+const units: readonly BenchUnit[] = [cgroupSweep, scrape, startup]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
