@@ -4,8 +4,9 @@
 import { profiles } from '../core/feature-gate-table.js'
 import { type SelectableStage, selectableStages } from '../core/feature-gates.js'
 import { defaultVersion, formatVersion } from '../core/kubernetes-version.js'
+import { reservationPolicies } from '../core/memory-qos-settings.js'
 import { fieldOf, group, type Infer, read, refuse } from './field.js'
-import { choice, flag, mapOf, portOrOff } from './field-kinds.js'
+import { choice, factor, flag, mapOf, portOrOff } from './field-kinds.js'
 import { describeJson } from './parse-yaml.js'
 
 export const keelsonApiVersion = 'keelson.dev/v1alpha1'
@@ -40,6 +41,16 @@ export const keelsonSchema = {
   ports: group('HTTPS ports of the other processes; the kubelet has its own field', {
     companion: portOrOff('`keelson companion`; 0: off', { default: 10251 }),
     cri: portOrOff('metrics of `keelson cri`; 0: off', { default: 10252 }),
+  }),
+  companion: group('Memory QoS beside another kubelet: running `keelson companion` is the opt-in', {
+    memoryThrottlingFactor: factor('memory.high lies this far from request to limit; null: no memory.high', {
+      nullIsValue: true,
+      default: 0.9,
+    }),
+    memoryReservationPolicy: choice(...reservationPolicies)('what memory.min and memory.low protect', {
+      zeroIsUnset: true,
+      default: 'None',
+    }),
   }),
   staticPodResize: choice('Recreate', 'InPlace')(
     'how an edit of only cpu and memory reaches a running static pod',

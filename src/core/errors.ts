@@ -12,6 +12,8 @@ export const errorCodes = [
   'pod.invalid',
   'pod.volume',
   'pod.not-found',
+  'kubelet.unreachable',
+  'kubelet.refused',
   'config.invalid',
   'config.kind',
   'version.unknown',

@@ -9,6 +9,13 @@ export interface NewEvent {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
+  /** Not given: the node. */
+  readonly involved?: {
+    readonly kind: string
+    readonly namespace: string
+    readonly name: string
+    readonly uid: string
+  }
 }
 
 export interface EventQueueOptions {
@@ -16,6 +23,8 @@ export interface EventQueueOptions {
   readonly clock: Clock
   readonly log: Log
   readonly nodeName: string
+  /** Who says it. Default `kubelet`. */
+  readonly component?: string
   readonly signal: AbortSignal
 }
 
@@ -30,7 +39,14 @@ const maxWaiting = 256
 const firstWaitMs = 1_000
 const longestWaitMs = 60_000
 
-export function createEventQueue({ api, clock, log, nodeName, signal }: EventQueueOptions): EventQueue {
+export function createEventQueue({
+  api,
+  clock,
+  log,
+  nodeName,
+  component = 'kubelet',
+  signal,
+}: EventQueueOptions): EventQueue {
   const waiting: NodeEvent[] = []
   let isSending = false
   let sent = Promise.resolve()
@@ -74,13 +90,14 @@ export function createEventQueue({ api, clock, log, nodeName, signal }: EventQue
       }
       const nowNanos = clock.nowNanos()
       const nowMs = Number(nowNanos / 1_000_000n)
+      const { involved, ...said } = event
       waiting.push({
-        ...event,
+        ...said,
         // Upstream's shape of a name: the object and a time that no other event has.
-        name: `${nodeName}.${(nowNanos + BigInt(waiting.length)).toString(16)}`,
-        namespace: 'default',
-        involved: { kind: 'Node', name: nodeName, uid: nodeName },
-        component: 'kubelet',
+        name: `${involved?.name ?? nodeName}.${(nowNanos + BigInt(waiting.length)).toString(16)}`,
+        namespace: involved?.namespace ?? 'default',
+        involved: involved ?? { kind: 'Node', name: nodeName, uid: nodeName },
+        component,
         host: nodeName,
         firstMs: nowMs,
         lastMs: nowMs,

@@ -38,8 +38,8 @@ export interface EngineOptions {
   readonly clock: Clock
   /** For each call of the runtime. */
   readonly timeoutMs: number
-  /** Whoever runs the pods also writes cpu, limits, pids and hugetlb; a companion never does. */
-  readonly ownsOtherFiles: boolean
+  /** Whose cpu, limits, pids and hugetlb are ours to write as well: a companion's never are. */
+  readonly ownsOtherFiles: (target: MemoryTarget) => boolean
   /** Where first values are kept; undefined: nothing is noted. */
   readonly found?: FoundValues
   /** Which cgroups are noted. Default: all. */
@@ -105,9 +105,8 @@ export class MemoryQosEngine {
     await this.note(toWrite, observed)
     const hands: Hands = { cgroups, runtime, pageSize, timeoutMs, signal }
     const done = await this.write(verdicts, hands)
-    const others = this.options.ownsOtherFiles
-      ? await this.others.pass(observed, pageSize, signal)
-      : { writes: 0, findings: [] }
+    const owned = observed.filter((o) => this.options.ownsOtherFiles(o.target))
+    const others = await this.others.pass(owned, pageSize, signal)
     for (const v of verdicts)
       this.histories.set(v, nextHistory(v.input, v.decision, !done.failed.has(v.observation.path)))
     if (wanted.length === plan.targets.length) await this.prune(observed)
@@ -154,7 +153,7 @@ export class MemoryQosEngine {
     const notes = observed
       .filter((o) => isNoted(o.target))
       .map((o): FoundNote => {
-        const others = ownsOtherFiles ? this.others.contents(o) : {}
+        const others = ownsOtherFiles(o.target) ? this.others.contents(o) : {}
         const files = { ...pendingOf.get(o.path), ...others }
         return { path: o.path, level: o.target.level, containerId: o.containerId, files }
       })

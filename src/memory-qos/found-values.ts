@@ -1,5 +1,6 @@
 // What files held before our first write to them, on disk before that write: the way back. A value is noted once and never
 // overwritten by one of ours, whatever happens to the process in between.
+import type { CgroupDriver } from '../core/cgroup-name.js'
 import { fail } from '../core/errors.js'
 import type { TargetLevel } from '../core/memory-qos-targets.js'
 import type { CgroupPath } from '../ports/cgroups.js'
@@ -19,7 +20,15 @@ export interface FoundNote {
   readonly files: Readonly<Record<string, string>>
 }
 
+/** What the way back needs to know besides the values. */
+export interface FoundAbout {
+  readonly driver: CgroupDriver
+  readonly runtimeEndpoint: string
+}
+
 export interface FoundValues {
+  /** As given, or as stored by the process that wrote the file. */
+  readonly about: FoundAbout | undefined
   readonly cgroups: ReadonlyMap<CgroupPath, FoundCgroup>
   /** Returns once everything is on disk; files that are known already keep their first value. */
   note(notes: readonly FoundNote[]): Promise<void>
@@ -33,6 +42,8 @@ export interface FoundValuesOptions {
   readonly path: string
   /** /proc/sys/kernel/random/boot_id: cgroups do not outlive a boot, and neither do these values. */
   readonly bootId: string
+  /** Undefined: whoever wrote the file knows. */
+  readonly about?: FoundAbout
 }
 
 const maxBytes = 64 * 1024 * 1024
@@ -41,6 +52,7 @@ const version = 1
 interface Stored {
   readonly version: number
   readonly bootId: string
+  readonly about?: FoundAbout
   readonly cgroups: Readonly<Record<CgroupPath, FoundCgroup>>
 }
 
@@ -72,17 +84,25 @@ function parseStored(path: string, content: Uint8Array): Stored {
   return json as unknown as Stored
 }
 
-export async function openFoundValues({ files, path, bootId }: FoundValuesOptions): Promise<FoundValues> {
+export async function openFoundValues(options: FoundValuesOptions): Promise<FoundValues> {
+  const { files, path, bootId } = options
   const content = await files.read(path, maxBytes)
   const stored = content === undefined ? undefined : parseStored(path, content)
   const cgroups = new Map<CgroupPath, FoundCgroup>(
     stored === undefined || stored.bootId !== bootId ? [] : Object.entries(stored.cgroups),
   )
+  const about = options.about ?? stored?.about
   const save = (): Promise<void> => {
-    const next: Stored = { version, bootId, cgroups: Object.fromEntries(cgroups) }
+    const next: Stored = {
+      version,
+      bootId,
+      ...(about === undefined ? {} : { about }),
+      cgroups: Object.fromEntries(cgroups),
+    }
     return files.replace(path, `${JSON.stringify(next)}\n`, { mode: 0o600 })
   }
   return {
+    about,
     cgroups,
     async note(notes) {
       let news = false

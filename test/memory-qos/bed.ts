@@ -76,7 +76,11 @@ export interface MemoryBed {
   newEngine(more?: Partial<EngineOptions>): MemoryQosEngine
   text(path: string, file: string): string | undefined
   containerPath(pod: Pod, container: string): string
-  runtime: Pick<RuntimeService, 'listContainers' | 'updateContainerResources'>
+  /** Tests may put another call in its place. */
+  readonly runtime: {
+    listContainers: RuntimeService['listContainers']
+    updateContainerResources: RuntimeService['updateContainerResources']
+  }
 }
 
 export const emptyInput = (memoryQos: MemoryQosSettings): TargetsInput => ({
@@ -177,7 +181,7 @@ export async function startBed(
       runtime,
       clock,
       timeoutMs: 1000,
-      ownsOtherFiles: false,
+      ownsOtherFiles: () => false,
       ...engineOptions,
       ...more,
     })

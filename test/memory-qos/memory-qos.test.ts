@@ -32,7 +32,7 @@ async function hold(bed: MemoryBed, more: Partial<MemoryQosOptions> = {}) {
     runtime: bed.runtime,
     clock: bed.clock,
     timeoutMs: 1000,
-    ownsOtherFiles: true,
+    ownsOtherFiles: () => true,
     log,
     metrics,
     event: (e) => events.push(e),

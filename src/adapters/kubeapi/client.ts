@@ -54,7 +54,14 @@ const eventBody = (e: NodeEvent) => ({
   apiVersion: 'v1',
   kind: 'Event',
   metadata: { name: e.name, namespace: e.namespace },
-  involvedObject: { apiVersion: 'v1', kind: e.involved.kind, name: e.involved.name, uid: e.involved.uid },
+  involvedObject: {
+    apiVersion: 'v1',
+    kind: e.involved.kind,
+    name: e.involved.name,
+    uid: e.involved.uid,
+    // A Node has none; its events live in `default` all the same.
+    ...(e.involved.kind === 'Node' ? {} : { namespace: e.namespace }),
+  },
   type: e.type,
   reason: e.reason,
   message: e.message,
@@ -79,17 +86,19 @@ function limits(client: Client, signal: AbortSignal): ConfigurationOptions {
   return { middleware: [middleware], middlewareMergeStrategy: 'append' }
 }
 
-export async function createKubeApi(kubeconfigPath: string): Promise<KubeApi> {
+/** Without a path: the service account of the pod that we run in. */
+export async function createKubeApi(kubeconfigPath?: string): Promise<KubeApi> {
   const client = await import('@kubernetes/client-node')
   const config = new client.KubeConfig()
   try {
-    config.loadFromFile(kubeconfigPath)
+    if (kubeconfigPath === undefined) config.loadFromCluster()
+    else config.loadFromFile(kubeconfigPath)
     if (config.getCurrentCluster() === null) throw new Error('its current context names no cluster')
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw fail(
       'input.unreadable',
-      `read kubeconfig ${kubeconfigPath}: ${why}`,
+      `read kubeconfig ${kubeconfigPath ?? 'of the service account'}: ${why}`,
       { path: kubeconfigPath },
       cause,
     )

@@ -1,0 +1,84 @@
+// GET over HTTP or HTTPS with bounds: whole answers as JSON, and streams of JSON lines. Every call ends with its deadline or
+// its caller's signal.
+
+import type { IncomingMessage } from 'node:http'
+import { request as requestHttp } from 'node:http'
+import { type RequestOptions, request as requestHttps } from 'node:https'
+import { fail, type KeelsonError } from '../../core/errors.js'
+
+export interface GetOptions {
+  /** Certificates, keys and headers. */
+  readonly tls: RequestOptions
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  /** Of the whole answer, or of one line of a stream. */
+  readonly maxBytes: number
+}
+
+const sourceError = (url: URL, why: string, details: object = {}, cause?: unknown): KeelsonError =>
+  fail('companion.source', `GET ${url.origin}${url.pathname}: ${why}`, { url: url.href, ...details }, cause)
+
+async function open(url: URL, { tls, signal, timeoutMs }: GetOptions): Promise<IncomingMessage> {
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  const request = url.protocol === 'http:' ? requestHttp : requestHttps
+  return new Promise((resolve, reject) => {
+    const headers = { accept: 'application/json', ...tls.headers }
+    request(url, { ...tls, headers, signal: limited, agent: false }, resolve)
+      .on('error', (cause) => reject(sourceError(url, cause.message, {}, cause)))
+      .end()
+  })
+}
+
+const maxRefusal = 2000
+
+async function refusal(url: URL, response: IncomingMessage): Promise<KeelsonError> {
+  let text = ''
+  for await (const part of response) {
+    text += String(part)
+    if (text.length > maxRefusal) break
+  }
+  const status = response.statusCode ?? 0
+  return sourceError(url, `answered ${status}: ${text.slice(0, 200).trim()}`, { status })
+}
+
+export async function getJson(url: URL, options: GetOptions): Promise<unknown> {
+  const response = await open(url, options)
+  if (response.statusCode !== 200) throw await refusal(url, response)
+  const parts: Buffer[] = []
+  let size = 0
+  try {
+    for await (const part of response as AsyncIterable<Buffer>) {
+      size += part.length
+      if (size > options.maxBytes) throw new Error(`more than ${options.maxBytes} bytes`)
+      parts.push(part)
+    }
+    return JSON.parse(Buffer.concat(parts).toString('utf8')) as unknown
+  } catch (cause) {
+    throw sourceError(url, cause instanceof Error ? cause.message : String(cause), {}, cause)
+  }
+}
+
+/** One value a line, until the server ends the stream. */
+export async function* getJsonLines(url: URL, options: GetOptions): AsyncGenerator<unknown> {
+  const response = await open(url, options)
+  if (response.statusCode !== 200) throw await refusal(url, response)
+  let rest = ''
+  response.setEncoding('utf8')
+  try {
+    for await (const part of response as AsyncIterable<string>) {
+      rest += part
+      let end = rest.indexOf('\n')
+      while (end >= 0) {
+        const line = rest.slice(0, end)
+        rest = rest.slice(end + 1)
+        if (line.trim() !== '') yield JSON.parse(line) as unknown
+        end = rest.indexOf('\n')
+      }
+      if (rest.length > options.maxBytes) throw new Error(`a line of more than ${options.maxBytes} bytes`)
+    }
+  } catch (cause) {
+    throw sourceError(url, cause instanceof Error ? cause.message : String(cause), {}, cause)
+  } finally {
+    response.destroy()
+  }
+}

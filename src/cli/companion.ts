@@ -1,0 +1,75 @@
+// `keelson companion` and `keelson companion rollback`: puts adapters together and hands them to memory-qos/companion.
+import { once } from 'node:events'
+import { Command } from 'commander'
+import { createLog } from '../adapters/log/log.js'
+import { rollBack } from '../memory-qos/companion/companion.js'
+import {
+  addMachineOptions,
+  addSourceOptions,
+  type CompanionCommandOptions,
+  checkOptions,
+} from './companion/options.js'
+import { openMachine, startCompanion } from './companion/wire.js'
+import type { Io } from './io.js'
+
+const description = `Memory QoS on a node whose pods another kubelet runs: memory.min, memory.low and memory.high of containers, pods,
+QoS cgroups, kubepods and reserved cgroups, without the feature gate. What is found is on disk before anything is
+written, and \`keelson companion rollback\` puts all of it back.`
+
+export const create = (io: Io): Command => {
+  const companion = addSourceOptions(
+    addMachineOptions(new Command('companion').description(description)),
+  ).action(async (options: CompanionCommandOptions) => run(options, io))
+  const rollback = addMachineOptions(
+    new Command('rollback').description(
+      'put every value back that the companion found; the companion must have ended',
+    ),
+  ).action(async (_: unknown, command: Command) =>
+    undo(command.optsWithGlobals<CompanionCommandOptions>(), io),
+  )
+  return companion.addCommand(rollback)
+}
+
+const logOf = ({ logFormat }: Pick<CompanionCommandOptions, 'logFormat'>, io: Io) =>
+  createLog({ format: logFormat, level: 'info', write: (line) => io.stderr.write(line) })
+
+async function untilSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+  const stop = new AbortController()
+  const onSignal = (name: NodeJS.Signals): void => stop.abort(new Error(name))
+  process.once('SIGTERM', onSignal).once('SIGINT', onSignal)
+  try {
+    return await work(stop.signal)
+  } catch (e) {
+    if (stop.signal.aborted) return undefined
+    throw e
+  } finally {
+    process.off('SIGTERM', onSignal).off('SIGINT', onSignal)
+  }
+}
+
+async function run(options: CompanionCommandOptions, io: Io): Promise<void> {
+  checkOptions(options)
+  const log = logOf(options, io)
+  await untilSignal(async (signal) => {
+    const companion = await startCompanion(options, io, log, signal)
+    try {
+      const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort')
+      await Promise.race([companion.done, stopped])
+    } finally {
+      await companion.close()
+      log.info('the companion has ended; its values stay until `keelson companion rollback`')
+    }
+  })
+}
+
+async function undo(options: CompanionCommandOptions, io: Io): Promise<void> {
+  await untilSignal(async (signal) => {
+    const machine = await openMachine(options, undefined)
+    try {
+      const { cgroups, files } = await rollBack({ ...machine, runtime: machine.client.runtime, signal })
+      io.stdout.write(`rolled back: ${files} files changed, ${cgroups} cgroups hold their first values\n`)
+    } finally {
+      await machine.close()
+    }
+  })
+}

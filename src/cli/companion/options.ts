@@ -1,0 +1,83 @@
+// The command line of `keelson companion`: where pods and settings come from, and what is ours on this machine.
+import { type Command, Option } from 'commander'
+import { fail } from '../../core/errors.js'
+
+export interface CompanionCommandOptions {
+  readonly keelsonConfig?: string
+  readonly podsFrom: 'kubelet' | 'api'
+  readonly kubeletConfig?: string
+  readonly kubeletUrl: string
+  readonly kubeletTokenFile?: string
+  readonly kubeletCaFile?: string
+  readonly kubeletCertFile?: string
+  readonly kubeletKeyFile?: string
+  readonly kubeletSkipVerify?: boolean
+  readonly kubeconfig?: string
+  readonly inCluster?: boolean
+  readonly containerRuntimeEndpoint?: string
+  readonly nodeName?: string
+  readonly stateDir: string
+  readonly period: string
+  readonly address?: string
+  readonly logFormat: 'text' | 'json'
+}
+
+export const defaultStateDir = '/var/lib/keelson/companion'
+export const defaultRuntimeEndpoint = 'unix:///run/containerd/containerd.sock'
+
+/** Also what the way back needs. */
+export const addMachineOptions = (command: Command): Command =>
+  command
+    .option(
+      '--container-runtime-endpoint <endpoint>',
+      `CRI socket (default: the kubelet's, else ${defaultRuntimeEndpoint})`,
+    )
+    .option('--state-dir <dir>', 'where the values found before the first write are kept', defaultStateDir)
+    .addOption(
+      new Option('--log-format <format>', 'how log lines look').choices(['text', 'json']).default('text'),
+    )
+
+export const addSourceOptions = (command: Command): Command =>
+  command
+    .option('--keelson-config <file>', 'KeelsonConfiguration with policy and factor, below `companion`')
+    .addOption(
+      new Option('--pods-from <source>', "pods from the kubelet's /pods or from the API server")
+        .choices(['kubelet', 'api'])
+        .default('kubelet'),
+    )
+    .option(
+      '--kubelet-config <file>',
+      "reservations from the kubelet's configuration file, not from /configz",
+    )
+    .option('--kubelet-url <url>', "the kubelet's HTTPS port", 'https://127.0.0.1:10250')
+    .option('--kubelet-token-file <file>', 'token for the kubelet')
+    .option('--kubelet-ca-file <file>', "authority of the kubelet's certificate")
+    .option('--kubelet-cert-file <file>', 'client certificate for the kubelet')
+    .option('--kubelet-key-file <file>', 'key of the client certificate')
+    .option('--kubelet-skip-verify', "do not check the kubelet's certificate; only with a loopback address")
+    .option('--kubeconfig <file>', 'API server, for --pods-from api and for events')
+    .option('--in-cluster', "the API server with this pod's service account")
+    .option('--node-name <name>', 'name of this node (default: NODE_NAME, else the host name)')
+    .option('--period <seconds>', 'time between two passes', '60')
+    .option('--address <address>', 'where metrics and /memoryqos are served (default 0.0.0.0)')
+
+const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
+
+export function checkOptions(o: CompanionCommandOptions): void {
+  const wrong = (message: string) => fail('usage.invalid', message)
+  const periodS = Number(o.period)
+  if (!(periodS >= 1 && periodS <= 3600)) throw wrong(`--period: ${o.period} is not 1 to 3600 seconds`)
+  if (o.podsFrom === 'api' && o.kubeconfig === undefined && o.inCluster !== true)
+    throw wrong('--pods-from api: give --kubeconfig or --in-cluster')
+  if ((o.kubeletCertFile === undefined) !== (o.kubeletKeyFile === undefined))
+    throw wrong('--kubelet-cert-file and --kubelet-key-file: give both or none')
+  let url: URL
+  try {
+    url = new URL(o.kubeletUrl)
+  } catch {
+    throw wrong(`--kubelet-url: ${o.kubeletUrl} is not an address such as https://127.0.0.1:10250`)
+  }
+  // A token must not go to a stranger: without a check of the certificate only this machine will do.
+  if ((o.kubeletSkipVerify === true || url.protocol === 'http:') && !loopback.has(url.hostname))
+    throw wrong('--kubelet-skip-verify and http: only with a loopback address; give --kubelet-ca-file')
+}

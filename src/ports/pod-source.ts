@@ -1,0 +1,19 @@
+// Where a companion learns which pods its node runs: the API server or the node's kubelet. Pods are API objects as they
+// came; reading them is the core's business.
+
+export interface PodSource {
+  /** Undefined until a whole list has been seen; the last good list while the source is away. */
+  current(): readonly unknown[] | undefined
+  /** Follows the source until the signal is aborted; failures are waited out. Told of each change. */
+  follow(onChange: () => void, signal: AbortSignal): Promise<void>
+  /** One whole list now. Errors: companion.source. */
+  refresh(signal: AbortSignal): Promise<void>
+}
+
+/** The kubelet of this node over its HTTPS port. */
+export interface KubeletApi {
+  /** Items of /pods. */
+  pods(signal: AbortSignal): Promise<readonly unknown[]>
+  /** KubeletConfiguration below `kubeletconfig` of /configz. */
+  configz(signal: AbortSignal): Promise<unknown>
+}
