@@ -3,11 +3,12 @@
 import type { Metric, PodSandboxMetrics } from '../cri-api/api.js'
 import { cpuFamilies as cpu } from './catalogue/cpu.js'
 import type { ExtraLabels, Family } from './catalogue/family.js'
+import { familyOf } from './catalogue/index.js'
 import { pressureFamilies as pressure } from './catalogue/pressure.js'
 import { containerRow, podRow } from './cgroup-metrics.js'
 import { type Descriptors, extraLabelsOf, type LabelFixes, typedFamily } from './cri-descriptors.js'
 import { formatTimestamp } from './exposition.js'
-import type { Inventory } from './inventory.js'
+import type { Inventory, PodInfo } from './inventory.js'
 import type { Row, Rows } from './row.js'
 import type { Switches } from './row-writer.js'
 import type { MetricsSample, PodSample, StatsSample } from './sample.js'
@@ -34,6 +35,7 @@ export interface CriMetricsInput extends LabelFixes {
   readonly stats: StatsSample | undefined
   readonly exactCpu: (containerId: string) => ExactCpu | undefined
   readonly cgroupPath: (id: string) => string | undefined
+  readonly hasHostNetwork: (pod: PodInfo) => boolean
 }
 
 interface Series {
@@ -148,7 +150,9 @@ export function joinCriMetrics(input: CriMetricsInput): CriMetrics {
     }
     const sample = stats.get(pod.sandboxId)
     const row = podRow(rows, pod, input.cgroupPath(pod.sandboxId) ?? '')
-    for (const metric of answer.metrics) addMetric(metric, row, undefined)
+    const onHost = input.hasHostNetwork(pod)
+    for (const metric of answer.metrics)
+      if (!onHost || familyOf(metric.name)?.group !== 'network') addMetric(metric, row, undefined)
     // After the runtime's own, so that those win.
     if (sample !== undefined && switches.rows.pods)
       for (const s of podSeries(sample, row)) if (!seen.has(`${s.family.name}${row.block(s.extra)}`)) add(s)

@@ -4,7 +4,7 @@ import type { PodSandboxStats } from '../cri-api/api.js'
 import type { CpuHistory } from './cpu-history.js'
 import { usageNanoCores } from './cpu-rate.js'
 import { podUsageOf } from './cri-usage.js'
-import type { Inventory } from './inventory.js'
+import type { Inventory, PodInfo } from './inventory.js'
 import type { ContainerSample, PodSample, StatsSample } from './sample.js'
 import type { Usage } from './usage.js'
 
@@ -23,6 +23,7 @@ export function criStatsSample(
   inventory: Inventory,
   history: CpuHistory,
   receivedNanos: bigint,
+  hasHostNetwork: (pod: PodInfo) => boolean = () => false,
 ): StatsSample {
   const given = new Map(
     stats.flatMap((s) => {
@@ -48,7 +49,7 @@ export function criStatsSample(
     pods.push({
       info,
       usage: withRate(info.sandboxId, pod.usage, history),
-      network: pod.network,
+      network: hasHostNetwork(info) ? undefined : pod.network,
       processes: pod.processes,
       containers,
     })

@@ -1,4 +1,5 @@
 // What is read from this machine's kernel: the node, the pods' cgroups, and the exact seconds beside the runtime's.
+import { parsePids } from '../core/kernel-text/words.js'
 import { type CgroupLocator, createCgroupLocator } from './cgroup-locator.js'
 import { type CgroupSource, createCgroupSource } from './cgroup-source.js'
 import type { CollectContext } from './collectors/collector.js'
@@ -15,9 +16,13 @@ export interface HostSource {
   readonly locator: CgroupLocator
   readonly source: CgroupSource
   readonly node: { read(): NodeReading }
+  /** The pod has the node's own network; some runtimes then report the node's traffic as the pod's. */
+  hasHostNetwork(pod: PodInfo): boolean
   /** Cgroups by container id, or of a pod by the id of its sandbox. */
   lookUp(inventory: Inventory): Pick<CriMetricsInput, 'exactCpu' | 'cgroupPath'>
 }
+
+const MAX_KEPT = 4_096
 
 type HostOptions = StatsOptions & { readonly cgroups: NonNullable<StatsOptions['cgroups']> }
 
@@ -38,6 +43,8 @@ export function createHost(
     ...(countsTasks ? { taskStates: (pid) => procfs.taskStates(pid) } : {}),
   }
   const locator = createCgroupLocator({ cgroups, podRoots: o.podRoots ?? ['/kubepods', '/kubepods.slice'] })
+  /** A sandbox never changes its network, so one look is enough. */
+  const hostNetworks = new Map<string, boolean>()
   return {
     locator,
     source: createCgroupSource({
@@ -58,6 +65,18 @@ export function createHost(
       hugepageAware: o.hugepageAware === true,
       startedAtNanos: nowNanos(),
     }),
+    hasHostNetwork(pod) {
+      const known = hostNetworks.get(pod.sandboxId)
+      if (known !== undefined) return known
+      const { sandbox } = locator.pod(pod)
+      const procs = sandbox === undefined ? undefined : cgroups.read(sandbox, 'cgroup.procs')
+      const [pid] = procs === undefined ? [] : parsePids(procs)
+      if (pid === undefined) return false
+      if (hostNetworks.size >= MAX_KEPT) hostNetworks.clear()
+      const has = procfs.networkNamespace(pid) === procfs.networkNamespace()
+      hostNetworks.set(pod.sandboxId, has)
+      return has
+    },
     lookUp({ pods }) {
       const podOf = new Map<string, PodInfo>()
       for (const pod of pods) for (const { id } of pod.containers) podOf.set(id, pod)

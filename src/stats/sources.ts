@@ -9,7 +9,7 @@ import { type CriPart, createCriPart, type PartState } from './cri-part.js'
 import { criStatsSample } from './cri-stats.js'
 import { createFilesystemKeeper, type FilesystemKeeper } from './filesystem-keeper.js'
 import { createHost } from './host-source.js'
-import type { Inventory } from './inventory.js'
+import type { Inventory, PodInfo } from './inventory.js'
 import { createInventoryKeeper } from './inventory-keeper.js'
 import type { NodeReading } from './node-reader.js'
 import type { OwnCounters } from './own-counters.js'
@@ -90,6 +90,7 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
     cgroups === undefined
       ? undefined
       : createHost({ ...o, cgroups }, deviceName, runtimeUsage, (pod) => handlers.isOpaque(pod))
+  const hasHostNetwork = (pod: PodInfo): boolean => host?.hasHostNetwork(pod) === true
   const metricsOptions: CgroupMetricsOptions = { rows, switches, containerFs: filesystems.containerFs }
 
   const part = <T>(endpoint: 'stats' | 'metrics', take: (signal: AbortSignal) => Promise<T>): CriPart<T> =>
@@ -108,7 +109,8 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
         const stats = await calls.podStats(signal)
         const receivedNanos = nowNanos()
         const listed = await inventory.refresh(signal)
-        return somethingOf(listed, criStatsSample(stats, listed, history, receivedNanos))
+        host?.locator.refresh(listed)
+        return somethingOf(listed, criStatsSample(stats, listed, history, receivedNanos, hasHostNetwork))
       })
     : undefined
   const metricsSource = createCriMetricsSource({
@@ -123,6 +125,7 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
         rows,
         switches,
         deviceName,
+        hasHostNetwork,
         stats: criStats?.fresh(),
         ...(host?.lookUp(listed) ?? { exactCpu: () => undefined, cgroupPath: () => undefined }),
       }
