@@ -6,7 +6,9 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureDebianPackages } from './debian.mjs'
 
-const slices = { ci: ['cri-containerd', 'systemd', 'containerd-faults', 'cgroup-contract'] }
+const slices = {
+  ci: ['cri-containerd', 'systemd', 'containerd-faults', 'cgroup-contract', 'kubelet-driver', 'qemu-psi'],
+}
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const suffix = '.lab.ts'
