@@ -10,8 +10,9 @@ import { byVersion, type CollectContext, type Collector, type ReadFigures } from
 export interface HugePageFigures {
   readonly labels: ExtraLabels
   readonly usage: bigint
-  readonly peak: bigint
-  readonly failures: bigint
+  /** Undefined, as failures: the kernel has no such file. */
+  readonly peak: bigint | undefined
+  readonly failures: bigint | undefined
 }
 
 const eventKeys = createFlatKeyedParser(['max'])
@@ -65,8 +66,8 @@ const readV2: ReadFigures<readonly HugePageFigures[]> = (path, _scope, context) 
     const usage = reservedFirst(context, path, size, 'current')
     if (usage === undefined) return []
     const events = context.cgroups.read(path, `hugetlb.${size}.events`)
-    const failures = events === undefined ? 0n : (eventKeys(events).max ?? 0n)
-    // v2 keeps no peak.
+    const failures = events === undefined ? undefined : (eventKeys(events).max ?? 0n)
+    // v2 keeps no peak, and upstream shows 0 for it.
     return [{ labels: pageSizeLabels(size), usage, peak: 0n, failures }]
   })
 
@@ -74,8 +75,8 @@ const readV1: ReadFigures<readonly HugePageFigures[]> = (path, _scope, context) 
   context.hugePageSizes(path).flatMap((size) => {
     const usage = reservedFirst(context, path, size, 'usage_in_bytes')
     if (usage === undefined) return []
-    const peak = reservedFirst(context, path, size, 'max_usage_in_bytes') ?? 0n
-    const failures = reservedFirst(context, path, size, 'failcnt') ?? 0n
+    const peak = reservedFirst(context, path, size, 'max_usage_in_bytes')
+    const failures = reservedFirst(context, path, size, 'failcnt')
     return [{ labels: pageSizeLabels(size), usage, peak, failures }]
   })
 
@@ -90,8 +91,8 @@ export const hugetlb: Collector<readonly HugePageFigures[]> = {
   emit(sizes, emit) {
     for (const { labels, usage, peak, failures } of sizes) {
       emit(f.container_hugetlb_usage_bytes, usage, labels)
-      emit(f.container_hugetlb_max_usage_bytes, peak, labels)
-      emit(f.container_hugetlb_failcnt, failures, labels)
+      if (peak !== undefined) emit(f.container_hugetlb_max_usage_bytes, peak, labels)
+      if (failures !== undefined) emit(f.container_hugetlb_failcnt, failures, labels)
     }
   },
 }
