@@ -34,6 +34,26 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./explain.js'),
   },
   {
+    name: 'get',
+    summary: 'show the pods of this node',
+    load: () => import('./get.js'),
+  },
+  {
+    name: 'describe',
+    summary: 'show everything about one pod',
+    load: () => import('./describe.js'),
+  },
+  {
+    name: 'logs',
+    summary: 'print the log of a container',
+    load: () => import('./logs.js'),
+  },
+  {
+    name: 'exec',
+    summary: 'run a command in a container',
+    load: () => import('./exec.js'),
+  },
+  {
     name: 'kubelet',
     summary: 'the node agent, with the flags and files of the upstream kubelet',
     load: () => import('./kubelet.js'),

@@ -64,6 +64,7 @@ export const errorCodes = [
   'lab.program',
   'lab.boot',
   'lab.containerd',
+  'lab.port',
   'node.several-runtimes',
   'node.socket-unknown',
   'node.file-missing',

@@ -1,0 +1,22 @@
+// `keelson describe pod NAME`: one pod of this node on one page.
+import { Command } from 'commander'
+import { fail } from '../core/errors.js'
+import { describePod } from '../core/pod-description.js'
+import type { Io } from './io.js'
+import { choosePod } from './pods/choose.js'
+import { createKubeletClient, type ReachOptions, withReach } from './pods/kubelet-client.js'
+
+export const create = (io: Io): Command =>
+  withReach(
+    new Command('describe')
+      .description('Show everything about one pod of this node.\n\n  keelson describe pod web')
+      .argument('<kind>', 'pod')
+      .argument('<name>', "the pod, with or without the node's name at its end"),
+  )
+    .option('-n, --namespace <name>', "the pod's namespace")
+    .action(async (kind: string, name: string, options: ReachOptions & { readonly namespace?: string }) => {
+      if (!['pod', 'pods', 'po'].includes(kind))
+        throw fail('usage.invalid', `describe ${kind}: only pods can be described`)
+      const pods = await createKubeletClient(options).pods()
+      io.stdout.write(describePod(choosePod(pods, name, options.namespace)))
+    })

@@ -1,0 +1,125 @@
+// `keelson get pods`: the pods of this node, as a table or as the objects themselves, once or as they change.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Command, Option } from 'commander'
+import { stringify } from 'yaml'
+import { fail } from '../core/errors.js'
+import type { PodJson } from '../core/pod-document.js'
+import { formatColumns, type PodRow, podRow } from '../core/pod-printing.js'
+import type { Io } from './io.js'
+import { choosePod } from './pods/choose.js'
+import {
+  createKubeletClient,
+  type KubeletClient,
+  type ReachOptions,
+  withReach,
+} from './pods/kubelet-client.js'
+
+interface GetOptions extends ReachOptions {
+  readonly output?: 'wide' | 'json' | 'yaml' | 'name'
+  readonly namespace?: string
+  readonly watch?: boolean
+}
+
+const watchMs = 500
+const kinds = ['pods', 'pod', 'po']
+
+export const create = (io: Io): Command =>
+  withReach(
+    new Command('get')
+      .description(
+        'Show the pods of this node.\n\n  keelson get pods -o wide\n  keelson get pod web -o yaml\n  keelson get pods -w',
+      )
+      .argument('<kind>', 'pods')
+      .argument('[name]', "one pod, with or without the node's name at its end"),
+  )
+    .addOption(
+      new Option('-o, --output <form>', 'form of the answer').choices(['wide', 'json', 'yaml', 'name']),
+    )
+    .option('-n, --namespace <name>', 'only pods of this namespace')
+    .option('-w, --watch', 'go on and print each change')
+    .action(async (kind: string, name: string | undefined, options: GetOptions) => {
+      if (!kinds.includes(kind)) throw fail('usage.invalid', `get ${kind}: only pods can be shown`)
+      const client = createKubeletClient(options)
+      if (options.watch === true) await watch(client, name, options, io)
+      else io.stdout.write(format(await select(client, name, options), name, options))
+    })
+
+async function select(
+  client: KubeletClient,
+  name: string | undefined,
+  { namespace }: GetOptions,
+): Promise<readonly PodJson[]> {
+  const pods = await client.pods()
+  if (name !== undefined) return [choosePod(pods, name, namespace)]
+  return pods.filter((pod) => namespace === undefined || pod.metadata.namespace === namespace)
+}
+
+function format(pods: readonly PodJson[], name: string | undefined, { output }: GetOptions): string {
+  const [first] = pods
+  const object =
+    name !== undefined && first !== undefined ? first : { apiVersion: 'v1', kind: 'List', items: pods }
+  switch (output) {
+    case 'json':
+      return `${JSON.stringify(object, undefined, 2)}\n`
+    case 'yaml':
+      return stringify(object)
+    case 'name':
+      return pods.map((pod) => `pod/${pod.metadata.name}\n`).join('')
+    default:
+      return pods.length === 0
+        ? 'No pods.\n'
+        : formatColumns([header(output), ...pods.map((pod) => cells(pod, output))])
+  }
+}
+
+const header = (output: GetOptions['output']): string[] => [
+  'NAMESPACE',
+  'NAME',
+  'READY',
+  'STATUS',
+  'RESTARTS',
+  'AGE',
+  ...(output === 'wide' ? ['IP', 'NODE'] : []),
+]
+
+const nowNanos = (): bigint => BigInt(Date.now()) * 1_000_000n
+
+function cells(pod: PodJson, output: GetOptions['output']): string[] {
+  const row: PodRow = podRow(pod, nowNanos())
+  const { namespace, name, ready, status, restarts, age, ip, node } = row
+  return [namespace, name, ready, status, restarts, age, ...(output === 'wide' ? [ip, node] : [])]
+}
+
+/** A line for each pod that looks different from before; ends with Ctrl-C. */
+async function watch(
+  client: KubeletClient,
+  name: string | undefined,
+  options: GetOptions,
+  io: Io,
+): Promise<void> {
+  const stop = new AbortController()
+  const end = (): void => stop.abort()
+  process.once('SIGINT', end).once('SIGTERM', end)
+  const shown = new Map<string, string>()
+  let widths: readonly string[] = header(options.output)
+  if (options.output === undefined || options.output === 'wide') io.stdout.write(formatColumns([widths]))
+  while (!stop.signal.aborted) {
+    const pods = await select(client, name, options)
+    for (const pod of pods) {
+      const print = JSON.stringify([pod.status, pod.metadata.deletionTimestamp])
+      if (shown.get(pod.metadata.uid) === print) continue
+      shown.set(pod.metadata.uid, print)
+      const row = cells(pod, options.output)
+      widths = widths.map((w, i) => (w.length >= (row[i] ?? '').length ? w : (row[i] ?? '')))
+      const [, line = ''] = formatColumns([widths, row]).split('\n')
+      io.stdout.write(
+        options.output === 'json' || options.output === 'yaml'
+          ? format([pod], pod.metadata.name, options)
+          : `${line}\n`,
+      )
+    }
+    for (const uid of [...shown.keys()]) if (!pods.some((pod) => pod.metadata.uid === uid)) shown.delete(uid)
+    await sleep(watchMs, undefined, { signal: stop.signal }).catch(() => undefined)
+  }
+  process.off('SIGINT', end).off('SIGTERM', end)
+}

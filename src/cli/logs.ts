@@ -1,0 +1,60 @@
+// `keelson logs POD`: what a container of this node has written, and goes on writing.
+import { Command, InvalidArgumentError } from 'commander'
+import { parseGoDuration } from '../core/go-duration.js'
+import type { Io } from './io.js'
+import { chooseContainer, choosePod } from './pods/choose.js'
+import { createKubeletClient, type ReachOptions, withReach } from './pods/kubelet-client.js'
+
+interface LogsOptions extends ReachOptions {
+  readonly namespace?: string
+  readonly container?: string
+  readonly follow?: boolean
+  readonly previous?: boolean
+  readonly timestamps?: boolean
+  readonly tail?: number
+  readonly since?: number
+}
+
+const parseCount = (text: string): number => {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('write a whole number')
+  return Number(text)
+}
+
+const parseSince = (text: string): number => {
+  const nanos = parseGoDuration(text)
+  if (nanos === undefined || nanos <= 0n) throw new InvalidArgumentError('write a duration such as 30s or 5m')
+  return Math.ceil(Number(nanos) / 1e9)
+}
+
+export const create = (io: Io): Command =>
+  withReach(
+    new Command('logs')
+      .description(
+        'Print the log of a container.\n\n  keelson logs web\n  keelson logs -f web -c sidecar --tail 20',
+      )
+      .argument('<pod>', "the pod, with or without the node's name at its end"),
+  )
+    .option('-c, --container <name>', 'one of several containers; default: the first')
+    .option('-n, --namespace <name>', "the pod's namespace")
+    .option('-f, --follow', 'go on as the container goes on')
+    .option('-p, --previous', 'the instance before this one')
+    .option('--timestamps', 'with the time of each line')
+    .option('--tail <lines>', 'only the last lines', parseCount)
+    .option('--since <duration>', 'only lines as young as this', parseSince)
+    .action(async (name: string, options: LogsOptions) => {
+      const client = createKubeletClient(options)
+      const pod = choosePod(await client.pods(), name, options.namespace)
+      const container = chooseContainer(pod, options.container)
+      const query = new URLSearchParams()
+      for (const key of ['follow', 'previous', 'timestamps'] as const)
+        if (options[key]) query.set(key, 'true')
+      if (options.tail !== undefined) query.set('tailLines', String(options.tail))
+      if (options.since !== undefined) query.set('sinceSeconds', String(options.since))
+      const { namespace, name: full } = pod.metadata
+      const stop = new AbortController()
+      const end = (): void => stop.abort()
+      process.once('SIGINT', end).once('SIGTERM', end)
+      const path = `/containerLogs/${namespace}/${full}/${container}?${query}`
+      await client.stream(path, (text) => io.stdout.write(text), stop.signal)
+      process.off('SIGINT', end).off('SIGTERM', end)
+    })

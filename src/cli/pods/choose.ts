@@ -1,0 +1,35 @@
+// Finds the pod and the container that a person means: static pods carry the node's name at their end, which nobody
+// wants to type.
+import { fail } from '../../core/errors.js'
+import type { PodJson } from '../../core/pod-document.js'
+
+export function choosePod(pods: readonly PodJson[], name: string, namespace: string | undefined): PodJson {
+  const inNamespace = pods.filter((pod) => namespace === undefined || pod.metadata.namespace === namespace)
+  const exact = inNamespace.filter((pod) => pod.metadata.name === name)
+  const short = inNamespace.filter((pod) => pod.metadata.name === `${name}-${String(pod.spec['nodeName'])}`)
+  const living = [...exact, ...short].filter((pod) => pod.metadata.deletionTimestamp === undefined)
+  const found = living.length > 0 ? living : [...exact, ...short]
+  const [first, second] = found
+  if (first === undefined)
+    throw fail('pod.not-found', `no pod is called ${name}${known(inNamespace)}`, { name })
+  if (second !== undefined && second.metadata.namespace !== first.metadata.namespace)
+    throw fail('usage.invalid', `${name} is the name of several pods; give its namespace with -n`)
+  return first
+}
+
+const known = (pods: readonly PodJson[]): string =>
+  pods.length === 0 ? '; there are none' : `; there are ${pods.map((pod) => pod.metadata.name).join(', ')}`
+
+/** The first app container, as kubectl, unless one is named. */
+export function chooseContainer(pod: PodJson, name: string | undefined): string {
+  const names = [...pod.status.containerStatuses, ...(pod.status.initContainerStatuses ?? [])].map(
+    (c) => c.name,
+  )
+  const chosen = name ?? names[0]
+  if (chosen === undefined || !names.includes(chosen))
+    throw fail(
+      'pod.not-found',
+      `the pod ${pod.metadata.name} has no container ${chosen ?? ''}; it has ${names.join(', ')}`,
+    )
+  return chosen
+}

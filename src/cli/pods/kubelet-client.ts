@@ -1,0 +1,163 @@
+// Talks to the kubelet of this machine over its HTTPS endpoints, with the local token and the certificate that it made
+// for itself.
+import { existsSync, readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import type { Command } from 'commander'
+import { readLocalToken } from '../../adapters/secrets/local-token.js'
+import { fail } from '../../core/errors.js'
+import type { PodJson } from '../../core/pod-document.js'
+import { defaultRootDir } from '../../kubelet/serve-settings.js'
+import { defaultSettings } from '../../serve/settings.js'
+
+export interface ReachOptions {
+  readonly server: string
+  readonly rootDir: string
+  readonly tokenFile?: string
+  readonly certificate?: string
+}
+
+const timeoutMs = 30_000
+const maxAnswer = 64 * 1024 * 1024
+
+/** The options by which every command of pods finds its kubelet. */
+export const withReach = (command: Command): Command =>
+  command
+    .option('--server <url>', 'the kubelet', 'https://127.0.0.1:10250')
+    .option(
+      '--root-dir <path>',
+      "the kubelet's --root-dir, where its token and certificate are",
+      defaultRootDir,
+    )
+    .option('--token-file <path>', 'a token of another place')
+    .option('--certificate <path>', "the server's certificate or its CA")
+
+export interface KubeletClient {
+  get(path: string): Promise<string>
+  post(path: string, accept: string): Promise<string>
+  /** Pieces of the answer as they come. */
+  stream(path: string, onText: (text: string) => void, signal: AbortSignal): Promise<void>
+  pods(): Promise<readonly PodJson[]>
+}
+
+export function createKubeletClient(o: ReachOptions): KubeletClient {
+  const server = parseServer(o.server)
+  const token = readToken(o)
+  const ca = readCertificate(o.certificate ?? `${o.rootDir}/pki/kubelet.crt`)
+
+  const open = (
+    method: string,
+    path: string,
+    accept: string,
+    signal?: AbortSignal,
+  ): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const req = request(new URL(path, server), {
+        method,
+        ca,
+        headers: { authorization: `Bearer ${token}`, accept },
+        timeout: timeoutMs,
+        ...(signal === undefined ? {} : { signal }),
+      })
+      req.on('timeout', () => req.destroy(new Error(`no answer within ${timeoutMs} ms`)))
+      req.on('error', (e) => reject(unreachable(server, e)))
+      req.on('response', resolve)
+      req.end()
+    })
+
+  const read = async (method: string, path: string, accept: string): Promise<string> => {
+    const response = await open(method, path, accept)
+    const body = await readAll(response)
+    return checked(response, body, path)
+  }
+
+  return {
+    get: (path) => read('GET', path, 'application/json'),
+    post: (path, accept) => read('POST', path, accept),
+    async stream(path, onText, signal) {
+      const response = await open('GET', path, 'text/plain', signal)
+      if (response.statusCode !== 200) checked(response, await readAll(response), path)
+      response.setTimeout(0)
+      response.setEncoding('utf8')
+      try {
+        for await (const text of response) onText(String(text))
+      } catch (e) {
+        if (!signal.aborted) throw unreachable(server, e)
+      }
+    },
+    async pods() {
+      const { items } = JSON.parse(await read('GET', '/pods', 'application/json')) as {
+        items?: readonly PodJson[]
+      }
+      return items ?? []
+    },
+  }
+}
+
+const unreachable = (server: URL, cause: unknown) =>
+  fail(
+    'kubelet.unreachable',
+    `ask the kubelet at ${server.origin}: ${cause instanceof Error ? cause.message : String(cause)}; does it run, and with this --root-dir?`,
+    { server: server.origin },
+    cause,
+  )
+
+async function readAll(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let length = 0
+  for await (const part of response) {
+    parts.push(part as Buffer)
+    length += (part as Buffer).length
+    if (length > maxAnswer)
+      throw fail('input.too-large', `the answer of the kubelet is larger than ${maxAnswer} bytes`)
+  }
+  return Buffer.concat(parts).toString()
+}
+
+function checked(response: IncomingMessage, body: string, path: string): string {
+  if (response.statusCode === 200) return body
+  const text = messageOf(body)
+  if (response.statusCode === 404) throw fail('pod.not-found', text, { path })
+  throw fail('kubelet.refused', `the kubelet answered ${response.statusCode ?? 'nothing'}: ${text}`, { path })
+}
+
+/** A Status object where the kubelet speaks JSON, plain text where not. */
+function messageOf(body: string): string {
+  try {
+    const { message } = JSON.parse(body) as { readonly message?: unknown }
+    return typeof message === 'string' ? message : body.trim()
+  } catch {
+    return body.trim()
+  }
+}
+
+function parseServer(text: string): URL {
+  if (!URL.canParse(text) || new URL(text).protocol !== 'https:')
+    throw fail('usage.invalid', `--server ${text}: give a URL such as https://127.0.0.1:10250`)
+  return new URL(text)
+}
+
+function readToken({ tokenFile, rootDir }: ReachOptions): string {
+  const standard =
+    rootDir === defaultRootDir ? defaultSettings('kubelet', '').localTokenFile : `${rootDir}/keelson-token`
+  const file = tokenFile ?? standard
+  const token = readLocalToken(file)
+  if (token !== undefined) return token
+  throw fail(
+    'input.unreadable',
+    `read token file ${file}: there is none; is the kubelet's --root-dir another?`,
+    {
+      path: file,
+    },
+  )
+}
+
+function readCertificate(path: string): string {
+  if (!existsSync(path))
+    throw fail(
+      'input.unreadable',
+      `read certificate ${path}: there is none; give the server's with --certificate`,
+      { path },
+    )
+  return readFileSync(path, 'utf8')
+}
