@@ -10,15 +10,17 @@ import type { KubeApi } from '../ports/kubeapi.js'
 import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { Endpoint } from '../serve/endpoint.js'
+import { memoryQosEndpoint } from '../serve/endpoints/memory-qos.js'
 import type { HealthCheck } from '../serve/health.js'
 import { type ConfigzFacts, kubeletConfigz } from './configz.js'
 import { connectImages, connectRuntime } from './connect.js'
 import { exposeLosingSupport, reportProof, runtimeUpgradeNeeded } from './driver-report.js'
 import { createEventQueue, type EventQueue } from './event-queue.js'
 import { gatherEvidence } from './gather-evidence.js'
+import { createKubeletMemoryQos } from './memory-qos.js'
 import { type NodeFacts, readNodeFacts } from './node-facts.js'
 import { createNodeStats, statsEndpoints } from './node-stats.js'
-import { startStaticPods } from './pods/start.js'
+import { runsPods, startStaticPods } from './pods/start.js'
 import type { KubeletPorts } from './ports.js'
 import type { KubeletConfigFiles } from './read-config.js'
 import { watchRuntime } from './runtime-watch.js'
@@ -97,11 +99,24 @@ export async function startKubelet(
     const seen: { runtimeDiffers: CgroupDriver | undefined } = { runtimeDiffers: undefined }
     const stats = await createNodeStats({ loaded, nodeName, client, images, ports, ...inUse, ...linux })
     const facts = { loaded, inUse, proof: linux?.proof, node: linux?.node, runtime }
+    const memoryQos =
+      linux === undefined || inUse.driver === undefined || !runsPods(loaded)
+        ? undefined
+        : await createKubeletMemoryQos({
+            ...linux,
+            config: loaded.config,
+            driver: inUse.driver,
+            runtime: client,
+            events,
+            ports,
+            signal: ended,
+          })
     const pods =
       linux === undefined || inUse.driver === undefined
         ? undefined
         : startStaticPods({
             ...linux,
+            memoryQos,
             config: loaded.config,
             driver: inUse.driver,
             nodeName,
@@ -113,7 +128,11 @@ export async function startKubelet(
           })
     const server = await serve(
       () => ({ ...facts, ...seen, stats: stats.describe() }),
-      [...statsEndpoints(stats), ...(pods?.endpoints ?? [])],
+      [
+        ...statsEndpoints(stats),
+        ...(pods?.endpoints ?? []),
+        ...(memoryQos === undefined ? [] : [memoryQosEndpoint(memoryQos.memoryQos)]),
+      ],
       pods?.healthChecks ?? [],
       nodeName,
       ports,
@@ -135,7 +154,9 @@ export async function startKubelet(
         seen.runtimeDiffers = driver
       },
     })
-    const done = Promise.all([watchDone, statsDone, pods?.done]).then(() => undefined)
+    const done = Promise.all([watchDone, statsDone, pods?.done, memoryQos?.memoryQos.run()]).then(
+      () => undefined,
+    )
     log.info('the kubelet is up', { node: nodeName, cgroupDriver: inUse.driver, source: inUse.source })
     return {
       nodeName,

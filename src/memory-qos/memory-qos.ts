@@ -32,6 +32,8 @@ export interface MemoryQosOptions extends EngineOptions, ReporterOptions {
 export interface MemoryQos {
   /** kubepods and the QoS cgroups with their values; reserved cgroups, which must exist. For whoever owns the tree. */
   setUpNode(): Promise<void>
+  /** The levels above pods follow the pods as they are now: before a new pod's own cgroup is made. */
+  coverPods(): Promise<void>
   /** Ancestors first, then the pod's own cgroup with every value. Returns the cgroup. */
   preparePod(pod: Pod): Promise<string>
   /** The pod is over: the levels above shrink at the next pass. */
@@ -130,6 +132,9 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
         if (isNew) engine.created(path)
       }
       await engine.pass(needInput(), { signal, scope: (t) => above(t) || t.level === 'reserved' })
+    },
+    async coverPods() {
+      await engine.pass(needInput(), { signal, scope: above })
     },
     async preparePod(pod) {
       const uid = cgroupUid(pod)

@@ -6,7 +6,7 @@ import type { ObservedPod } from '../../core/pod-observed.js'
 import { configSource } from '../../core/static-pod.js'
 import type { HealthCheck } from '../../serve/health.js'
 import { annotations, isStaticUid } from './names.js'
-import { createNodeCgroups } from './node-cgroups.js'
+import type { NodeCgroups } from './node-cgroups.js'
 import { removeOrphans } from './orphans.js'
 import { startPleg } from './pleg.js'
 import { createPodMetrics } from './pod-metrics.js'
@@ -19,6 +19,9 @@ export interface PodRunnerOptions {
   /** Each time what is wanted has changed. */
   readonly wanted: AsyncIterable<WantedPods>
   readonly syncMs: number
+  readonly nodeCgroups: NodeCgroups
+  /** Something in the runtime has changed: a container started or ended. */
+  readonly onChange?: () => void
   readonly signal: AbortSignal
 }
 
@@ -43,7 +46,6 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   const stop = new AbortController()
   const ended = AbortSignal.any([signal, stop.signal])
   const running = new Set<Promise<void>>()
-  const nodeCgroups = createNodeCgroups(c.cgroups, c.planner)
   const metrics = createPodMetrics(c.metrics, view, () => wantedSpecs().length)
   const foreign = new Set<string>()
   let wanted: WantedPods | undefined
@@ -102,7 +104,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
         })
       }
     }
-    await nodeCgroups.apply(wantedSpecs(), ended)
+    await o.nodeCgroups.apply(wantedSpecs(), ended)
     for (const worker of added) keep(worker.run(ended))
     if (first) await clean()
   }
@@ -142,6 +144,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       lastSync = clock.monotonicNanos()
       for (const uid of uids) workers.get(uid)?.poke()
       endStrays()
+      o.onChange?.()
     },
   })
 

@@ -1,6 +1,7 @@
 // Puts the pod runner together for `keelson kubelet`: from the configuration and the facts of the node to a running
 // runner with its endpoints and health checks.
 import type { EffectiveConfig } from '../../config/effective.js'
+import type { LoadedConfig } from '../../config/load.js'
 import { bytes } from '../../core/bytes.js'
 import type { CgroupDriver } from '../../core/cgroup-name.js'
 import { parseResolvConf, type ResolvConf } from '../../core/resolv-conf.js'
@@ -12,12 +13,14 @@ import { containerLogs } from '../../serve/endpoints/container-logs.js'
 import { pods } from '../../serve/endpoints/pods.js'
 import { runInContainer } from '../../serve/endpoints/run.js'
 import { runningPods } from '../../serve/endpoints/runningpods.js'
+import type { KubeletMemoryQos } from '../memory-qos.js'
 import type { NodeFacts } from '../node-facts.js'
 import type { KubeletPorts } from '../ports.js'
 import { defaultRootDir } from '../serve-settings.js'
 import { runCommand } from './exec.js'
 import { createLimiter } from './limiter.js'
 import type { PodPaths } from './names.js'
+import { createNodeCgroups } from './node-cgroups.js'
 import { createPlanner } from './planner.js'
 import type { PodContext } from './ports.js'
 import { readContainerLog } from './read-log.js'
@@ -37,6 +40,8 @@ export interface PodsInput {
   readonly images: CriClient
   readonly cgroups: CgroupTree
   readonly ports: Pick<KubeletPorts, 'files' | 'podHost' | 'procfs' | 'clock' | 'log' | 'metrics'>
+  /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
+  readonly memoryQos?: KubeletMemoryQos | undefined
   readonly signal: AbortSignal
 }
 
@@ -47,6 +52,9 @@ export interface RunningPods extends PodRunner {
 /** Enough to keep two cores busy, few enough that each start is quick. */
 const startsAtOnce = 8
 const maxResolvConf = 64 * 1024
+
+export const runsPods = ({ config }: Pick<LoadedConfig, 'config'>): boolean =>
+  (config.kubelet.staticPodPath ?? '') !== ''
 
 /** Undefined without staticPodPath: then no pod of this runtime is ours to start or to end. */
 export function startStaticPods(i: PodsInput): RunningPods | undefined {
@@ -73,6 +81,8 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
       signal: i.signal,
     }),
     syncMs: kubelet.syncFrequency,
+    nodeCgroups: i.memoryQos?.nodeCgroups ?? createNodeCgroups(i.cgroups, context.planner),
+    onChange: () => i.memoryQos?.memoryQos.poke(),
     signal: i.signal,
   })
   return {
