@@ -13,6 +13,12 @@ export interface GuestContainerd {
   readonly archives?: readonly string[]
 }
 
+/** A port of the machine that is reached at a port of the host's loopback. UML beds only. */
+export interface PortForward {
+  readonly hostPort: number
+  readonly guestPort: number
+}
+
 export interface LabRequest {
   readonly bed: BedName
   readonly argv: readonly string[]
@@ -24,6 +30,8 @@ export interface LabRequest {
   /** Raw files that appear as block devices; inside, $LAB_DISKS names the devices in the same order. */
   readonly disks: readonly string[]
   readonly containerd: GuestContainerd | undefined
+  /** Needs `containerd`, whose helper inside is the other end. */
+  readonly forward?: PortForward
   /** Boot and command together; building cached parts is not counted. */
   readonly timeoutS: number
   /** The one host directory that is writable inside, as $LAB_OUT; a temporary one when absent. */

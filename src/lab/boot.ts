@@ -9,6 +9,7 @@ import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fail } from '../core/errors.js'
 import type { LabOutcome, LabRequest } from './bed.js'
+import { type ReservedPort, reservePort } from './forward/host.js'
 import type { MachinePlan } from './machine.js'
 import { endGroup, lastLines, startProgram } from './process.js'
 
@@ -32,10 +33,12 @@ export async function boot(
   const started: ChildProcess[] = []
   const servers: Server[] = []
   const flows: Promise<unknown>[] = []
+  let port: ReservedPort | undefined
   const timeout = AbortSignal.timeout(request.timeoutS * 1000)
   const stop = AbortSignal.any([signal, timeout])
   try {
     stop.throwIfAborted()
+    if (request.forward !== undefined) port = await reservePort(request.forward)
     const logFd = openSync(log, 'a')
     for (const { argv, socket } of plan.before) {
       started.push(startProgram(dyingWithUs(argv), { stdio: ['ignore', logFd, logFd] }))
@@ -50,7 +53,12 @@ export async function boot(
     const machine = startProgram(dyingWithUs(plan.argv), {
       stdio: request.interactive
         ? ['inherit', 'inherit', logFd, logFd]
-        : ['ignore', logFd, logFd, ...(plan.output === 'descriptors' ? (['pipe', 'pipe'] as const) : [])],
+        : [
+            'ignore',
+            logFd,
+            logFd,
+            ...(plan.output === 'descriptors' ? pipes(port === undefined ? 2 : 4) : []),
+          ],
       env: { ...io.env },
     })
     started.push(machine)
@@ -60,6 +68,10 @@ export async function boot(
         [4, io.stderr],
       ] as const)
         flows.push(flow(machine.stdio[fd] as unknown as Socket, target))
+    if (port !== undefined) {
+      const [, , , , , to, from] = machine.stdio as unknown as (Socket | undefined)[]
+      if (to !== undefined && from !== undefined) port.serve({ in: from, out: to })
+    }
     await ended(machine, stop)
     await endGroup(machine)
     await Promise.race([Promise.all(flows), sleep(2000)])
@@ -76,8 +88,11 @@ export async function boot(
   } finally {
     await Promise.all(started.map((child) => endGroup(child)))
     for (const server of servers) server.close()
+    port?.close()
   }
 }
+
+const pipes = (count: number): 'pipe'[] => Array.from({ length: count }, () => 'pipe')
 
 async function flow(source: Socket, target: NodeJS.WritableStream): Promise<void> {
   source.on('error', () => {})

@@ -5,6 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fail } from '../core/errors.js'
 import { type BedName, hasSystemd } from './bed.js'
+import { forwardLine } from './forward/guest.js'
 
 export interface GuestPlan {
   readonly bed: BedName
@@ -114,6 +115,7 @@ ${
     ? `stty sane -F ${out}; [ -z "$LAB_ROWS" ] || stty rows "$LAB_ROWS" cols "$LAB_COLUMNS" -F ${out}
 setsid -c "\${argv[@]}" < ${out} > ${out} 2>&1`
     : `for tty in ${out} ${err}; do stty raw -echo -F $tty; done
+[ -z "$LAB_FORWARD" ] || stty raw -echo -F ${forwardLine}
 "\${argv[@]}" < /dev/null > ${out} 2> ${err}`
 }
 status=$?

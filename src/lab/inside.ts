@@ -5,6 +5,7 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import type { GuestContainerd } from './bed.js'
 import { startPrivateContainerd } from './containerd/start.js'
+import { forwardToPort } from './forward/guest.js'
 
 const signalBase = 128
 
@@ -20,6 +21,8 @@ export async function runInside(options: GuestContainerd, argv: readonly string[
     log: join(process.env.LAB_OUT ?? '/run', 'containerd.log'),
     guard: false,
   })
+  const port = Number(process.env.LAB_FORWARD ?? 0)
+  if (port > 0) forwardToPort(port)
   const [command, ...args] = argv
   if (command === undefined) throw new Error('no command to run inside')
   const child = spawn(command, args, {

@@ -49,6 +49,7 @@ export function planUml(
   options: { readonly root: boolean; readonly cpu: number | undefined },
 ): MachinePlan {
   const io = request.interactive ? ['ssl0=fd:0,fd:1'] : ['ssl0=null,fd:3', 'ssl1=null,fd:4']
+  const forward = request.forward === undefined || request.interactive ? [] : ['ssl2=fd:5,fd:6']
   return {
     before: [],
     output: 'descriptors',
@@ -68,6 +69,7 @@ export function planUml(
       'con=null',
       request.interactive ? 'con0=null,fd:3' : 'con0=null,fd:1',
       ...io,
+      ...forward,
       'quiet',
       'systemd.unified_cgroup_hierarchy=1',
       'systemd.show_status=0',

@@ -55,6 +55,8 @@ async function prepare(
   const root = process.getuid?.() === 0
   if (request.bed !== 'uml' && !root)
     throw fail('lab.unsupported', `the ${request.bed} bed needs root; --bed uml works without`)
+  if (request.forward !== undefined && (request.bed === 'qemu' || request.containerd === undefined))
+    throw fail('lab.unsupported', 'a port is forwarded in the UML beds, with containerd, only')
   const part = (p: typeof sysroot): Promise<string> => ensurePart(request.cacheDir, p, signal, progress)
   return {
     sysroot: hasSystemd(request.bed) ? await part(sysroot) : undefined,
@@ -133,6 +135,7 @@ function guestEnv(request: LabRequest, out: string, env: SupervisorIo['env']): R
     LAB_BED: request.bed,
     LAB_OUT: out,
     LAB_DISKS: diskDevices(request).join(' '),
+    ...(request.forward === undefined ? {} : { LAB_FORWARD: String(request.forward.guestPort) }),
     ...(env.CI === undefined ? {} : { CI: env.CI }),
     ...request.env,
   }
