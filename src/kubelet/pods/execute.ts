@@ -7,7 +7,7 @@ import type { Hold, PodAction } from '../../core/pod-turn.js'
 import type { Backoff } from '../../core/restart-backoff.js'
 import type { DeepPartial, PodSandboxConfig } from '../../cri-api/api.js'
 import type { PodContext } from './ports.js'
-import { forgetPod, preparePod, releasePod } from './prepare.js'
+import { forgetContainers, forgetPod, preparePod, releasePod } from './prepare.js'
 import { resizePod } from './resize.js'
 import { sandboxConfig } from './sandbox-config.js'
 import { runCreated, startContainer } from './start-container.js'
@@ -64,9 +64,11 @@ export async function act(
       return undefined
     case 'remove-container':
       await orGone(c.runtime.removeContainer({ containerId: action.id }, options))
+      await forgetContainers(i.observed, (container) => container.id === action.id, c)
       return undefined
     case 'remove-sandbox':
       await orGone(c.runtime.removePodSandbox({ podSandboxId: action.id }, options))
+      await forgetContainers(i.observed, (container) => container.sandboxId === action.id, c)
       return undefined
     case 'release':
       await releasePod(i.observed.uid, c, signal)

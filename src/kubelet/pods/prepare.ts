@@ -1,8 +1,16 @@
 // What a pod has before its sandbox and loses after it: its cgroup with values, its directories and volumes.
 import { asKeelsonError } from '../../core/errors.js'
+import type { ObservedContainer, ObservedPod } from '../../core/pod-observed.js'
 import type { PodSpec } from '../../core/pod-spec.js'
 import type { ControlValues } from '../../ports/cgroups.js'
-import { logLinksDirectory, podDirectory, podLogDirectory } from './names.js'
+import {
+  containerLogPath,
+  logLinkName,
+  logLinksDirectory,
+  podDirectory,
+  podLogDirectory,
+  terminationLog,
+} from './names.js'
 import type { PodContext } from './ports.js'
 import { makePodDirectories } from './volumes.js'
 
@@ -35,6 +43,20 @@ export async function forgetPod(
   await c.host.removeTree(podDirectory(c.paths, pod.uid))
   if (pod.name !== '') await c.host.removeTree(podLogDirectory(c.paths, pod))
   await removeLogLinks(c)
+}
+
+/** The log of a removed instance goes with it, and so does its link. */
+export async function forgetContainers(
+  observed: ObservedPod,
+  isGone: (container: ObservedContainer) => boolean,
+  { host, paths }: Pick<PodContext, 'host' | 'paths'>,
+): Promise<void> {
+  for (const container of observed.containers.filter(isGone)) {
+    const { name, attempt, id } = container
+    await host.remove(`${podLogDirectory(paths, observed)}/${containerLogPath(name, attempt)}`)
+    await host.remove(`${logLinksDirectory(paths)}/${logLinkName(observed, name, id)}`)
+    await host.remove(terminationLog(paths, observed.uid, name, attempt))
+  }
 }
 
 /** Links whose log has gone. A link that leads elsewhere is not ours. */
