@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, test } from 'vitest'
 import { createCriClient } from '../../src/adapters/cri/client.js'
@@ -287,6 +288,27 @@ describe('pass-through: endings', () => {
     await sleep(20)
     assert.equal(statusIn(await rawCall(b.through, '/x.Y/Slow', frame(Buffer.alloc(0)))), '0')
     assert.equal(statusIn(await slow), '0')
+  })
+
+  test('a connection that went deaf on a malformed frame is found by a ping and closed', async () => {
+    const upstream = await startRawUpstream({ '/x.Y/Ok': (s) => answerWith(s, frame(Buffer.alloc(0))) })
+    closers.push(() => upstream.close())
+    const server = await startServerBed(upstream.endpoint, { livenessMs: 30 })
+    closers.push(() => server.close())
+    const healthy = await openSession(server.socketPath)
+    closers.push(() => healthy.destroy())
+    const socket = connect(server.socketPath)
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+    const tooLong = Buffer.from([0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1])
+    socket.write(Buffer.concat([preface, Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]), tooLong]))
+    await sleep(30)
+    assert.equal(server.server.counts.clients, 2)
+    socket.destroy()
+    await sleep(1600)
+    assert.equal(server.server.counts.clients, 1, 'the healthy one stays')
+    assert.equal(statusIn(await rawCall(healthy, '/x.Y/Ok', frame(Buffer.alloc(0)))), '0')
   })
 
   test('5,000 cancelled calls leave a stream of the same client alone, and no call fails', async () => {

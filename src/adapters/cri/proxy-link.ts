@@ -12,8 +12,8 @@ export interface Link {
   /** Around each call on a connection: one that has carried many cancelled calls is given up when its last one ends. */
   begin(session: ClientHttp2Session): void
   end(session: ClientHttp2Session, wasCancelled: boolean): void
-  /** This connection takes no new calls any more. */
-  drop(session: ClientHttp2Session): void
+  /** This connection takes no new calls any more, and is closed when those under way have ended. */
+  retire(session: ClientHttp2Session): void
   /** Connections that are open, old ones with calls under way included. */
   readonly open: number
   close(): void
@@ -65,6 +65,12 @@ export function createLink(socketPath: string): Link {
     if (current === session) current = undefined
   }
 
+  function retire(session: ClientHttp2Session): void {
+    drop(session)
+    const use = sessions.get(session)
+    if (use !== undefined) use.isRetired = true
+  }
+
   function adopt(socket: Socket): ClientHttp2Session {
     const session = connectHttp2('http://localhost', {
       createConnection: () => socket,
@@ -113,14 +119,11 @@ export function createLink(socketPath: string): Link {
       const use = sessions.get(session)
       if (use === undefined) return
       use.calls -= 1
-      if (wasCancelled && use.budget.spend() !== 'fine') {
-        use.isRetired = true
-        drop(session)
-      }
+      if (wasCancelled && use.budget.spend() !== 'fine') retire(session)
       // Not before the last call: a goodbye makes some servers refuse what they have not looked at yet.
       if (use.isRetired && use.calls === 0) session.close()
     },
-    drop,
+    retire,
     get open() {
       return sessions.size
     },

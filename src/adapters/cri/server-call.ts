@@ -60,6 +60,7 @@ export class Http2Call implements ServerCall {
   private body: Buffer | undefined
   private requestBytes = 0
   private up: ClientHttp2Stream | undefined
+  private session: ClientHttp2Session | undefined
   private isExpired = false
 
   constructor(private readonly incoming: Incoming) {
@@ -114,11 +115,12 @@ export class Http2Call implements ServerCall {
       try {
         const up = session.request(request, { endStream })
         this.up = up
+        this.session = session
         link.begin(session)
         up.once('close', () => link.end(session, up.rstCode !== NGHTTP2_NO_ERROR))
         return { session, up }
       } catch (cause) {
-        link.drop(session)
+        link.retire(session)
         if (isRetry)
           throw fail(
             'runtime.unavailable',
@@ -219,6 +221,8 @@ export class Http2Call implements ServerCall {
       message: 'keelson: the deadline of the call has passed',
     })
     this.gone.abort()
+    // Silence until the deadline: the runtime is slow, or the connection is dead. A new one costs nothing.
+    if (this.session !== undefined) this.incoming.link.retire(this.session)
     if (this.up !== undefined && !this.up.destroyed) this.up.close(NGHTTP2_CANCEL)
   }
 

@@ -14,6 +14,7 @@ import {
 } from './proxy-link.js'
 import { Http2Call } from './server-call.js'
 import { farewellInTime } from './server-farewell.js'
+import { defaultLivenessMs, endWhenDead } from './server-liveness.js'
 import { maxConcurrentStreams } from './server-resets.js'
 import { listenOnSocket } from './server-socket.js'
 
@@ -28,6 +29,8 @@ export interface CriServerOptions {
   readonly onError: (e: unknown, call: ServerCall) => void
   /** A client must speak HTTP/2 within this time. Default 10,000. */
   readonly greetingMs?: number
+  /** How often a connection is asked whether it lives. Default 30,000. */
+  readonly livenessMs?: number
 }
 
 export interface CriServer {
@@ -37,6 +40,16 @@ export interface CriServer {
   readonly counts: { readonly clients: number; readonly calls: number; readonly upstream: number }
   /** Takes no more calls, lets those under way end for `graceMs`, then cuts them. */
   close(graceMs?: number): Promise<void>
+}
+
+/** Time for last words to be written. */
+const farewellMs = 1000
+
+function endSoon(socket: Socket): void {
+  if (socket.destroyed) return
+  const timer = setTimeout(() => socket.destroy(), farewellMs)
+  timer.unref()
+  socket.once('close', () => clearTimeout(timer))
 }
 
 const imageService = /^\/runtime\.v1[a-z0-9]*\.ImageService\//
@@ -54,13 +67,19 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
     settings: { initialWindowSize: streamWindowBytes, maxConcurrentStreams },
     maxSessionMemory: sessionMemoryMiB,
   })
-  server.on('connection', (socket: Socket) => {
+  let newest: Socket | undefined
+  // Before Node's own listener, which makes the session of this socket at once: so the two can be paired.
+  server.prependListener('connection', (socket: Socket) => {
+    newest = socket
     sockets.add(socket)
     socket.on('error', () => {})
+    // Node leaves a socket half open whose client has said its last word, and nobody comes back for it.
+    socket.once('end', () => endSoon(socket))
     socket.once('close', () => sockets.delete(socket))
   })
   server.on('session', (session) => {
     sessions.add(session)
+    const socket = newest
     session.setLocalWindowSize(connectionWindowBytes)
     const greeting = setTimeout(() => session.destroy(), o.greetingMs ?? 10_000)
     session.once('remoteSettings', () => clearTimeout(greeting))
@@ -68,8 +87,10 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
     session.once('close', () => {
       clearTimeout(greeting)
       sessions.delete(session)
+      if (socket !== undefined) endSoon(socket)
     })
     farewellInTime(session)
+    endWhenDead(session, o.livenessMs ?? defaultLivenessMs)
   })
   server.on('sessionError', () => {})
   server.on(
