@@ -16,13 +16,16 @@ import { impossibleAmounts, podProblems } from '../core/pod-problems.js'
 import { parseQuantity, quantityValue } from '../core/quantity.js'
 import { findPods, workloadKinds } from '../core/workload.js'
 import { readConfig } from './config-files.js'
+import { askLive, renderLive } from './explain/live.js'
 import { renderTable } from './explain/render-table.js'
 import { type ExplainHeader, toReport } from './explain/report.js'
 import { readInput } from './input.js'
 import type { Io } from './io.js'
+import { type ReachOptions, withReach } from './pods/kubelet-client.js'
 
-interface Options {
-  readonly filename: readonly string[]
+interface Options extends ReachOptions {
+  readonly filename?: readonly string[]
+  readonly live?: string | boolean
   readonly config?: string
   readonly configDir?: string
   readonly keelsonConfig?: string
@@ -48,12 +51,14 @@ Examples:
   keelson explain -f pod.yaml --feature-gates MemoryQoS=true
   kubectl get deploy web -o yaml | keelson explain -f - --memory-capacity 16Gi
   keelson explain -f pod.yaml --config /var/lib/kubelet/config.yaml -o json
-  keelson explain -f pod.yaml --kubernetes-version 1.22 --page-size 1048576`
+  keelson explain -f pod.yaml --kubernetes-version 1.22 --page-size 1048576
+  keelson explain --live web          what the node really protects, and which ancestor caps it
+  keelson explain --live --server https://127.0.0.1:10251       the same of a companion`
 
 export const create = (io: Io): Command =>
-  new Command('explain')
-    .description(description)
-    .requiredOption('-f, --filename <file...>', 'manifests to explain; - reads standard input')
+  withReach(new Command('explain').description(description))
+    .option('-f, --filename <file...>', 'manifests to explain; - reads standard input')
+    .option('--live [pod]', 'ask the running kubelet or companion: intended, written and effective values')
     .option('--config <file>', 'KubeletConfiguration to explain under')
     .option('--config-dir <dir>', 'drop-in directory on top of --config')
     .option('--keelson-config <file>', 'KeelsonConfiguration to explain under')
@@ -81,7 +86,20 @@ export const create = (io: Io): Command =>
     .addHelpText('after', examples)
     .action(async (options: Options) => runExplain(options, io))
 
+async function runLive(options: Options, io: Io): Promise<void> {
+  const answer = await askLive(options, typeof options.live === 'string' ? options.live : undefined)
+  if (options.output === 'table') io.stdout.write(renderLive(answer))
+  else if (options.output === 'json') io.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
+  else {
+    const { stringify } = await import('yaml')
+    io.stdout.write(stringify(answer, { lineWidth: 0 }))
+  }
+}
+
 async function runExplain(options: Options, io: Io): Promise<void> {
+  if (options.live !== undefined && options.live !== false) return runLive(options, io)
+  if (options.filename === undefined)
+    throw fail('usage.invalid', 'explain: give manifests with -f, or --live for a running node')
   const flags = options.featureGates === undefined ? [] : [`--feature-gates=${options.featureGates}`]
   const loaded = await readConfig(options, flags, io)
   // --feature-gates is a flag of this command in its own right, not the kubelet's deprecated one.
