@@ -30,8 +30,15 @@ export const create = (io: Io): Command => {
   return companion.addCommand(rollback)
 }
 
-const logOf = ({ logFormat }: Pick<CompanionCommandOptions, 'logFormat'>, io: Io) =>
-  createLog({ format: logFormat, level: 'info', write: (line) => io.stderr.write(line) })
+/** klog's convention: 4 is debugging. */
+const debugVerbosity = 4
+
+const logOf = ({ logFormat, v }: Pick<CompanionCommandOptions, 'logFormat' | 'v'>, io: Io) =>
+  createLog({
+    format: logFormat,
+    level: Number(v) >= debugVerbosity ? 'debug' : 'info',
+    write: (line) => io.stderr.write(line),
+  })
 
 async function untilSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
   const stop = new AbortController()

@@ -2,15 +2,18 @@
 import { once } from 'node:events'
 import { Command } from 'commander'
 import { createLog } from '../adapters/log/log.js'
-import { defaultSettings } from '../serve/settings.js'
 import { type CriFlags, checkFlags } from './cri/options.js'
 import { startCri } from './cri/run.js'
 import type { Io } from './io.js'
-
-const standard = defaultSettings('cri', '')
+import { addServerOptions } from './server-flags.js'
 
 export const create = (io: Io): Command =>
-  new Command('cri')
+  addServerOptions(addCriOptions(new Command('cri')), 'cri').action(async (flags: CriFlags) => {
+    await runCri(flags, io)
+  })
+
+const addCriOptions = (command: Command): Command =>
+  command
     .description(
       'Stand between CRI clients (kubelet, crictl) and a container runtime, forward everything untouched, and fill in\n' +
         'what the runtime lacks. The page docs/cri-server.md says which calls those are.\n\n' +
@@ -30,23 +33,13 @@ export const create = (io: Io): Command =>
       "systemd or cgroupfs: beats the runtime's configuration for RuntimeConfig",
     )
     .option('--runtime-config <file>', "the runtime's configuration file, where it is not in its usual place")
-    .option('--address <address>', 'of the HTTPS server', standard.address)
-    .option(
-      '--port <port>',
-      'of the HTTPS server with /metrics and /cri/rpcs; 0: none',
-      String(standard.port),
-    )
     .option('--kubeconfig <file>', 'API server that says who may read; not given: the local token')
-    .option('--cert-dir <directory>', 'of the self-signed certificate', standard.certDirectory)
-    .option('--token-file <file>', 'the local token', standard.localTokenFile)
+    .option('--node-name <name>', 'name of this node (default: NODE_NAME, else the host name)')
     .option('--logging-format <format>', 'text or json', 'text')
     .option('--v <level>', 'verbosity; from 4 on every call is logged', '0')
-    .action(async (flags: CriFlags) => {
-      await runCri(flags, io)
-    })
 
 async function runCri(flags: CriFlags, io: Io): Promise<void> {
-  const options = checkFlags(flags)
+  const options = checkFlags(flags, io.env)
   const log = createLog({
     format: options.logFormat,
     level: options.isDebug ? 'debug' : 'info',

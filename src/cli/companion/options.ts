@@ -1,8 +1,9 @@
 // The command line of `keelson companion`: where pods and settings come from, and what is ours on this machine.
 import { type Command, Option } from 'commander'
 import { fail } from '../../core/errors.js'
+import { addServerOptions, checkServerFlags, type ServerFlags } from '../server-flags.js'
 
-export interface CompanionCommandOptions {
+export interface CompanionCommandOptions extends ServerFlags {
   readonly keelsonConfig?: string
   readonly podsFrom: 'kubelet' | 'api'
   readonly kubeletConfig?: string
@@ -18,8 +19,8 @@ export interface CompanionCommandOptions {
   readonly nodeName?: string
   readonly stateDir: string
   readonly period: string
-  readonly address?: string
   readonly logFormat: 'text' | 'json'
+  readonly v: string
 }
 
 export const defaultStateDir = '/var/lib/keelson/companion'
@@ -36,8 +37,12 @@ export const addMachineOptions = (command: Command): Command =>
     .addOption(
       new Option('--log-format <format>', 'how log lines look').choices(['text', 'json']).default('text'),
     )
+    .option('--v <level>', 'verbosity; from 4 on every request is logged', '0')
 
 export const addSourceOptions = (command: Command): Command =>
+  addServerOptions(addPodOptions(command), 'companion', '`ports.companion` of KeelsonConfiguration, 10251')
+
+const addPodOptions = (command: Command): Command =>
   command
     .option('--keelson-config <file>', 'KeelsonConfiguration with policy and factor, below `companion`')
     .addOption(
@@ -55,16 +60,16 @@ export const addSourceOptions = (command: Command): Command =>
     .option('--kubelet-cert-file <file>', 'client certificate for the kubelet')
     .option('--kubelet-key-file <file>', 'key of the client certificate')
     .option('--kubelet-skip-verify', "do not check the kubelet's certificate; only with a loopback address")
-    .option('--kubeconfig <file>', 'API server, for --pods-from api and for events')
+    .option('--kubeconfig <file>', 'API server, for --pods-from api, for events and for who may read')
     .option('--in-cluster', "the API server with this pod's service account")
     .option('--node-name <name>', 'name of this node (default: NODE_NAME, else the host name)')
     .option('--period <seconds>', 'time between two passes', '60')
-    .option('--address <address>', 'where metrics and /memoryqos are served (default 0.0.0.0)')
 
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
 export function checkOptions(o: CompanionCommandOptions): void {
   const wrong = (message: string) => fail('usage.invalid', message)
+  checkServerFlags(o)
   const periodS = Number(o.period)
   if (!(periodS >= 1 && periodS <= 3600)) throw wrong(`--period: ${o.period} is not 1 to 3600 seconds`)
   if (o.podsFrom === 'api' && o.kubeconfig === undefined && o.inCluster !== true)

@@ -32,11 +32,11 @@ import type { PodSource } from '../../ports/pod-source.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { memoryQosEndpoint } from '../../serve/endpoints/memory-qos.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
-import { defaultSettings } from '../../serve/settings.js'
 import { readConfig } from '../config-files.js'
 import { readInput } from '../input.js'
 import type { Io } from '../io.js'
 import { startNodeServer } from '../node-server.js'
+import { serverSettings } from '../server-flags.js'
 import { type CompanionCommandOptions, defaultRuntimeEndpoint } from './options.js'
 
 export const callTimeoutMs = 30_000
@@ -198,15 +198,12 @@ export async function startCompanion(
       recursiveProtection: mountedRecursive(),
       periodMs: Number(o.period) * 1000,
     })
+    const port = o.port ?? ports.companion
     const server =
-      ports.companion === 0
+      port === 0
         ? undefined
         : await startNodeServer({
-            settings: {
-              ...defaultSettings('companion', nodeName),
-              port: ports.companion,
-              ...(o.address === undefined ? {} : { address: o.address }),
-            },
+            settings: serverSettings({ ...o, port }, 'companion', nodeName),
             endpoints: [memoryQosEndpoint(companion.memoryQos)],
             configz: () => ({ kubeletconfig: {}, keelson: { companion: policy, driver: machine.driver } }),
             metrics,

@@ -1,7 +1,6 @@
 // One life of the CRI server: adapters, services, chain, sockets, from start to signal. Starts whether the runtime is
 // there or not.
 import { lstatSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { readCgroupLayout } from '../../adapters/cgroups/detect.js'
 import { createCgroupTree } from '../../adapters/cgroups/tree.js'
 import { createClock } from '../../adapters/clock/clock.js'
@@ -19,7 +18,6 @@ import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
 import { createUnifiedKeeper } from '../../criserver/unified/keeper.js'
 import type { Log } from '../../ports/log.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
-import { defaultSettings } from '../../serve/settings.js'
 import { type NodeServer, startNodeServer } from '../node-server.js'
 import { version } from '../version.js'
 import type { CriOptions } from './options.js'
@@ -118,15 +116,9 @@ export async function startCri(o: CriOptions, log: Log): Promise<RunningCri> {
 }
 
 async function serveHttp(o: CriOptions, services: Services, log: Log): Promise<NodeServer | undefined> {
-  if (o.port === 0) return undefined
+  if (o.serve.port === 0) return undefined
   return await startNodeServer({
-    settings: {
-      ...defaultSettings('cri', hostname().trim().toLowerCase()),
-      address: o.address,
-      port: o.port,
-      certDirectory: o.certDir,
-      localTokenFile: o.tokenFile,
-    },
+    settings: o.serve,
     endpoints: [rpcs(services, o.upstream)],
     configz: () => ({
       kubeletconfig: null,

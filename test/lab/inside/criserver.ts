@@ -11,6 +11,7 @@ import { createLog } from '../../../src/adapters/log/log.js'
 import { type RunningCri, startCri } from '../../../src/cli/cri/run.js'
 import { CgroupDriver } from '../../../src/cri-api/api.js'
 import type { CriClient } from '../../../src/ports/runtime.js'
+import { defaultSettings } from '../../../src/serve/settings.js'
 import { compareEveryRpc } from '../../criserver/compare.js'
 import { openSession } from '../../criserver/raw-client.js'
 import { startStrippingFilter } from '../../criserver/strip-unified.js'
@@ -30,10 +31,7 @@ async function startServer(upstream: string, name: string): Promise<RunningCri> 
       listen: `unix://${join(dir, `${name}.sock`)}`,
       mode: 'complete',
       cgroupDriver: undefined,
-      address: '127.0.0.1',
-      port: 0,
-      certDir: dir,
-      tokenFile: join(dir, 'token'),
+      serve: { ...defaultSettings('cri', 'node-1'), port: 0 },
       logFormat: 'text',
       isDebug: false,
     },
