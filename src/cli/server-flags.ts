@@ -17,7 +17,7 @@ export interface ServerFlags {
   readonly tlsCertFile?: string
   readonly tlsPrivateKeyFile?: string
   readonly tlsMinVersion: string
-  readonly tlsCipherSuites: readonly string[]
+  readonly tlsCipherSuites?: readonly string[]
   readonly clientCaFile?: string
   readonly anonymousAuth: boolean
   readonly authenticationTokenWebhook: boolean
@@ -67,7 +67,7 @@ const text = (flag: string, placeholder: string, about: string): Option =>
   new Option(`--${flag} <${placeholder}>`, about)
 const port = (flag: string, about: string): Option => text(flag, 'port', about).argParser(readPort(flag))
 const boolean = (flag: string, about: string, standard: boolean): Option =>
-  new Option(`--${flag} [boolean]`, about).argParser(readBoolean(flag)).preset('true').default(standard)
+  new Option(`--${flag} [boolean]`, about).argParser(readBoolean(flag)).default(standard)
 const duration = (flag: string, about: string, standardMs: number): Option =>
   text(flag, 'duration', about)
     .argParser(readDuration(flag))
@@ -96,10 +96,8 @@ export function addServerOptions(command: Command, process: ServerProcess, portF
     text(
       'tls-cipher-suites',
       'names',
-      'for TLS 1.2, with commas between; not given: all with forward secrecy',
-    )
-      .argParser((value) => value.split(',').filter((name) => name !== ''))
-      .default(standard.tlsCipherSuites, ''),
+      'for TLS 1.2, with commas between (default: all with forward secrecy)',
+    ).argParser((value) => value.split(',').filter((name) => name !== '')),
     text('client-ca-file', 'file', 'client certificates of these authorities are known; CN is the user'),
     boolean('anonymous-auth', 'callers without a credential are system:anonymous', standard.anonymous),
     boolean('authentication-token-webhook', 'ask the API server who a token is', tokenReview.enabled),
@@ -121,7 +119,7 @@ export function checkServerFlags(flags: ServerFlags): void {
     throw fail('usage.invalid', '--tls-cert-file and --tls-private-key-file: give both or none')
   if (flags.healthzPort !== 0 && flags.healthzPort === flags.port)
     throw refuse('healthz-port', String(flags.healthzPort), 'it is also --port; give another')
-  decideTlsPolicy(flags.tlsMinVersion, flags.tlsCipherSuites)
+  decideTlsPolicy(flags.tlsMinVersion, flags.tlsCipherSuites ?? [])
 }
 
 const given = <K extends string>(key: K, value: string | undefined): { readonly [P in K]?: string } =>
@@ -140,7 +138,7 @@ export function serverSettings(flags: ServerFlags, process: ServerProcess, nodeN
     ...given('tlsCertFile', flags.tlsCertFile),
     ...given('tlsPrivateKeyFile', flags.tlsPrivateKeyFile),
     tlsMinVersion: flags.tlsMinVersion,
-    tlsCipherSuites: flags.tlsCipherSuites,
+    tlsCipherSuites: flags.tlsCipherSuites ?? [],
     ...given('clientCAFile', flags.clientCaFile),
     anonymous: flags.anonymousAuth,
     tokenReview: {

@@ -1,40 +1,9 @@
-// The real command as a process: bundled once as it is shipped, started with pipes, looked at from the outside.
+// The real command as a process: started with pipes, looked at from the outside.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { build } from 'esbuild'
 
-export interface Bundle {
-  readonly main: string
-  remove(): Promise<void>
-}
-
-/** The options of scripts/build.mjs that change behaviour; into a directory of its own. */
-export async function bundleCommand(): Promise<Bundle> {
-  const directory = await mkdtemp(join(tmpdir(), 'keelson-bundle-'))
-  await build({
-    absWorkingDir: join(import.meta.dirname, '../..'),
-    entryPoints: { main: 'src/cli/main.ts' },
-    outdir: directory,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    logLevel: 'silent',
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
-  })
-  return {
-    main: join(directory, 'main.mjs'),
-    remove: () => rm(directory, { recursive: true, force: true }),
-  }
-}
+export { type Bundle, bundleCommand } from './bundle.js'
 
 export interface RunningCommand {
   readonly process: ChildProcess
