@@ -14,6 +14,11 @@ export interface CommandEntry {
 
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'up',
+    summary: 'a whole node on this machine, with three demo pods; Ctrl-C removes it again',
+    load: () => import('./up.js'),
+  },
+  {
     name: 'doctor',
     summary: 'what is wrong with this node, and what to do about it',
     load: () => import('./doctor.js'),
@@ -73,6 +78,11 @@ export const commands: readonly CommandEntry[] = [
     name: 'token',
     summary: 'print the local token of this machine, or a link that logs a browser in',
     load: () => import('./token.js'),
+  },
+  {
+    name: 'top',
+    summary: 'watch pods and containers over any CRI socket',
+    load: () => import('./top.js'),
   },
   {
     name: 'completion',

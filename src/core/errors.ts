@@ -75,6 +75,12 @@ export const errorCodes = [
   'node.busy',
   'node.journal',
   'node.refused',
+  'up.unsupported',
+  'up.missing',
+  'up.no-space',
+  'up.port',
+  'up.busy',
+  'up.failed',
   'internal.unexpected',
 ] as const
 

@@ -1,0 +1,48 @@
+// `keelson up` in the lab: boots the machine and runs the same command inside it, with a port that leads in.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { cacheDirectory } from '../../lab/cache.js'
+import { labRequest, runLab } from '../../lab/run.js'
+import type { Io } from '../io.js'
+import { ownCommand } from './parts.js'
+
+export interface LabOptions {
+  readonly runDir: string
+  readonly port: number
+  readonly memoryMiB: number
+  readonly startedMs: number
+  /** Flags of the command that mean the same inside. */
+  readonly flags: readonly string[]
+}
+
+/** The kubelet's usual one: nobody else is in the machine. */
+export const guestPort = 10250
+/** As long as a person may want to look; the machine needs some bound. */
+const longestS = 20 * 24 * 3600
+
+export async function runInLab(o: LabOptions, io: Io, signal: AbortSignal): Promise<void> {
+  const access = join(o.runDir, 'node')
+  await mkdir(access, { mode: 0o700 })
+  const outcome = await runLab(
+    labRequest({
+      argv: [
+        ...ownCommand(),
+        'up',
+        '--inside',
+        JSON.stringify({ access, port: o.port, startedMs: o.startedMs }),
+        ...o.flags,
+      ],
+      containerd: {},
+      memoryMiB: o.memoryMiB,
+      forward: { hostPort: o.port, guestPort },
+      out: access,
+      cacheDir: cacheDirectory(io.env),
+      timeoutS: longestS,
+    }),
+    io.stdout === process.stdout
+      ? { stdout: 'inherit', stderr: 'inherit' }
+      : { stdout: io.stdout as NodeJS.WritableStream, stderr: io.stderr as NodeJS.WritableStream },
+    signal,
+  )
+  if (outcome.kind === 'exit') io.exitCode = outcome.code
+}
