@@ -71,6 +71,16 @@ export function currentSandbox(pod: ObservedPod): ObservedSandbox | undefined {
   return newest?.ready === true ? newest : undefined
 }
 
+/**
+ * The runtime gave up starting it because whoever asked went away (a kubelet that was killed in the middle). It never
+ * ran, so it is neither an end nor a restart.
+ */
+export const isStartCutOff = (container: ObservedContainer): boolean =>
+  container.state === 'exited' &&
+  container.startedAtNanos === 0n &&
+  container.reason === 'StartError' &&
+  /context canceled|context deadline exceeded/.test(container.message)
+
 export const isOver = (container: ObservedContainer): boolean => container.state === 'exited'
 export const isAlive = (container: ObservedContainer): boolean =>
   container.state === 'running' || container.state === 'unknown'

@@ -92,6 +92,22 @@ describe('a sandbox dies', () => {
 })
 
 describe('what is removed', () => {
+  test('an instance whose start was cut off: it never ran, so it is no end and no restart', () => {
+    const cutOff = exited('app', 128, {
+      startedAtNanos: 0n,
+      reason: 'StartError',
+      message: 'task: context canceled: unknown',
+    })
+    for (const spec of [one, never])
+      expect(actionsOf(input(spec, observed([cutOff])))).toEqual(['remove-container app#0'])
+    const real = exited('app', 128, {
+      startedAtNanos: 0n,
+      reason: 'StartError',
+      message: 'exec: no such file',
+    })
+    expect(actionsOf(input(one, observed([real])))).toEqual(['start app#1'])
+  })
+
   test('all but the newest ended instance', () => {
     const seen = observed([
       exited('app', 1),

@@ -2,7 +2,13 @@
 // gives the same turn, and a pod that is as it should be gives none.
 import { planContainers } from './pod-containers-turn.js'
 import { planEnding, planStop } from './pod-ending-turn.js'
-import { currentSandbox, isAlive, type ObservedContainer, type ObservedPod } from './pod-observed.js'
+import {
+  currentSandbox,
+  isAlive,
+  isStartCutOff,
+  type ObservedContainer,
+  type ObservedPod,
+} from './pod-observed.js'
 import { finalPhase } from './pod-phase.js'
 import type { PodSpec } from './pod-spec.js'
 import type { Backoff } from './restart-backoff.js'
@@ -80,6 +86,8 @@ export interface PodTurn {
 export function decidePodTurn(i: PodTurnInput): PodTurn {
   const { spec, observed } = i
   if (spec === undefined || i.ending !== undefined) return planEnding(i)
+  const cutOff = observed.containers.filter(isStartCutOff)
+  if (cutOff.length > 0) return turn(cutOff.map(({ id }) => ({ kind: 'remove-container', id })))
   if (finalPhase(spec, observed) !== undefined) return planRelease(i, spec)
   const sandbox = currentSandbox(observed)
   const stale = planStale(i, spec)

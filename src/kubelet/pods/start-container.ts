@@ -1,6 +1,6 @@
 // One container from image to running process. What keeps it from starting becomes a hold with the reason that kubectl
 // shows; only the runtime being away is thrown.
-import { asKeelsonError } from '../../core/errors.js'
+import { asKeelsonError, type KeelsonError } from '../../core/errors.js'
 import { decideImage, faultRetryNanos, pullFailed, rootProblem } from '../../core/image-pull.js'
 import { currentSandbox, type ObservedPod } from '../../core/pod-observed.js'
 import type { ContainerSpec, PodSpec } from '../../core/pod-spec.js'
@@ -19,6 +19,7 @@ import {
   terminationLog,
 } from './names.js'
 import type { PodContext } from './ports.js'
+import { isRuntimeAway } from './runtime-away.js'
 import { podHostname } from './sandbox-config.js'
 
 /** A pull may take as long as it makes progress; this ends one that does not. */
@@ -138,7 +139,7 @@ async function getImage(i: StartInput, c: PodContext, signal: AbortSignal): Prom
     pullBackoffs.delete(image)
   } catch (e) {
     const error = asKeelsonError(e)
-    if (isAway(error.code, signal)) throw e
+    if (isAway(error, signal)) throw e
     const failed = pullFailed(pullBackoffs.get(image), error.message, c.clock.nowNanos())
     pullBackoffs.set(image, failed.backoff)
     return failed.hold
@@ -146,11 +147,8 @@ async function getImage(i: StartInput, c: PodContext, signal: AbortSignal): Prom
   return (await find()) ?? fault(c, 'ErrImagePull', `the image ${image} was pulled and is not there`)
 }
 
-const isAway = (code: string, signal: AbortSignal): boolean =>
-  signal.aborted ||
-  code === 'runtime.unavailable' ||
-  code === 'runtime.cancelled' ||
-  code === 'internal.unexpected'
+const isAway = (error: KeelsonError, signal: AbortSignal): boolean =>
+  signal.aborted || error.code === 'internal.unexpected' || isRuntimeAway(error)
 
 const fault = (c: PodContext, reason: string, message: string): Hold => ({
   untilNanos: c.clock.nowNanos() + faultRetryNanos,
@@ -160,6 +158,6 @@ const fault = (c: PodContext, reason: string, message: string): Hold => ({
 
 function asHold(e: unknown, c: PodContext, signal: AbortSignal, reason: string): Hold {
   const error = asKeelsonError(e)
-  if (isAway(error.code, signal)) throw e
+  if (isAway(error, signal)) throw e
   return fault(c, reason, error.message)
 }

@@ -10,6 +10,7 @@ import { type Backoff, nextBackoff } from '../../core/restart-backoff.js'
 import { canonicalJson } from '../../core/static-pod.js'
 import { act } from './execute.js'
 import type { PodContext } from './ports.js'
+import { isRuntimeAway } from './runtime-away.js'
 import { Wake } from './wake.js'
 
 export interface WorkerHooks {
@@ -21,8 +22,11 @@ export interface WorkerHooks {
   onTurn(seconds: number, acted: boolean): void
 }
 
-const retryNanos = 10_000_000_000n
 const awayNanos = 1_000_000_000n
+
+/** 1, 2, 4, 8 and then 10 seconds: most faults of a moment are over by the first. */
+const retryNanos = (failures: number): bigint =>
+  failures > 4 ? 10_000_000_000n : awayNanos << BigInt(failures - 1)
 
 export class PodWorker {
   private spec: PodSpec | undefined
@@ -41,6 +45,7 @@ export class PodWorker {
   private readonly wake: Wake
   private readonly pulling = new AbortController()
   private lastProblem = ''
+  private failures = 0
   forgotten = false
 
   constructor(
@@ -129,6 +134,7 @@ export class PodWorker {
       this.note()
       for (const action of turn.actions) await this.carryOut(action, signal)
       this.lastProblem = ''
+      this.failures = 0
       if (turn.actions.length > 0) return 'again'
       const latest = clock.nowNanos() + this.syncNanos
       return turn.wakeAtNanos === undefined || turn.wakeAtNanos > latest ? latest : turn.wakeAtNanos
@@ -209,8 +215,9 @@ export class PodWorker {
     const error = asKeelsonError(e)
     if (error.code === 'internal.unexpected') throw e
     const now = this.c.clock.nowNanos()
-    const isAway = error.code === 'runtime.unavailable' || error.code === 'runtime.cancelled'
-    const untilNanos = now + (isAway ? awayNanos : retryNanos)
+    const isAway = isRuntimeAway(error)
+    this.failures += isAway ? 0 : 1
+    const untilNanos = now + (isAway ? awayNanos : retryNanos(this.failures))
     if (!isAway && this.observed.sandboxes[0]?.ready !== true && this.ending === undefined)
       this.holds.set('', { untilNanos, reason: 'FailedCreatePodSandBox', message: error.message })
     // Once while it stays the same: a runtime that is away is reported by whoever watches it.
