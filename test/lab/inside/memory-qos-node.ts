@@ -20,7 +20,7 @@ import { applyPodDefaults } from '../../../src/core/pod-defaults.js'
 import { memoryOf } from '../../../src/core/resource-list.js'
 import type { Mount } from '../../../src/cri-api/api.js'
 import { listRunning } from '../../../src/memory-qos/containers.js'
-import { MemoryQosEngine } from '../../../src/memory-qos/engine.js'
+import { type EngineOptions, MemoryQosEngine } from '../../../src/memory-qos/engine.js'
 import { observe } from '../../../src/memory-qos/observe.js'
 import type { CriClient } from '../../../src/ports/runtime.js'
 import { connect, MiB } from './pod.js'
@@ -74,13 +74,14 @@ export const nodeInput = (memoryQos: MemoryQosSettings): TargetsInput => ({
   },
 })
 
-export const newEngine = (): MemoryQosEngine =>
+export const newEngine = (more: Partial<EngineOptions> = {}): MemoryQosEngine =>
   new MemoryQosEngine({
     cgroups,
     runtime: client().runtime,
     clock,
     timeoutMs: 60_000,
     ownsOtherFiles: () => false,
+    ...more,
   })
 
 export const text = (path: string, file: string): string | undefined => {
