@@ -1,7 +1,7 @@
 // Reads a container's log as /containerLogs gives it: from a line count or a time on, to a number of bytes, with or without
 // times, and on as the container goes on. Memory is bounded by one piece of the file, whatever its size.
 import { fail } from '../../core/errors.js'
-import { isOver, newestOf, type ObservedContainer } from '../../core/pod-observed.js'
+import { isOver, newestOf, type ObservedContainer, type ObservedPod } from '../../core/pod-observed.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import type { LogRequest } from '../../serve/endpoints/container-logs.js'
 import { lineTimeNanos, parseCriLine } from './cri-log.js'
@@ -28,9 +28,7 @@ export async function readContainerLog(
   const pod = runner.find(namespace, name)
   if (pod === undefined) throw fail('pod.not-found', `${what}: no such pod here`)
   const newest = newestOf(pod, container)
-  const chosen = request.previous
-    ? pod.containers.find((one) => one.name === container && isOver(one) && one.id !== newest?.id)
-    : newest
+  const chosen = request.previous ? previousOf(pod, newest) : newest
   if (chosen === undefined)
     throw fail(
       'pod.not-found',
@@ -46,6 +44,12 @@ export async function readContainerLog(
     return now?.state === 'running' || now?.state === 'created'
   }
   return lines(path, request, c, isRunning, signal)
+}
+
+/** Of a container that waits for its next start the last instance is the previous one, unless an older is kept. */
+function previousOf(pod: ObservedPod, newest: ObservedContainer | undefined): ObservedContainer | undefined {
+  const older = pod.containers.find((one) => one.name === newest?.name && isOver(one) && one.id !== newest.id)
+  return older ?? (newest !== undefined && isOver(newest) && newest.attempt > 0 ? newest : undefined)
 }
 
 async function* lines(

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { formatHosts, parseResolvConf, podResolvConf } from './resolv-conf.js'
+
+const text = `# made by hand
+nameserver 1.1.1.1
+nameserver 2.2.2.2 ; second
+search a.example
+search b.example c.example
+options edns0 ndots:1
+`
+const node = parseResolvConf(text)
+const spec = { nameservers: [], searches: [], options: [] }
+
+test('resolv.conf is read as resolvers read it', () => {
+  expect(node).toEqual({
+    nameservers: ['1.1.1.1', '2.2.2.2'],
+    searches: ['b.example', 'c.example'],
+    options: ['edns0', 'ndots:1'],
+  })
+  expect(parseResolvConf('garbage\nnameserver\n')).toEqual({ nameservers: [], searches: [], options: [] })
+})
+
+for (const policy of ['ClusterFirst', 'Default', 'ClusterFirstWithHostNet'] as const)
+  test(`${policy}: the node's`, () => expect(podResolvConf({ ...spec, policy }, node)).toEqual(node))
+
+test('None: only what the pod says', () => {
+  expect(podResolvConf({ ...spec, policy: 'None', nameservers: ['3.3.3.3'] }, node)).toEqual({
+    nameservers: ['3.3.3.3'],
+    searches: [],
+    options: [],
+  })
+})
+
+test('both: the pod adds, its options win, and three servers are enough', () => {
+  const merged = podResolvConf(
+    {
+      policy: 'Default',
+      nameservers: ['1.1.1.1', '3.3.3.3', '4.4.4.4'],
+      searches: ['d'],
+      options: ['ndots:5'],
+    },
+    node,
+  )
+  expect(merged).toEqual({
+    nameservers: ['1.1.1.1', '2.2.2.2', '3.3.3.3'],
+    searches: ['b.example', 'c.example', 'd'],
+    options: ['edns0', 'ndots:5'],
+  })
+})
+
+test('the hosts file of a pod', () => {
+  const hosts = formatHosts(['10.0.0.2', 'fd00::2'], 'web', [{ ip: '10.1.1.1', hostnames: ['a', 'b'] }])
+  expect(hosts).toContain('127.0.0.1\tlocalhost\n')
+  expect(hosts).toContain('10.0.0.2\tweb\nfd00::2\tweb\n')
+  expect(hosts).toContain('\n# Entries added by HostAliases.\n10.1.1.1\ta\tb\n')
+})
