@@ -1,11 +1,12 @@
 import { describeAuthMatrix } from './auth-matrix.js'
-import { startStandIn } from './start.js'
+import { startRealCompanion, startRealCri } from './start-commands.js'
 import { startRealKubelet } from './start-kubelet.js'
 
-const standIn = { start: startStandIn, standIns: true, reviewTimeoutMs: 2500 }
+/** Nothing runs, shows or changes a container, but the kubelet. */
+const lacks = /^\/(exec|attach|portForward|run|containerLogs|logs|checkpoint|debug|pods|runningpods)\//
 
 describeAuthMatrix({
-  kubelet: { start: startRealKubelet, standIns: false, reviewTimeoutMs: 10_000 },
-  companion: standIn,
-  cri: standIn,
+  kubelet: { start: startRealKubelet },
+  companion: { start: startRealCompanion, serves: ['/memoryqos'], lacks },
+  cri: { start: startRealCri, serves: ['/cri/rpcs'], lacks },
 })

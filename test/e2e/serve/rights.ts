@@ -4,12 +4,19 @@
 /** Path, subresources in order, methods that exist there. */
 export type PathRow = readonly [string, readonly string[], readonly string[]]
 
-export const paths: readonly PathRow[] = [
+/** Answers that every process gives alike, to the letter. */
+export const sharedPaths: readonly PathRow[] = [
   ['/healthz', ['healthz', 'proxy'], ['GET']],
   ['/healthz/ping', ['healthz', 'proxy'], ['GET']],
   ['/configz', ['configz', 'proxy'], ['GET']],
   ['/metrics', ['metrics'], ['GET']],
   ['/metrics/slis', ['metrics'], ['GET']],
+  ['/nothing/here', ['proxy'], []],
+  ['/statsfoo', ['proxy'], []],
+  ['/', ['proxy'], []],
+]
+/** Where the answer to somebody who may ask depends on the process and on what runs on its node. */
+export const otherPaths: readonly PathRow[] = [
   ['/metrics/cadvisor', ['metrics'], ['GET']],
   ['/metrics/resource', ['metrics'], ['GET']],
   ['/stats/summary', ['stats'], ['GET', 'POST']],
@@ -23,11 +30,10 @@ export const paths: readonly PathRow[] = [
   ['/run/ns/p/c', ['proxy'], ['POST']],
   ['/containerLogs/ns/p/c', ['proxy'], ['GET']],
   ['/debug/pprof/', ['proxy'], []],
-  ['/nothing/here', ['proxy'], []],
-  ['/statsfoo', ['proxy'], []],
-  ['/', ['proxy'], []],
+  ['/memoryqos', ['proxy'], ['GET']],
+  ['/cri/rpcs', ['proxy'], ['GET']],
 ]
-export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']
 const verbs: Readonly<Record<string, string>> = {
   GET: 'get',
   POST: 'create',
