@@ -1,0 +1,212 @@
+// Runs inside a bed: each mode with and without swap, the values written by the engine of keelson, the workloads as plain
+// processes in the containers' cgroups. Writes one JSON file to $LAB_OUT.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readCgroupLayout } from '../../src/adapters/cgroups/detect.js'
+import { createCgroupTree } from '../../src/adapters/cgroups/tree.js'
+import { createClock } from '../../src/adapters/clock/clock.js'
+import { createProcfs } from '../../src/adapters/procfs/procfs.js'
+import { bytes } from '../../src/core/bytes.js'
+import { parseCount } from '../../src/core/kernel-text/digits.js'
+import { parseFlatKeyed } from '../../src/core/kernel-text/flat-keyed.js'
+import { parsePressure } from '../../src/core/kernel-text/pressure.js'
+import { planMemoryQos, type TargetsInput } from '../../src/core/memory-qos-targets.js'
+import { Container, ContainerState } from '../../src/cri-api/api.js'
+import { hogProgram } from '../../src/lab/images/programs.js'
+import { MemoryQosEngine } from '../../src/memory-qos/engine.js'
+import { modes, type RunResult, type Workload, type WorkloadResult, workloads } from './scene.js'
+
+const MiB = 1024 * 1024
+const seconds = Number(process.env['BENCH_SECONDS'] ?? '45')
+const out = process.env['LAB_OUT'] ?? '.'
+const disk = '/run/bench-disk'
+const hog = '/run/bench-hog'
+const tree = createCgroupTree(readCgroupLayout())
+const procfs = createProcfs()
+const capacity = procfs.memInfo().get('MemTotal') ?? 0n
+
+const run = (file: string, ...args: readonly string[]): void =>
+  void execFileSync(file, [...args], { stdio: ['ignore', 'ignore', 'inherit'] })
+
+const inputOf = (settings: TargetsInput['memoryQos']): TargetsInput => ({
+  pods: workloads.map((w) => w.pod),
+  memoryQos: settings,
+  driver: 'cgroupfs',
+  cgroupRoot: '/bench',
+  cgroupsPerQOS: true,
+  enforceNodeAllocatable: ['pods'],
+  reserved: {
+    amounts: { 'kube-reserved': new Map(), 'system-reserved': new Map() },
+    cgroups: { 'kube-reserved': '', 'system-reserved': '' },
+  },
+  node: {
+    memoryCapacity: bytes(capacity),
+    allocatableMemory: bytes(capacity),
+    pageSize: procfs.pageSize(),
+    cpuQuota: { enforced: false, periodUs: 100_000n },
+    swap: { behavior: 'NoSwap', capacity: undefined },
+    singleProcessOOMKill: false,
+    runtimeWeightCurve: 'linear',
+  },
+})
+
+const idOf = (w: Workload): string => `container-${w.name}`
+const pathOf = (input: TargetsInput, w: Workload): string => {
+  const pod = planMemoryQos(input).targets.find((t) => t.level === 'pod' && t.pod?.name === w.name)
+  if (pod === undefined) throw new Error(`no cgroup of ${w.name}`)
+  return `${pod.path}/${idOf(w)}`
+}
+
+/** A runtime reduced to what the engine asks of it: which containers run, and `unified` into their files. */
+const runtimeOf = (input: TargetsInput) => ({
+  listContainers: async () => ({
+    containers: workloads.map((w) =>
+      Container.fromPartial({
+        id: idOf(w),
+        state: ContainerState.CONTAINER_RUNNING,
+        labels: { 'io.kubernetes.pod.uid': w.pod.uid, 'io.kubernetes.container.name': 'main' },
+      }),
+    ),
+  }),
+  updateContainerResources: async (request: {
+    containerId?: string
+    linux?: { unified?: object } | undefined
+  }) => {
+    const w = workloads.find((one) => idOf(one) === request.containerId)
+    if (w !== undefined) await tree.apply(pathOf(input, w), { ...request.linux?.unified })
+    return {}
+  },
+})
+
+/** Limits are not the engine's: a container has its own from the runtime. */
+async function prepare(input: TargetsInput): Promise<void> {
+  for (const w of workloads) {
+    const path = pathOf(input, w)
+    await tree.ensure(path)
+    const limit = planMemoryQos(input).targets.find((t) => t.level === 'pod' && t.pod?.name === w.name)
+    const max = limit?.others['memory.max']
+    if (max !== undefined) tree.write(path, 'memory.max', max)
+  }
+  const engine = new MemoryQosEngine({
+    cgroups: tree,
+    runtime: runtimeOf(input),
+    clock: createClock(),
+    timeoutMs: 10_000,
+    ownsOtherFiles: () => false,
+  })
+  const report = await engine.pass(input, { signal: new AbortController().signal })
+  if (report.failures > 0) throw new Error(JSON.stringify(report.findings))
+}
+
+interface Running {
+  readonly child: ChildProcess
+  passes: number
+}
+
+function start(w: Workload, path: string): Running {
+  // The shell moves itself first, so that every page of the workload is charged to its cgroup.
+  const file = `${disk}/${w.name}.bin`
+  const work =
+    w.kind === 'anon'
+      ? `exec ${hog} ${w.MiB} 200`
+      : `while :; do cat ${file} > /dev/null; echo pass; sleep 0.2; done`
+  const script = `sleep ${w.delayS}; echo $$ > /sys/fs/cgroup${path}/cgroup.procs; ${work}`
+  const child = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const running: Running = { child, passes: 0 }
+  child.stdout?.on('data', (data: Buffer) => {
+    running.passes += data.toString().split('\n').length - 1
+  })
+  return running
+}
+
+const read = (path: string, file: string): Uint8Array => tree.read(path, file) ?? new Uint8Array()
+
+function resultOf(
+  w: Workload,
+  path: string,
+  passes: number,
+  stallBefore: bigint | undefined,
+): WorkloadResult {
+  const stat = parseFlatKeyed(read(path, 'memory.stat'))
+  const kept = Number(stat.get(w.kind === 'anon' ? 'anon' : 'file') ?? 0n)
+  const events = parseFlatKeyed(read(path, 'memory.events'))
+  const stall = stallOf(path)
+  return {
+    name: w.name,
+    MiB: w.MiB,
+    keptShare: Math.min(1, kept / (w.MiB * MiB)),
+    passes,
+    throttled: Number(events.get('high') ?? 0n),
+    oomKills: Number(events.get('oom_kill') ?? 0n),
+    stallS: stall === undefined ? null : Number(stall - (stallBefore ?? 0n)) / 1e6,
+  }
+}
+
+function stallOf(path: string): bigint | undefined {
+  const text = tree.read(path, 'memory.pressure')
+  return text === undefined ? undefined : parsePressure(text)?.some.totalMicros
+}
+
+async function clear(input: TargetsInput): Promise<void> {
+  for (const w of workloads) {
+    const path = pathOf(input, w)
+    if (tree.exists(path)) tree.write(path, 'cgroup.kill', '1')
+  }
+  for (let i = 0; i < 100; i++) {
+    const busy = workloads.some((w) => read(pathOf(input, w), 'cgroup.procs').length > 0)
+    if (!busy) break
+    await sleep(100)
+  }
+  await tree.remove('/bench', { timeoutMs: 20_000 })
+  run('sync')
+  writeFileSync('/proc/sys/vm/drop_caches', '3')
+}
+
+async function measure(mode: (typeof modes)[number], swap: boolean): Promise<RunResult> {
+  const input = inputOf(mode.settings)
+  await prepare(input)
+  const paths = new Map(workloads.map((w) => [w.name, pathOf(input, w)]))
+  const at = (w: Workload): string => paths.get(w.name) ?? ''
+  const stalls = new Map(workloads.map((w) => [w.name, stallOf(at(w))]))
+  const running = new Map(workloads.map((w) => [w.name, start(w, at(w))]))
+  await sleep(seconds * 1000)
+  const results = workloads.map((w) =>
+    resultOf(w, at(w), running.get(w.name)?.passes ?? 0, stalls.get(w.name)),
+  )
+  const min = tree.read('/bench/kubepods', 'memory.min')
+  const protectedMiB = Math.round(Number(min === undefined ? 0n : (parseCount(min) ?? 0n)) / MiB)
+  for (const { child } of running.values()) child.kill('SIGKILL')
+  await clear(input)
+  return {
+    mode: mode.name,
+    swap,
+    protectedMiB,
+    capacityMiB: Math.round(Number(capacity) / MiB),
+    workloads: results,
+  }
+}
+
+const [data, swapDevice] = (process.env['LAB_DISKS'] ?? '').split(/\s+/)
+if (data === undefined || swapDevice === undefined) throw new Error('two disks are needed')
+mkdirSync(disk, { recursive: true })
+run('mkfs.ext4', '-q', '-F', data)
+run('mount', data, disk)
+for (const w of workloads)
+  if (w.kind === 'file')
+    run('dd', 'if=/dev/zero', `of=${disk}/${w.name}.bin`, 'bs=1M', `count=${w.MiB}`, 'status=none')
+writeFileSync(hog, hogProgram())
+chmodSync(hog, 0o755)
+run('mkswap', swapDevice)
+
+const results: RunResult[] = []
+for (const swap of [false, true]) {
+  if (swap) run('swapon', swapDevice)
+  for (const mode of modes) {
+    const result = await measure(mode, swap)
+    results.push(result)
+    console.log(JSON.stringify(result))
+  }
+}
+writeFileSync(`${out}/memory-pressure.json`, JSON.stringify(results))
+process.exit(0)

@@ -1,0 +1,79 @@
+// The pods of the benchmark and what each does: requests near the capacity of a small machine, and more demand than it has.
+
+import type { MemoryQosSettings } from '../../src/core/memory-qos-settings.js'
+import { parsePod } from '../../src/core/parse-pod.js'
+import type { Pod } from '../../src/core/pod.js'
+import { applyPodDefaults } from '../../src/core/pod-defaults.js'
+
+export interface Workload {
+  readonly name: string
+  readonly pod: Pod
+  /** Touches so much anonymous memory over and over, or reads a file of that size. */
+  readonly kind: 'anon' | 'file'
+  readonly MiB: number
+  /** Starts so many seconds after the first. */
+  readonly delayS: number
+}
+
+const pod = (name: string, resources: object): Pod =>
+  applyPodDefaults(
+    parsePod({
+      metadata: { name, namespace: 'bench', uid: `bench-${name}` },
+      spec: { containers: [{ name: 'main', resources }] },
+    }),
+  )
+
+const memory = (requests: string, limits?: string): object => ({
+  requests: { memory: requests },
+  ...(limits === undefined ? {} : { limits: { memory: limits } }),
+})
+
+/** Requests of 860 MiB on a machine of 1 GiB, which has about 960 MiB for everybody; demand of about 1,700 MiB. */
+export const workloads: readonly Workload[] = [
+  {
+    name: 'db',
+    pod: pod('db', { limits: { memory: '220Mi', cpu: '100m' } }),
+    kind: 'anon',
+    MiB: 180,
+    delayS: 0,
+  },
+  { name: 'web', pod: pod('web', memory('320Mi', '500Mi')), kind: 'file', MiB: 280, delayS: 0 },
+  { name: 'api', pod: pod('api', memory('220Mi')), kind: 'anon', MiB: 160, delayS: 0 },
+  { name: 'batch', pod: pod('batch', memory('100Mi', '400Mi')), kind: 'anon', MiB: 380, delayS: 8 },
+  { name: 'noise', pod: pod('noise', {}), kind: 'anon', MiB: 700, delayS: 10 },
+]
+
+const on: MemoryQosSettings = {
+  enabled: true,
+  cgroupVersion: 2,
+  generation: '1.27',
+  factor: 0.9,
+  policy: 'None',
+}
+
+export const modes: readonly { readonly name: string; readonly settings: MemoryQosSettings }[] = [
+  { name: 'off', settings: { ...on, enabled: false, factor: undefined } },
+  { name: 'throttling only', settings: on },
+  { name: 'HardReservation', settings: { ...on, policy: 'HardReservation' } },
+  { name: 'TieredReservation', settings: { ...on, policy: 'TieredReservation' } },
+]
+
+export interface WorkloadResult {
+  readonly name: string
+  readonly MiB: number
+  /** Anonymous memory or page cache at the end, of what the workload uses. */
+  readonly keptShare: number
+  readonly passes: number
+  readonly throttled: number
+  readonly oomKills: number
+  /** Seconds in which some task of it waited for memory; null without PSI. */
+  readonly stallS: number | null
+}
+
+export interface RunResult {
+  readonly mode: string
+  readonly swap: boolean
+  readonly protectedMiB: number
+  readonly capacityMiB: number
+  readonly workloads: readonly WorkloadResult[]
+}
