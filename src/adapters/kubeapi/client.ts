@@ -3,6 +3,7 @@
 import type { ApiException, ConfigurationOptions, ObservableMiddleware } from '@kubernetes/client-node'
 import { fail, type KeelsonError } from '../../core/errors.js'
 import type { AccessQuestion, KubeApi, NodeEvent, ReviewedUser } from '../../ports/kubeapi.js'
+import { createAgentKeeper } from './kept-agent.js'
 
 type Client = typeof import('@kubernetes/client-node')
 
@@ -74,11 +75,17 @@ const eventBody = (e: NodeEvent) => ({
 })
 
 /** Every call ends: with its caller's signal, or after the longest time a review may take. */
-function limits(client: Client, signal: AbortSignal): ConfigurationOptions {
+function limits(
+  client: Client,
+  signal: AbortSignal,
+  keepAgent: ReturnType<typeof createAgentKeeper>,
+): ConfigurationOptions {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(callTimeoutMs)])
   const middleware: ObservableMiddleware = {
     pre(context) {
       context.setSignal(limited)
+      const agent = keepAgent(context.getAgent())
+      if (agent !== undefined) context.setAgent(agent)
       return new client.Observable(Promise.resolve(context))
     },
     post: (context) => new client.Observable(Promise.resolve(context)),
@@ -106,6 +113,7 @@ export async function createKubeApi(kubeconfigPath?: string): Promise<KubeApi> {
   const authentication = config.makeApiClient(client.AuthenticationV1Api)
   const authorization = config.makeApiClient(client.AuthorizationV1Api)
   const core = config.makeApiClient(client.CoreV1Api)
+  const keepAgent = createAgentKeeper()
 
   const call = async <T>(
     name: string,
@@ -113,7 +121,7 @@ export async function createKubeApi(kubeconfigPath?: string): Promise<KubeApi> {
     run: (options: ConfigurationOptions) => Promise<T>,
   ): Promise<T> => {
     try {
-      return await run(limits(client, signal))
+      return await run(limits(client, signal, keepAgent))
     } catch (e) {
       throw toError(name, e)
     }

@@ -1,9 +1,11 @@
 // An API server as far as a node asks it who somebody is and what they may do: TokenReview and SubjectAccessReview
-// over TLS, with tokens and rights that a test changes while it runs, and the ways in which one can fail.
+// over TLS, with tokens and rights that a test changes while it runs, and the ways in which one can fail. Takes events.
 import { writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { TLSSocket } from 'node:tls'
 import { type Authority, createLeaf } from './pki.js'
 
 /** `flaky` fails for its first 400 ms. */
@@ -29,6 +31,12 @@ export interface ApiStub {
   readonly port: number
   readonly kubeconfig: string
   readonly asked: Review[]
+  /** Bodies of created events, with the path that they came to. */
+  readonly events: { readonly path: string; readonly body: Readonly<Record<string, unknown>> }[]
+  /** Serial numbers of the client certificates, one for each request. */
+  readonly shown: string[]
+  /** Connections that were opened so far. */
+  readonly connections: () => number
   readonly mood: Mood
   setMood(mood: Mood, slowMs?: number): void
   /** token -> user */
@@ -50,6 +58,39 @@ function review(stub: ApiStub, body: Review): object {
   return { allowed, ...(allowed ? {} : { reason: 'no rule of the stub allows it' }) }
 }
 
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+export const formatKubeconfig = (
+  port: number,
+  ca: Authority,
+  user: Readonly<Record<string, string>>,
+): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'here',
+    contexts: [{ name: 'here', context: { cluster: 'here', user: 'node' } }],
+    clusters: [
+      {
+        name: 'here',
+        cluster: {
+          server: `https://127.0.0.1:${port}`,
+          'certificate-authority-data': base64(ca.certificate),
+        },
+      },
+    ],
+    users: [{ name: 'node', user }],
+  })
+
+type Event = Review & { readonly metadata: { readonly namespace: string } } & Readonly<
+    Record<string, unknown>
+  >
+
+const isEvent = (body: Review): body is Event => body.kind === 'Event'
+
+const serialOf = ({ socket }: IncomingMessage): string =>
+  socket instanceof TLSSocket ? (socket.getPeerX509Certificate()?.serialNumber ?? '') : ''
+
 export async function startApiStub(directory: string, ca: Authority): Promise<ApiStub> {
   const serving = await createLeaf(ca, { user: 'kube-apiserver', usage: 'server', hosts: ['127.0.0.1'] })
   const node = await createLeaf(ca, { user: 'system:node:node-1', groups: ['system:nodes'] })
@@ -61,18 +102,25 @@ export async function startApiStub(directory: string, ca: Authority): Promise<Ap
     rejectUnauthorized: true,
   })
   const now = { mood: 'well' as Mood, slowMs: 0, sinceMs: Date.now() }
+  let connections = 0
+  server.on('secureConnection', () => {
+    connections++
+  })
   server.on('request', (req, res) => {
     const chunks: Buffer[] = []
     req.on('data', (chunk: Buffer) => chunks.push(chunk))
     req.on('end', () => {
+      stub.shown.push(serialOf(req))
       const body = JSON.parse(Buffer.concat(chunks).toString()) as Review
-      const path = `/apis/${body.apiVersion}/${body.kind.toLowerCase()}s`
+      const path = isEvent(body)
+        ? `/api/v1/namespaces/${body.metadata.namespace}/events`
+        : `/apis/${body.apiVersion}/${body.kind.toLowerCase()}s`
       const send = (status: number, value: unknown) => {
         res.writeHead(status, { 'content-type': 'application/json' })
         res.end(typeof value === 'string' ? value : JSON.stringify(value))
       }
       if (req.method !== 'POST' || req.url !== path) return send(404, { kind: 'Status', code: 404 })
-      stub.asked.push(body)
+      if (!isEvent(body)) stub.asked.push(body)
       const failure = {
         kind: 'Status',
         apiVersion: 'v1',
@@ -83,6 +131,10 @@ export async function startApiStub(directory: string, ca: Authority): Promise<Ap
       if (stub.mood === 'failing') return send(500, failure)
       if (stub.mood === 'flaky' && Date.now() - now.sinceMs < 400) return send(500, failure)
       if (stub.mood === 'garbage') return send(200, '{"kind":"Table"')
+      if (isEvent(body)) {
+        stub.events.push({ path, body })
+        return send(201, body)
+      }
       const answer = { ...body, status: review(stub, body) }
       if (stub.mood === 'slow') setTimeout(() => send(201, answer), now.slowMs).unref()
       else send(201, answer)
@@ -91,38 +143,20 @@ export async function startApiStub(directory: string, ca: Authority): Promise<Ap
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const kubeconfig = join(directory, 'kubeconfig')
-  const base64 = (text: string): string => Buffer.from(text).toString('base64')
   writeFileSync(
     kubeconfig,
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Config',
-      'current-context': 'here',
-      contexts: [{ name: 'here', context: { cluster: 'here', user: 'node' } }],
-      clusters: [
-        {
-          name: 'here',
-          cluster: {
-            server: `https://127.0.0.1:${port}`,
-            'certificate-authority-data': base64(ca.certificate),
-          },
-        },
-      ],
-      users: [
-        {
-          name: 'node',
-          user: {
-            'client-certificate-data': base64(node.certificate),
-            'client-key-data': base64(node.key),
-          },
-        },
-      ],
+    formatKubeconfig(port, ca, {
+      'client-certificate-data': base64(node.certificate),
+      'client-key-data': base64(node.key),
     }),
   )
   const stub: ApiStub = {
     port,
     kubeconfig,
     asked: [],
+    events: [],
+    shown: [],
+    connections: () => connections,
     get mood() {
       return now.mood
     },
