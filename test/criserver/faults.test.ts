@@ -143,7 +143,7 @@ describe('faults', () => {
       [ok]: okPlay,
       '/x.Y/Slow': async (s) => {
         await sleep(500)
-        okPlay(s, {}, Buffer.alloc(0))
+        await okPlay(s, {}, Buffer.alloc(0))
       },
     })
     closers.push(() => upstream.close())

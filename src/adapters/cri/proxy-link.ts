@@ -3,6 +3,7 @@
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { connect as connectSocket, type Socket } from 'node:net'
 import { fail } from '../../core/errors.js'
+import { createWindowKeeper, firstWindowBytes, type WindowKeeper } from './proxy-window.js'
 import { createResetBudget, type ResetBudget } from './server-resets.js'
 
 export interface Link {
@@ -19,11 +20,6 @@ export interface Link {
   close(): void
 }
 
-/**
- * Of one stream. Small, because each of some hundred readers may stop reading and this is what is then held for it; a
- * local socket's round trip is short enough that a larger one gains nothing.
- */
-export const streamWindowBytes = 256 * 1024
 /** Of the whole connection. Node gives it back on arrival, so that a slow stream does not hold up its neighbours. */
 export const connectionWindowBytes = 16 * 1024 * 1024
 /** In MiB; beyond it Node refuses new streams. Node's 10 are passed by a few large answers. */
@@ -51,6 +47,7 @@ const dialSocket = (path: string): Promise<Socket> =>
 
 interface Use {
   readonly budget: ResetBudget
+  readonly window: WindowKeeper
   calls: number
   isRetired: boolean
 }
@@ -74,11 +71,16 @@ export function createLink(socketPath: string): Link {
   function adopt(socket: Socket): ClientHttp2Session {
     const session = connectHttp2('http://localhost', {
       createConnection: () => socket,
-      settings: { enablePush: false, initialWindowSize: streamWindowBytes },
+      settings: { enablePush: false, initialWindowSize: firstWindowBytes },
       maxSessionMemory: sessionMemoryMiB,
       peerMaxConcurrentStreams: 100_000,
     })
-    sessions.set(session, { budget: createResetBudget(), calls: 0, isRetired: false })
+    sessions.set(session, {
+      budget: createResetBudget(),
+      window: createWindowKeeper(session),
+      calls: 0,
+      isRetired: false,
+    })
     session.once('connect', () => session.setLocalWindowSize(connectionWindowBytes))
     session.on('goaway', () => drop(session))
     // What broke is told to each call by the end of its own stream.
@@ -113,12 +115,15 @@ export function createLink(socketPath: string): Link {
     },
     begin(session) {
       const use = sessions.get(session)
-      if (use !== undefined) use.calls += 1
+      if (use === undefined) return
+      use.calls += 1
+      use.window.adjust(use.calls)
     },
     end(session, wasCancelled) {
       const use = sessions.get(session)
       if (use === undefined) return
       use.calls -= 1
+      use.window.adjust(use.calls)
       if (wasCancelled && use.budget.spend() !== 'fine') retire(session)
       // Not before the last call: a goodbye makes some servers refuse what they have not looked at yet.
       if (use.isRetired && use.calls === 0) session.close()

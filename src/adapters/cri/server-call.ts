@@ -54,7 +54,8 @@ export class Http2Call implements ServerCall {
   readonly path: string
   readonly timeoutMs: number | undefined
   private readonly out: Reply
-  private readonly gone = new AbortController()
+  private gone: AbortController | undefined
+  private isGone = false
   private request: Promise<Uint8Array> | undefined
   /** Once it was read whole. */
   private body: Buffer | undefined
@@ -67,13 +68,23 @@ export class Http2Call implements ServerCall {
     this.path = incoming.headers[':path'] ?? ''
     this.timeoutMs = parseGrpcTimeout(findHeader(incoming.raw, 'grpc-timeout'))
     this.out = new Reply(incoming.stream)
-    // One call may become many questions.
-    setMaxListeners(0, this.gone.signal)
-    incoming.stream.once('close', () => this.gone.abort())
+    incoming.stream.once('close', () => this.leave())
   }
 
+  /** Made when first wanted: calls that only pass through have no use for it. */
   get signal(): AbortSignal {
+    if (this.gone === undefined) {
+      this.gone = new AbortController()
+      // One call may become many questions.
+      setMaxListeners(0, this.gone.signal)
+      if (this.isGone) this.gone.abort()
+    }
     return this.gone.signal
+  }
+
+  private leave(): void {
+    this.isGone = true
+    this.gone?.abort()
   }
 
   async passOn(): Promise<CallEnding> {
@@ -220,7 +231,7 @@ export class Http2Call implements ServerCall {
       code: grpcCode.deadlineExceeded,
       message: 'keelson: the deadline of the call has passed',
     })
-    this.gone.abort()
+    this.leave()
     // Silence until the deadline: the runtime is slow, or the connection is dead. A new one costs nothing.
     if (this.session !== undefined) this.incoming.link.retire(this.session)
     if (this.up !== undefined && !this.up.destroyed) this.up.close(NGHTTP2_CANCEL)

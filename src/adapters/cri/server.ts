@@ -5,13 +5,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallEnding, CallHandler, RawMetadata, ServerCall } from '../../ports/cri-calls.js'
 import { parseEndpoint } from './endpoint.js'
-import {
-  connectionWindowBytes,
-  createLink,
-  type Link,
-  sessionMemoryMiB,
-  streamWindowBytes,
-} from './proxy-link.js'
+import { connectionWindowBytes, createLink, type Link, sessionMemoryMiB } from './proxy-link.js'
 import { Http2Call } from './server-call.js'
 import { farewellInTime } from './server-farewell.js'
 import { defaultLivenessMs, endWhenDead } from './server-liveness.js'
@@ -42,6 +36,8 @@ export interface CriServer {
   close(graceMs?: number): Promise<void>
 }
 
+/** Requests are small; an upload beyond this waits for its reader. */
+const requestWindowBytes = 256 * 1024
 /** Time for last words to be written. */
 const farewellMs = 1000
 
@@ -64,7 +60,7 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
   const calls = new Set<Promise<unknown>>()
 
   const server = createServer({
-    settings: { initialWindowSize: streamWindowBytes, maxConcurrentStreams },
+    settings: { initialWindowSize: requestWindowBytes, maxConcurrentStreams },
     maxSessionMemory: sessionMemoryMiB,
   })
   let newest: Socket | undefined

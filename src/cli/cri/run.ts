@@ -1,8 +1,6 @@
 // One life of the CRI server: adapters, services, chain, sockets, from start to signal. Starts whether the runtime is
 // there or not.
 import { lstatSync } from 'node:fs'
-import { readCgroupLayout } from '../../adapters/cgroups/detect.js'
-import { createCgroupTree } from '../../adapters/cgroups/tree.js'
 import { createClock } from '../../adapters/clock/clock.js'
 import { createCriClient } from '../../adapters/cri/client.js'
 import { startCriServer } from '../../adapters/cri/server.js'
@@ -18,6 +16,7 @@ import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
 import { createUnifiedKeeper } from '../../criserver/unified/keeper.js'
 import type { Log } from '../../ports/log.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
+import { openCgroupFiles } from '../cgroup-files.js'
 import { type NodeServer, startNodeServer } from '../node-server.js'
 import { version } from '../version.js'
 import type { CriOptions } from './options.js'
@@ -38,7 +37,7 @@ const mtimeNanos = (path: string): bigint | undefined =>
 
 export async function startCri(o: CriOptions, log: Log): Promise<RunningCri> {
   const client = createCriClient(o.upstream, { timeoutMs: ownTimeoutMs })
-  const cgroups = createCgroupTree(readCgroupLayout())
+  const cgroups = openCgroupFiles()
   const procfs = createProcfs()
   const metrics = await createProcessMetrics()
   const cgroupFinder = createCgroupFinder({ runtime: client.runtime, procfs, cgroupVersion: cgroups.version })

@@ -1,0 +1,154 @@
+// `cri`: calls through the CRI server against the same calls made directly, in one run.
+import { createCriClient } from '../../src/adapters/cri/client.js'
+import { cacheDirectory } from '../../src/lab/cache.js'
+import { startPrivateContainerd } from '../../src/lab/containerd/start.js'
+import { ensureImages } from '../../src/lab/images/images.js'
+import { missingPackages } from '../../src/lab/packages.js'
+import type { CriClient } from '../../src/ports/runtime.js'
+import { runPod } from '../../test/lab/inside/pod.js'
+import { atMost, type BenchReport, type BenchTarget, type BenchUnit } from '../unit.js'
+import { blocks, measurePair, type Pair } from './measure.js'
+import { callers, measureMemory } from './memory.js'
+import { buildBundle, startScripted, startServer } from './processes.js'
+
+const streamRounds = 3
+const messages = 20_000
+const maxAddedMs = 0.5
+const maxRatio = 1.3
+const maxGrowthMiB = 64
+const realContainers = 10
+
+interface Both {
+  readonly direct: CriClient
+  readonly through: CriClient
+}
+
+const connectBoth = (upstream: string, server: string): Both => ({
+  direct: createCriClient(upstream, { maxReceiveBytes: 64 * 1024 * 1024 }),
+  through: createCriClient(server, { maxReceiveBytes: 64 * 1024 * 1024 }),
+})
+
+const added = (pair: Pair): BenchTarget => ({
+  name: `${pair.name}, added p50`,
+  measured: `${(pair.throughMs - pair.directMs).toFixed(2)} ms`,
+  limit: `<= ${maxAddedMs} ms`,
+  met: pair.throughMs - pair.directMs <= maxAddedMs,
+})
+
+const ratio = (pair: Pair): BenchTarget =>
+  atMost(`${pair.name}, p50 ratio`, pair.throughMs / pair.directMs, maxRatio)
+
+/** Pods of real containerd, with ten containers in all. */
+async function realCalls(signal: AbortSignal): Promise<Pair[]> {
+  if (process.getuid?.() !== 0 || missingPackages(['containerd', 'images']).length > 0) return []
+  const images = await ensureImages(cacheDirectory(process.env), signal)
+  const containerd = await startPrivateContainerd({ archives: [images], signal })
+  const server = await startServer(containerd.endpoint)
+  const { direct, through } = connectBoth(containerd.endpoint, server.endpoint)
+  try {
+    for (let i = 0; i < realContainers; i++)
+      await runPod(direct, { name: `bench-${i}`, cgroupParent: `/kubepods/besteffort/podbench${i}` })
+    const pairs = [
+      await measurePair(
+        'Version, containerd',
+        400,
+        () => direct.runtime.version({}),
+        () => through.runtime.version({}),
+        signal,
+      ),
+      await measurePair(
+        `ListContainers of ${realContainers}, containerd`,
+        400,
+        () => direct.runtime.listContainers({}),
+        () => through.runtime.listContainers({}),
+        signal,
+      ),
+    ]
+    return pairs
+  } finally {
+    direct.close()
+    through.close()
+    await server.close()
+    await containerd.close()
+  }
+}
+
+async function readAll(client: CriClient): Promise<void> {
+  let seen = 0
+  for await (const _ of client.runtime.getContainerEvents({}, { timeoutMs: 60_000 })) seen += 1
+  if (seen !== messages) throw new Error(`${seen} of ${messages} messages came`)
+}
+
+async function run(signal: AbortSignal): Promise<BenchReport> {
+  buildBundle()
+  const small = await realCalls(signal)
+  const scripted = await startScripted(2 * streamRounds * (blocks + 1), messages)
+  const server = await startServer(scripted.endpoint)
+  const { direct, through } = connectBoth(scripted.endpoint, server.endpoint)
+  try {
+    const version = await measurePair(
+      'Version, scripted',
+      400,
+      () => direct.runtime.version({}),
+      () => through.runtime.version({}),
+      signal,
+    )
+    const list = (n: number, rounds: number): Promise<Pair> =>
+      measurePair(
+        `ListContainers of ${n}, scripted`,
+        rounds,
+        () => direct.runtime.listContainers({ filter: { id: String(n) } }),
+        () => through.runtime.listContainers({ filter: { id: String(n) } }),
+        signal,
+      )
+    const lists = [await list(1000, 60), await list(10_000, 10)]
+    const stream = await measurePair(
+      `stream of ${messages} messages`,
+      streamRounds,
+      () => readAll(direct),
+      () => readAll(through),
+      signal,
+    )
+    const growth = await measureMemory(server, signal)
+    const grown = growth.peakMiB - growth.beforeMiB
+    const pairs = [...small, version, ...lists, stream]
+    return {
+      file: 'cri',
+      title: 'Calls through the CRI server',
+      method:
+        `The typed client, the server and the scripted runtime are three processes; calls alternate between directly and through the server, and medians are compared, of the quietest of ${blocks} blocks after one that does not count. Memory: ` +
+        `resident memory of the server while ${callers} ExecSync calls fetch 16 MiB each (${growth.fetchedMiB.toFixed(0)} MiB in all), ${callers} GetContainerEvents streams are open, and one reader has stopped reading.`,
+      columns: ['call', 'direct p50 ms', 'through p50 ms', 'added ms', 'ratio'],
+      rows: [
+        ...pairs.map((p) => [
+          p.name,
+          p.directMs.toFixed(2),
+          p.throughMs.toFixed(2),
+          (p.throughMs - p.directMs).toFixed(2),
+          (p.throughMs / p.directMs).toFixed(2),
+        ]),
+      ],
+      targets: [
+        ...[...small, version].map(added),
+        ...[...lists, stream].map(ratio),
+        {
+          name: `memory growth, ${growth.beforeMiB.toFixed(0)} MiB before`,
+          measured: `${grown.toFixed(0)} MiB`,
+          limit: `<= ${maxGrowthMiB} MiB`,
+          met: grown <= maxGrowthMiB,
+        },
+      ],
+    }
+  } finally {
+    direct.close()
+    through.close()
+    await server.close()
+    await scripted.close()
+  }
+}
+
+export const cri: BenchUnit = {
+  name: 'cri',
+  summary: 'calls through the CRI server against direct ones, and its memory under load',
+  run,
+}

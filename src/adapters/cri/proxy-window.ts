@@ -1,0 +1,35 @@
+// How much the runtime may send ahead of a slow reader, per stream: much while few calls are under way, so that a large list
+// comes in one go; little while many are, because each of their readers may stop and this is then held for it.
+import type { ClientHttp2Session } from 'node:http2'
+
+const KiB = 1024
+
+/** Up to so many calls, so large a window: 32 MiB in all up to 256 calls. */
+const table: readonly (readonly [calls: number, window: number])[] = [
+  [8, 4096 * KiB],
+  [32, 1024 * KiB],
+  [128, 256 * KiB],
+  [Number.POSITIVE_INFINITY, 128 * KiB],
+]
+
+export const firstWindowBytes = 4096 * KiB
+
+const windowFor = (calls: number): number =>
+  table.find(([most]) => calls <= most)?.[1] ?? table.at(-1)?.[1] ?? firstWindowBytes
+
+export interface WindowKeeper {
+  adjust(calls: number): void
+}
+
+export function createWindowKeeper(session: ClientHttp2Session): WindowKeeper {
+  let window = firstWindowBytes
+  return {
+    adjust(calls) {
+      // Larger again only at half the number that made it smaller, so that it does not swing to and fro.
+      const wanted = Math.min(windowFor(calls), Math.max(window, windowFor(calls * 2)))
+      if (wanted === window || session.pendingSettingsAck || session.connecting || session.destroyed) return
+      window = wanted
+      session.settings({ initialWindowSize: wanted })
+    },
+  }
+}
