@@ -1,0 +1,27 @@
+// Reads the end of a log file, however large the file is.
+import { open } from 'node:fs/promises'
+import { errnoOf } from '../../core/cgroup-errors.js'
+import { fail } from '../../core/errors.js'
+import type { LogTail } from '../../ports/log-tail.js'
+
+export const createLogTail = (): LogTail => ({
+  async read(path, maxBytes) {
+    try {
+      const file = await open(path, 'r')
+      try {
+        const stat = await file.stat()
+        if (!stat.isFile()) return undefined
+        const start = Math.max(0, stat.size - maxBytes)
+        const buffer = Buffer.alloc(Math.min(stat.size, maxBytes))
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, start)
+        const text = buffer.toString('utf8', 0, bytesRead)
+        return start === 0 ? text : text.slice(text.indexOf('\n') + 1)
+      } finally {
+        await file.close()
+      }
+    } catch (e) {
+      if (errnoOf(e) === 'ENOENT') return undefined
+      throw fail('input.unreadable', `read log file ${path}: may this process read it?`, { path }, e)
+    }
+  },
+})

@@ -1,0 +1,196 @@
+// `keelson top`: builds the reader and the terminal, and hands them to src/top.
+import { hostname } from 'node:os'
+import { ReadStream, WriteStream } from 'node:tty'
+import { Command, Option } from 'commander'
+import { readCgroupLayout } from '../adapters/cgroups/detect.js'
+import { unifiedHierarchy } from '../adapters/cgroups/hierarchy.js'
+import { CgroupFsTree, createCgroupTree } from '../adapters/cgroups/tree.js'
+import { createClock } from '../adapters/clock/clock.js'
+import { createCriClient } from '../adapters/cri/client.js'
+import { createLogTail } from '../adapters/files/log-tail.js'
+import { createProcfs } from '../adapters/procfs/procfs.js'
+import { openTerminal } from '../adapters/terminal/terminal.js'
+import { fail } from '../core/errors.js'
+import type { LiveSnapshot } from '../core/live-model.js'
+import type { CgroupTree } from '../ports/cgroups.js'
+import type { Clock } from '../ports/clock.js'
+import { createLiveReader, type LiveParts, type LiveReader } from '../serve/live/live.js'
+import type { Focus } from '../serve/live/read-pods.js'
+import { columns, sortKeys } from '../top/columns.js'
+import { formatOnce } from '../top/once.js'
+import { runTop } from '../top/run.js'
+import { initialState, type Layout, type TopState } from '../top/state.js'
+import { ansi, monochrome } from '../top/style.js'
+import type { Io } from './io.js'
+import { version } from './version.js'
+
+interface Options {
+  readonly runtimeEndpoint: string
+  readonly interval: string
+  readonly sort: string
+  readonly filter: string
+  readonly view: Layout
+  readonly once?: boolean
+  readonly output: 'table' | 'json'
+  readonly cgroupMount?: string
+  readonly procMount: string
+}
+
+const description = `Watch pods and containers over any CRI socket: CPU, working set, percent of the request and of memory.high,
+throttling, pressure, network and I/O. ? lists the keys and the columns.`
+
+const examples = `
+Examples:
+  keelson top
+  keelson top --runtime-endpoint unix:///run/crio/crio.sock --sort throttle
+  keelson top --once -o json | jq '.pods[] | [.name, .figures.memory.high]'`
+
+export const create = (io: Io): Command =>
+  new Command('top')
+    .description(description)
+    .option(
+      '--runtime-endpoint <endpoint>',
+      'the CRI socket (default: $CONTAINER_RUNTIME_ENDPOINT, or containerd)',
+      io.env.CONTAINER_RUNTIME_ENDPOINT ?? 'unix:///run/containerd/containerd.sock',
+    )
+    .option('--interval <seconds>', 'time between two readings', '2')
+    .addOption(new Option('--sort <column>', 'what to sort by').choices([...sortKeys]).default('mem'))
+    .option('--filter <words>', 'only pods whose name, namespace or containers have every word', '')
+    .addOption(
+      new Option('--view <view>', 'what a row is').choices(['pods', 'tree', 'containers']).default('pods'),
+    )
+    .option('--once', 'print two readings’ worth of figures and end')
+    .addOption(
+      new Option('-o, --output <format>', 'how --once prints').choices(['table', 'json']).default('table'),
+    )
+    .option('--cgroup-mount <directory>', 'cgroup v2 of the host, where it is mounted elsewhere')
+    .option('--proc-mount <directory>', 'proc of the host, where it is mounted elsewhere', '/proc')
+    .addHelpText('after', examples)
+    .action(async (options: Options) => {
+      await top(options, io)
+    })
+
+const noParts: LiveParts = {
+  driver: () => ({ absent: 'top asks the runtime for pods only; see `keelson doctor`' }),
+  config: () => ({ absent: 'top has no configuration' }),
+  sources: () => ({ absent: 'top reads cgroups itself' }),
+  rpcs: () => ({ absent: 'top is not the CRI server' }),
+  warnings: () => ({ absent: 'see `keelson doctor`' }),
+}
+
+function openCgroups(mount: string | undefined): CgroupTree | undefined {
+  try {
+    if (mount !== undefined) return new CgroupFsTree(unifiedHierarchy(mount))
+    return createCgroupTree(readCgroupLayout())
+  } catch {
+    // Somewhere without cgroups the runtime's own figures are all there is.
+    return undefined
+  }
+}
+
+async function top(options: Options, io: Io): Promise<void> {
+  const seconds = Number(options.interval)
+  if (!(seconds >= 0.2 && seconds <= 3600))
+    throw fail('usage.invalid', `--interval ${options.interval}: give 0.2 to 3600 seconds`)
+  const cgroups = openCgroups(options.cgroupMount)
+  const clock = createClock()
+  const client = createCriClient(options.runtimeEndpoint, { timeoutMs: 5_000 })
+  let state: TopState = {
+    ...initialState,
+    sort: options.sort,
+    ascending: options.sort === 'name',
+    filter: options.filter,
+    layout: options.view,
+  }
+  let visible: ReadonlySet<string> | undefined
+  const isJson = options.once === true && options.output === 'json'
+  const reader = createLiveReader({
+    process: 'top',
+    version,
+    nodeName: hostname().trim().toLowerCase(),
+    client,
+    cgroups,
+    procfs: createProcfs({ proc: options.procMount }),
+    clock,
+    parts: noParts,
+    periodMs: seconds * 1000,
+    listMs: Math.max(4_000, seconds * 1000),
+    wantsTree: () => isJson || state.view === 'explain',
+    focus: () => focusOf(state, visible),
+  })
+  try {
+    if (options.once === true) await printOnce(options, state, reader, clock, io)
+    else
+      await watch(io, reader, clock, state, (next, seen) => {
+        state = next
+        visible = seen
+      })
+  } finally {
+    client.close()
+    cgroups?.close()
+  }
+}
+
+/** Nothing is left out before the first screen, and for --once. */
+function focusOf({ sort }: TopState, visible: ReadonlySet<string> | undefined): Focus | undefined {
+  if (visible === undefined || visible.size === 0) return undefined
+  const part = columns.find((c) => c.id === sort)?.part ?? 'cpu'
+  return { isFull: (id) => visible.has(id), parts: new Set([part]) }
+}
+
+/** Rates need two readings. A runtime that is away is an error here: there is nobody to wait. */
+async function printOnce(
+  options: Options,
+  state: TopState,
+  reader: LiveReader,
+  clock: Clock,
+  io: Io,
+): Promise<void> {
+  const { signal } = new AbortController()
+  let snapshot: LiveSnapshot | undefined
+  for (let tries = 0; tries < 20 && snapshot?.runtime.state !== 'ready'; tries++)
+    snapshot = await reader.take(signal)
+  if (snapshot?.runtime.state !== 'ready')
+    throw fail(
+      'runtime.unavailable',
+      `list the pods of ${options.runtimeEndpoint}: ${snapshot?.runtime.problem ?? 'no answer'}`,
+    )
+  await clock.sleep(Math.min(reader.periodMs, 1_000))
+  snapshot = await reader.take(signal)
+  io.stdout.write(
+    options.output === 'json'
+      ? `${JSON.stringify(snapshot, null, 2)}\n`
+      : formatOnce(snapshot, state, io.stdout.columns ?? 160),
+  )
+}
+
+async function watch(
+  io: Io,
+  reader: LiveReader,
+  clock: Clock,
+  initial: TopState,
+  onView: (state: TopState, visible: ReadonlySet<string>) => void,
+): Promise<void> {
+  const { stdin, stdout } = io
+  if (!(stdin instanceof ReadStream) || !(stdout instanceof WriteStream))
+    throw fail('usage.invalid', 'top needs a terminal; in a pipe use --once')
+  const stop = new AbortController()
+  const onSignal = (): void => stop.abort()
+  process.once('SIGTERM', onSignal).once('SIGINT', onSignal).once('SIGHUP', onSignal)
+  const terminal = openTerminal(stdin, stdout)
+  try {
+    await runTop({
+      reader,
+      terminal,
+      logs: createLogTail(),
+      clock,
+      style: (io.env.NO_COLOR ?? '') === '' ? ansi : monochrome,
+      initial,
+      signal: stop.signal,
+      onView,
+    })
+  } finally {
+    terminal.close()
+    process.off('SIGTERM', onSignal).off('SIGINT', onSignal).off('SIGHUP', onSignal)
+  }
+}

@@ -1,0 +1,207 @@
+// The picture of a node that the dashboard and `keelson top` show, as it travels in JSON. Null means unknown, which is not
+// the same as 0; a part that has nothing says why.
+
+/** Decimal digits, or `max`: numbers of 64 bits do not fit into the doubles of JSON. */
+export type Amount = string
+
+/** Part of a snapshot that not every process has. */
+export type Part<T> = { readonly data: T } | { readonly absent: string }
+
+/** Percent of the last ten seconds in which some, or all, tasks waited. */
+export interface LivePressure {
+  readonly some: number
+  readonly full: number
+}
+
+export interface LivePressures {
+  readonly cpu: LivePressure | null
+  readonly memory: LivePressure | null
+  readonly io: LivePressure | null
+}
+
+export interface LiveMemory {
+  readonly usage: Amount
+  readonly workingSet: Amount
+  readonly cache: Amount | null
+  readonly min: Amount | null
+  readonly low: Amount | null
+  readonly high: Amount | null
+  readonly max: Amount | null
+  /** Lines of memory.events, since the cgroup was made. */
+  readonly highEvents: Amount | null
+  readonly maxEvents: Amount | null
+  readonly oomKills: Amount | null
+  /** Times a second that memory.high was passed, since the last reading. */
+  readonly throttlesPerSecond: number | null
+}
+
+export interface LiveCpu {
+  /** Thousandths of a processor, since the last reading. */
+  readonly milli: number | null
+  /** Percent of the scheduling periods since the last reading in which the quota ran out; null without a quota. */
+  readonly throttledPercent: number | null
+}
+
+export interface LiveIo {
+  readonly readPerSecond: number
+  readonly writePerSecond: number
+}
+
+export interface LiveFigures {
+  readonly cpu: LiveCpu | null
+  readonly memory: LiveMemory | null
+  readonly pressure: LivePressures | null
+  readonly io: LiveIo | null
+}
+
+export type RequestOrigin = 'spec' | 'memory.min' | 'memory.low' | 'limit' | 'oom_score_adj'
+
+export interface LiveRequest {
+  readonly cpuMilli: number | null
+  readonly memory: Amount | null
+  /** What the memory request was read from; `oom_score_adj` is exact to a thousandth of the node's memory only. */
+  readonly from: RequestOrigin | null
+}
+
+export interface LiveNext {
+  /** How soon somebody should look. */
+  readonly level: 'calm' | 'watch' | 'act'
+  readonly text: string
+}
+
+export interface LiveContainer {
+  readonly id: string
+  readonly name: string
+  readonly image: string
+  readonly cgroup: string | null
+  readonly figures: LiveFigures
+  readonly request: LiveRequest
+  /** What the kernel does to its memory now, or next. */
+  readonly next: LiveNext
+}
+
+export type LiveSource = 'cgroup' | 'cri' | 'none'
+
+export interface LivePod {
+  /** Id of its sandbox. */
+  readonly id: string
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly createdAt: string
+  readonly qosClass: string | null
+  readonly cgroup: string | null
+  /** Where the figures come from; `none`: nobody has any. */
+  readonly source: LiveSource
+  readonly figures: LiveFigures
+  readonly request: LiveRequest
+  readonly next: LiveNext
+  readonly network: { readonly rxPerSecond: number; readonly txPerSecond: number } | null
+  readonly containers: readonly LiveContainer[]
+}
+
+export interface LiveNode {
+  readonly name: string
+  readonly kernel: string
+  readonly cgroupVersion: 'v1' | 'v2' | null
+  readonly cpus: number
+  readonly memoryCapacity: Amount
+  readonly memoryAvailable: Amount
+  readonly cpuMilli: number | null
+  readonly pressure: LivePressures | null
+  /** Why there is no pressure. */
+  readonly noPressure: string | null
+}
+
+export interface LiveRuntime {
+  readonly endpoint: string
+  readonly state: 'ready' | 'away' | 'starting'
+  /** What the last call said, while it is away. */
+  readonly problem: string | null
+  /** Seconds since the list of pods was last good. */
+  readonly listAgeSeconds: number | null
+}
+
+/** One control file of one cgroup. */
+export interface LiveValue {
+  readonly file: string
+  /** Null: nobody plans it here. */
+  readonly intended: Amount | null
+  readonly reason: string | null
+  readonly written: Amount | null
+  /** What the kernel keeps of it below all ancestors. */
+  readonly effective: Amount | null
+  readonly cappedBy: string | null
+}
+
+export interface LiveCgroupRow {
+  readonly path: string
+  readonly depth: number
+  /** `kubepods`, `burstable`, a pod's or a container's name. */
+  readonly title: string
+  readonly usage: Amount | null
+  readonly files: readonly LiveValue[]
+}
+
+export interface LiveDriver {
+  readonly driver: string | null
+  readonly source: string
+  readonly fallback: string | null
+  readonly overruled: string | null
+  readonly runtimeDiffers: string | null
+  readonly agreeing: number | null
+  readonly silent: number | null
+}
+
+export interface LiveSetting {
+  readonly path: string
+  readonly value: string
+  readonly origin: string
+}
+
+export interface LiveSources {
+  readonly fromCri: boolean
+  readonly endpoints: readonly {
+    readonly endpoint: string
+    readonly source: string | null
+    readonly runtime: string | null
+  }[]
+}
+
+export interface LiveRpc {
+  readonly rpc: string
+  readonly forwarded: number
+  readonly completed: number
+  readonly answered: number
+  readonly failed: number
+  readonly missing: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export interface LiveWarning {
+  readonly id: string
+  readonly severity: 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly remedy: string
+}
+
+export interface LiveSnapshot {
+  readonly time: string
+  readonly server: { readonly process: string; readonly version: string; readonly periodMs: number }
+  readonly node: LiveNode
+  readonly runtime: LiveRuntime
+  readonly pods: readonly LivePod[]
+  readonly cgroups: Part<readonly LiveCgroupRow[]>
+  readonly driver: Part<LiveDriver>
+  readonly config: Part<readonly LiveSetting[]>
+  readonly sources: Part<LiveSources>
+  readonly rpcs: Part<readonly LiveRpc[]>
+  readonly warnings: Part<readonly LiveWarning[]>
+}
+
+/** Keys: every part of the snapshot except `pods`, and `pod ID` for each pod. A first event sets everything. */
+export interface LiveChange {
+  readonly set: Readonly<Record<string, unknown>>
+  readonly remove: readonly string[]
+}

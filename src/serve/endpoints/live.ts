@@ -1,0 +1,68 @@
+// /live/snapshot: the picture of the node as JSON. /live/events: the same, then what changes, as server-sent events.
+// /live/logs/...: the end of a container's log. What the dashboard reads, and nothing else.
+import { parseCriLog } from '../../core/cri-log-line.js'
+import type { LogTail } from '../../ports/log-tail.js'
+import type { Endpoint } from '../endpoint.js'
+import { failure, jsonAnswer, safeHeaders } from '../failures.js'
+import { type LiveHub, maxWatchers } from '../live/hub.js'
+import type { LiveReader } from '../live/live.js'
+
+const maxLogBytes = 256 * 1024
+const maxLogLines = 500
+
+async function* asEvents(changes: AsyncGenerator<string>): AsyncGenerator<string> {
+  for await (const change of changes) yield `data: ${change}\n\n`
+}
+
+export const live = (
+  hub: LiveHub,
+  reader: Pick<LiveReader, 'logPath'>,
+  logs: LogTail,
+): readonly Endpoint[] => [
+  {
+    name: 'live/snapshot',
+    path: '/live/snapshot',
+    methods: ['GET'],
+    timeoutMs: 15_000,
+    handle: async (_, { signal }) => jsonAnswer(await hub.snapshot(signal)),
+  },
+  {
+    name: 'live/events',
+    path: '/live/events',
+    methods: ['GET'],
+    longRunning: true,
+    handle(request) {
+      if (hub.watchers >= maxWatchers)
+        return failure(request, 503, `Too many watch already: ${maxWatchers}`, {
+          headers: { 'retry-after': '5' },
+        })
+      return {
+        status: 200,
+        headers: { ...safeHeaders, 'content-type': 'text/event-stream' },
+        body: asEvents(hub.watch(request.signal)),
+      }
+    },
+  },
+  {
+    name: 'live/logs',
+    path: '/live/logs/{namespace}/{pod}/{container}',
+    methods: ['GET'],
+    timeoutMs: 15_000,
+    async handle(request, { params, signal }) {
+      const { pods } = await hub.snapshot(signal)
+      const pod = pods.find((p) => p.namespace === params.namespace && p.name === params.pod)
+      const container = pod?.containers.find((c) => c.name === params.container)
+      if (container === undefined)
+        return failure(
+          request,
+          404,
+          `no running container ${params.container ?? ''} in pod ${params.namespace ?? ''}/${params.pod ?? ''}`,
+        )
+      const path = reader.logPath(container.id)
+      if (path === undefined) return jsonAnswer({ absent: 'the runtime names no log file of this container' })
+      const text = await logs.read(path, maxLogBytes)
+      if (text === undefined) return jsonAnswer({ absent: `the log file ${path} is not there` })
+      return jsonAnswer({ path, lines: parseCriLog(text).slice(-maxLogLines) })
+    },
+  },
+]

@@ -1,0 +1,171 @@
+// The live picture of a node: read while somebody watches, once for all of them. Nothing is read for nobody.
+import { asKeelsonError } from '../../core/errors.js'
+import type {
+  LiveDriver,
+  LiveRpc,
+  LiveRuntime,
+  LiveSetting,
+  LiveSnapshot,
+  LiveSources,
+  LiveWarning,
+  Part,
+} from '../../core/live-model.js'
+import type { LiveReport } from '../../core/memory-qos-live.js'
+import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Procfs } from '../../ports/procfs.js'
+import type { CriClient } from '../../ports/runtime.js'
+import { createCgroupLocator } from '../../stats/cgroup-locator.js'
+import { createInventoryKeeper } from '../../stats/inventory-keeper.js'
+import { createRuntimeCalls } from '../../stats/runtime-calls.js'
+import { createDetailsKeeper } from './container-details.js'
+import { createCriFigures } from './cri-figures.js'
+import { createLiveNodeReader } from './read-node.js'
+import { createPodReader, type Focus } from './read-pods.js'
+import { readTree } from './read-tree.js'
+import { noSpecs, type SpecRequests } from './spec-requests.js'
+
+/** What other parts of the process add. One that is missing says why. */
+export interface LiveParts {
+  readonly driver: () => Part<LiveDriver>
+  readonly config: () => Part<readonly LiveSetting[]>
+  readonly sources: () => Part<LiveSources>
+  readonly rpcs: () => Part<readonly LiveRpc[]>
+  readonly warnings: () => Part<readonly LiveWarning[]>
+  /** What Memory QoS wants written; undefined: nobody plans here. */
+  readonly plan?: () => LiveReport | undefined
+  readonly requests?: SpecRequests
+}
+
+export interface LiveOptions {
+  readonly process: string
+  readonly version: string
+  readonly nodeName: string
+  readonly client: CriClient
+  /** Undefined: no cgroups here. */
+  readonly cgroups: CgroupTree | undefined
+  readonly procfs: Procfs
+  readonly clock: Clock
+  readonly parts: LiveParts
+  /** Default 1,000. */
+  readonly periodMs?: number
+  /** Age at which the list of pods is asked for again. Default 2,000. */
+  readonly listMs?: number
+  readonly podRoots?: readonly CgroupPath[]
+  /** Whether the cgroup tree is wanted in the next reading. Default: always. */
+  readonly wantsTree?: () => boolean
+  /** Undefined: everything is read in full each time. */
+  readonly focus?: () => Focus | undefined
+}
+
+export interface LiveReader {
+  readonly periodMs: number
+  /** One reading. Rates are since the reading before. */
+  take(signal: AbortSignal): Promise<LiveSnapshot>
+  /** Log file of a container by its id; undefined: not known. */
+  logPath(containerId: string): string | undefined
+}
+
+/** A reading waits this long for the runtime and then goes on with what it knows. */
+const patienceMs = 400
+
+export function createLiveReader(o: LiveOptions): LiveReader {
+  const { clock, client, cgroups, procfs, parts } = o
+  const periodMs = o.periodMs ?? 1_000
+  const nowNanos = (): bigint => clock.nowNanos()
+  const calls = createRuntimeCalls({ client, listTimeoutMs: 5_000, statsTimeoutMs: 20_000, streaming: false })
+  let problem: string | undefined
+  const inventory = createInventoryKeeper({
+    calls,
+    clock,
+    periodMs: (o.listMs ?? 2_000) * 2,
+    onFailure(e) {
+      problem = asKeelsonError(e).message
+    },
+  })
+  const details = createDetailsKeeper(client)
+  const cri = createCriFigures(calls, clock)
+  const locator =
+    cgroups === undefined
+      ? undefined
+      : createCgroupLocator({ cgroups, podRoots: o.podRoots ?? ['/kubepods', '/kubepods.slice'] })
+  const node = createLiveNodeReader({ name: o.nodeName, cgroupVersion: cgroups?.version, procfs })
+  const pods = createPodReader({
+    cgroups,
+    locator,
+    procfs,
+    nowNanos,
+    memoryCapacity: procfs.memInfo().get('MemTotal') ?? 0n,
+    details: (id) => details.get(id),
+    cri,
+    requests: parts.requests ?? noSpecs,
+    ...(o.focus === undefined ? {} : { focus: o.focus }),
+  })
+  let underWay: Promise<void> | undefined
+  let borders: ReadonlyMap<string, string> = new Map()
+  let needsCri = false
+
+  /** Everything that waits for the runtime, so that a reading does not have to. */
+  async function askRuntime(signal: AbortSignal): Promise<void> {
+    const before = inventory.current().timeNanos
+    await inventory.refresh(signal)
+    if (inventory.current().timeNanos !== before) problem = undefined
+    if (problem !== undefined) return
+    if (needsCri) await cri.refresh(signal)
+    await details.refresh(borders, signal)
+  }
+
+  async function withPatience(signal: AbortSignal): Promise<void> {
+    underWay ??= askRuntime(signal)
+      .catch(() => undefined)
+      .finally(() => {
+        underWay = undefined
+      })
+    const enough = new AbortController()
+    const timer = clock.sleep(patienceMs, AbortSignal.any([enough.signal, signal])).catch(() => undefined)
+    await Promise.race([underWay, timer])
+    enough.abort()
+  }
+
+  function runtimeState(): LiveRuntime {
+    const { timeNanos } = inventory.current()
+    const isListed = timeNanos > 0n
+    return {
+      endpoint: client.endpoint,
+      state: problem !== undefined ? 'away' : isListed ? 'ready' : 'starting',
+      problem: problem ?? cri.problem ?? null,
+      listAgeSeconds:
+        problem === undefined || !isListed
+          ? null
+          : Math.round(Number((nowNanos() - timeNanos) / 1_000_000n) / 1000),
+    }
+  }
+
+  return {
+    periodMs,
+    logPath: (id) => details.get(id)?.logPath,
+    async take(signal) {
+      await withPatience(signal)
+      signal.throwIfAborted()
+      const reading = pods.read(inventory.current())
+      borders = reading.borders
+      needsCri = reading.needsCri
+      return {
+        time: new Date(Number(nowNanos() / 1_000_000n)).toISOString(),
+        server: { process: o.process, version: o.version, periodMs },
+        node: node(),
+        runtime: runtimeState(),
+        pods: reading.pods,
+        cgroups:
+          o.wantsTree?.() === false
+            ? { absent: 'not asked for' }
+            : readTree(cgroups, reading.pods, parts.plan?.(), nowNanos()),
+        driver: parts.driver(),
+        config: parts.config(),
+        sources: parts.sources(),
+        rpcs: parts.rpcs(),
+        warnings: parts.warnings(),
+      }
+    },
+  }
+}

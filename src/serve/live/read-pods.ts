@@ -1,0 +1,248 @@
+// Pods and containers of the runtime's list with their figures: from cgroups where they can be read, else from what the
+// runtime says.
+import { deriveRequest } from '../../core/derive-request.js'
+import type {
+  LiveContainer,
+  LiveFigures,
+  LiveNext,
+  LivePod,
+  LiveRequest,
+  LiveSource,
+} from '../../core/live-model.js'
+import { decideMemoryNext, unknownNext } from '../../core/memory-next.js'
+import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
+import type { Procfs } from '../../ports/procfs.js'
+import type { CgroupLocator } from '../../stats/cgroup-locator.js'
+import { networkFigures } from '../../stats/collectors/network.js'
+import type { ContainerInfo, Inventory, PodInfo } from '../../stats/inventory.js'
+import type { ContainerDetails } from './container-details.js'
+import type { CriFigures } from './cri-figures.js'
+import { liveFigures, noFigures, perSecond, type Reading } from './live-figures.js'
+import { allParts, type Border, type FigurePart, type RawFigures, readRawFigures } from './raw-figures.js'
+import type { SpecRequests } from './spec-requests.js'
+
+export interface PodReaderOptions {
+  /** Undefined: no cgroups here, so only the runtime is asked. */
+  readonly cgroups: CgroupTree | undefined
+  readonly locator: CgroupLocator | undefined
+  readonly procfs: Pick<Procfs, 'netDev' | 'networkNamespace'>
+  readonly nowNanos: () => bigint
+  readonly memoryCapacity: bigint
+  readonly details: (containerId: string) => ContainerDetails | undefined
+  /** From the runtime, for pods without a readable cgroup. */
+  readonly cri: CriFigures
+  readonly requests: SpecRequests
+  readonly focus?: () => Focus | undefined
+}
+
+/** Where hundreds of pods are, only what is looked at is read in full each time. */
+export interface Focus {
+  isFull(sandboxId: string): boolean
+  /** Read of every pod each time, as what they are sorted by. */
+  readonly parts: ReadonlySet<FigurePart>
+}
+
+export interface PodReading {
+  readonly pods: readonly LivePod[]
+  /** Container -> its borders as text: details are asked again when they change. */
+  readonly borders: ReadonlyMap<string, string>
+  /** Whether the runtime's figures are wanted next time. */
+  readonly needsCri: boolean
+}
+
+export interface PodReader {
+  read(inventory: Inventory): PodReading
+}
+
+interface NetworkReading {
+  readonly timeNanos: bigint
+  readonly rx: bigint
+  readonly tx: bigint
+  readonly shown: LivePod['network']
+}
+
+/** Pods out of sight are read in full once in so many readings. */
+const aRound = 16
+
+const finite = (border: Border): bigint | undefined => (border === 'max' ? undefined : border)
+
+/** `/kubepods.slice/kubepods-burstable.slice/...` -> Burstable. Undefined: not below a kubelet's tree. */
+export function qosClassOfPath(path: CgroupPath): string | undefined {
+  if (/besteffort/.test(path)) return 'BestEffort'
+  if (/burstable/.test(path)) return 'Burstable'
+  return /kubepods/.test(path) ? 'Guaranteed' : undefined
+}
+
+const worst = (nexts: readonly LiveNext[]): LiveNext | undefined =>
+  (['act', 'watch'] as const)
+    .map((level) => nexts.find((n) => n.level === level))
+    .find((n) => n !== undefined)
+
+function nextOf(raw: RawFigures | undefined, figures: LiveFigures): LiveNext {
+  if (raw?.memory === undefined) return unknownNext
+  return decideMemoryNext({
+    usage: raw.memory.usage,
+    min: finite(raw.memory.min),
+    low: finite(raw.memory.low),
+    high: finite(raw.memory.high),
+    max: finite(raw.memory.max),
+    throttlesPerSecond: figures.memory?.throttlesPerSecond ?? undefined,
+  })
+}
+
+export function createPodReader(o: PodReaderOptions): PodReader {
+  let before = new Map<string, Reading>()
+  let turn = 0
+  let networkBefore = new Map<string, NetworkReading>()
+  const hostNetwork = o.procfs.networkNamespace()
+
+  return {
+    read(inventory) {
+      o.locator?.refresh(inventory)
+      const now = new Map<string, Reading>()
+      const focus = o.focus?.()
+      turn++
+      const networkNow: typeof networkBefore = new Map()
+      const borders = new Map<string, string>()
+      let needsCri = false
+
+      const partsOf = (pod: PodInfo, i: number): ReadonlySet<FigurePart> =>
+        focus === undefined || focus.isFull(pod.sandboxId) || i % aRound === turn % aRound
+          ? allParts
+          : focus.parts
+      const figuresAt = (
+        key: string,
+        path: CgroupPath | undefined,
+        parts: ReadonlySet<FigurePart>,
+      ): Partial<Reading> => {
+        const last = before.get(key)
+        const raw =
+          path === undefined || o.cgroups === undefined
+            ? undefined
+            : readRawFigures(o.cgroups, path, o.nowNanos(), last?.raw, parts)
+        if (raw === undefined) return {}
+        const reading = { raw, figures: liveFigures(raw, last) }
+        now.set(key, reading)
+        return reading
+      }
+      const network = (pod: PodInfo, pid: number | undefined): LivePod['network'] => {
+        if (pid === undefined) return null
+        const namespace = o.procfs.networkNamespace(pid)
+        if (namespace === undefined || namespace === hostNetwork) return null
+        const main = networkFigures(o.procfs.netDev(pid) ?? []).defaultInterface
+        if (main === undefined) return null
+        const reading = { timeNanos: o.nowNanos(), rx: main.rxBytes, tx: main.txBytes }
+        const last = networkBefore.get(pod.sandboxId)
+        const elapsed = last === undefined ? 0n : reading.timeNanos - last.timeNanos
+        const rx = perSecond(last?.rx, reading.rx, elapsed)
+        const tx = perSecond(last?.tx, reading.tx, elapsed)
+        const shown =
+          rx === undefined || tx === undefined
+            ? null
+            : { rxPerSecond: Math.round(rx), txPerSecond: Math.round(tx) }
+        networkNow.set(pod.sandboxId, { ...reading, shown })
+        return shown
+      }
+
+      const keptNetwork = (pod: PodInfo): LivePod['network'] => {
+        const last = networkBefore.get(pod.sandboxId)
+        if (last !== undefined) networkNow.set(pod.sandboxId, last)
+        return last?.shown ?? null
+      }
+
+      const containerOf = (
+        pod: PodInfo,
+        info: ContainerInfo,
+        parts: ReadonlySet<FigurePart>,
+      ): LiveContainer => {
+        const path = o.locator?.container(info.id)
+        const { raw, figures } = figuresAt(info.id, path, parts)
+        if (raw === undefined) needsCri = true
+        const shown = figures ?? o.cri.container(info.id) ?? noFigures
+        const memory = raw?.memory
+        borders.set(info.id, `${memory?.min} ${memory?.low} ${memory?.high} ${memory?.max}`)
+        const details = o.details(info.id)
+        return {
+          id: info.id,
+          name: info.name,
+          image: info.image,
+          cgroup: path ?? null,
+          figures: shown,
+          request:
+            o.requests.container(pod.ref, info.name) ??
+            liveRequest({
+              cpuShares: details?.cpuShares,
+              oomScoreAdj: details?.oomScoreAdj,
+              memoryMin: finite(memory?.min),
+              memoryLow: finite(memory?.low),
+              memoryLimit: finite(memory?.max) ?? details?.memoryLimit,
+              memoryCapacity: o.memoryCapacity,
+            }),
+          next: nextOf(raw, shown),
+        }
+      }
+
+      const podOf = (info: PodInfo, i: number): LivePod => {
+        const parts = partsOf(info, i)
+        const at = o.locator?.pod(info)
+        const containers = info.containers.map((c) => containerOf(info, c, parts))
+        const { raw, figures } = figuresAt(info.sandboxId, at?.pod, parts)
+        const fromCri = figures === undefined ? o.cri.pod(info.sandboxId) : undefined
+        const source: LiveSource = figures !== undefined ? 'cgroup' : fromCri !== undefined ? 'cri' : 'none'
+        const own = figures ?? fromCri?.figures ?? noFigures
+        const path = at?.pod ?? at?.sandbox
+        const inside = containers.map((c) => ({
+          ...c.next,
+          text: containers.length > 1 ? `${c.name}: ${c.next.text}` : c.next.text,
+        }))
+        return {
+          id: info.sandboxId,
+          namespace: info.ref.namespace,
+          name: info.ref.name,
+          uid: info.ref.uid,
+          createdAt: new Date(Number(info.createdAtNanos / 1_000_000n)).toISOString(),
+          qosClass: path === undefined ? null : (qosClassOfPath(path) ?? null),
+          cgroup: at?.pod ?? null,
+          source,
+          figures: own,
+          request: sumRequests(containers.map((c) => c.request)),
+          next: worst(inside) ?? worst([nextOf(raw, own)]) ?? inside[0] ?? nextOf(raw, own),
+          network:
+            (parts === allParts ? network(info, firstPid(o.cgroups, at?.sandbox)) : keptNetwork(info)) ??
+            fromCri?.network ??
+            null,
+          containers,
+        }
+      }
+
+      const pods = inventory.pods.map(podOf)
+      before = now
+      networkBefore = networkNow
+      return { pods, borders, needsCri }
+    },
+  }
+}
+
+function liveRequest(traces: Parameters<typeof deriveRequest>[0]): LiveRequest {
+  const { cpuMilli, memory, from } = deriveRequest(traces)
+  return { cpuMilli: cpuMilli ?? null, memory: memory?.toString() ?? null, from: from ?? null }
+}
+
+/** Known only as far as every container's is: a part of a sum would look like the whole. */
+function sumRequests(requests: readonly LiveRequest[]): LiveRequest {
+  const cpus = requests.map((r) => r.cpuMilli).filter((c) => c !== null)
+  const memories = requests.map((r) => r.memory).filter((m) => m !== null)
+  return {
+    cpuMilli: cpus.length === 0 ? null : cpus.reduce((sum, c) => sum + c, 0),
+    memory: memories.length === 0 ? null : memories.reduce((sum, m) => sum + BigInt(m), 0n).toString(),
+    from: requests.find((r) => r.from !== null)?.from ?? null,
+  }
+}
+
+function firstPid(cgroups: CgroupTree | undefined, path: CgroupPath | undefined): number | undefined {
+  const text = path === undefined ? undefined : cgroups?.read(path, 'cgroup.procs')
+  if (text === undefined) return undefined
+  const end = text.indexOf(10)
+  const pid = Number(new TextDecoder().decode(end < 0 ? text : text.subarray(0, end)))
+  return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
+}

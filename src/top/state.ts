@@ -1,0 +1,29 @@
+// What a person has chosen on the screen. Changed by keys only; figures come from the snapshot.
+
+export type Layout = 'pods' | 'tree' | 'containers'
+export type View = 'table' | 'logs' | 'explain' | 'help'
+
+export interface TopState {
+  readonly view: View
+  readonly layout: Layout
+  readonly sort: string
+  readonly ascending: boolean
+  readonly filter: string
+  /** Keys go into the filter. */
+  readonly typing: boolean
+  /** Row id; undefined: the first row. */
+  readonly selected: string | undefined
+  /** First line shown of logs, explanation or help; undefined: the end (logs) or the start. */
+  readonly scroll: number | undefined
+}
+
+export const initialState: TopState = {
+  view: 'table',
+  layout: 'pods',
+  sort: 'mem',
+  ascending: false,
+  filter: '',
+  typing: false,
+  selected: undefined,
+  scroll: undefined,
+}

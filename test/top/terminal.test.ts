@@ -1,0 +1,238 @@
+// `keelson top` in a real terminal: keys, sizes, a runtime that goes and comes back, and what 500 pods cost.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Bundle, bundleCommand } from '../support/command.js'
+import { createLiveBed, type LiveBed } from '../support/live-bed.js'
+import { requires } from '../support/requirements.js'
+
+const MiB = 1024 * 1024
+let bundle: Bundle
+beforeAll(async () => {
+  bundle = await bundleCommand()
+})
+afterAll(() => bundle.remove())
+beforeEach((ctx) => {
+  requires(ctx, { commands: ['tmux'] })
+})
+
+interface Window {
+  screen(): string
+  keys(...keys: string[]): void
+  resize(columns: number, rows: number): void
+  shows(wanted: string | RegExp, timeoutMs?: number): Promise<string>
+  /** Of the process that runs in it. */
+  pid(): number
+  readonly isOpen: boolean
+  close(): void
+}
+
+let windows = 0
+function openWindow(command: readonly string[], columns: number, rows: number): Window {
+  // A server of its own: the test must not meet anybody's sessions, nor their configuration.
+  const server = `keelson-test-${process.pid}-${windows++}`
+  const tmux = (...args: string[]): string =>
+    execFileSync('tmux', ['-L', server, '-f', '/dev/null', ...args], { encoding: 'utf8', stdio: 'pipe' })
+  tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), ...command)
+  const isOpen = (): boolean => {
+    try {
+      tmux('has-session')
+      return true
+    } catch {
+      return false
+    }
+  }
+  const screen = (): string => (isOpen() ? tmux('capture-pane', '-p') : '')
+  return {
+    screen,
+    keys: (...keys) => tmux('send-keys', ...keys),
+    resize: (x, y) => tmux('resize-window', '-x', String(x), '-y', String(y)),
+    async shows(wanted, timeoutMs = 15_000) {
+      const until = Date.now() + timeoutMs
+      for (;;) {
+        const text = screen()
+        if (typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text)) return text
+        if (Date.now() > until) throw new Error(`never showed ${wanted}:\n${text}`)
+        await sleep(100)
+      }
+    },
+    pid: () => Number(tmux('list-panes', '-F', '#{pane_pid}').trim()),
+    get isOpen() {
+      return isOpen()
+    },
+    close() {
+      if (isOpen()) tmux('kill-server')
+    },
+  }
+}
+
+const openTop = (bed: LiveBed, columns = 120, rows = 20, ...more: string[]): Window =>
+  openWindow(
+    [
+      process.execPath,
+      bundle.main,
+      'top',
+      '--interval',
+      '0.5',
+      ...[
+        '--runtime-endpoint',
+        bed.runtime.endpoint,
+        '--cgroup-mount',
+        bed.cgroupRoot,
+        '--proc-mount',
+        bed.proc,
+      ],
+      ...more,
+    ],
+    columns,
+    rows,
+  )
+
+describe('three pods', () => {
+  let bed: LiveBed
+  let top: Window
+  beforeAll(async () => {
+    bed = await createLiveBed({ pods: 3 })
+  })
+  afterAll(() => bed.close())
+  const withTop = async (run: () => Promise<void>, columns?: number, rows?: number): Promise<void> => {
+    top = openTop(bed, columns, rows)
+    try {
+      await run()
+    } finally {
+      top.close()
+    }
+  }
+
+  test('figures are those of the files, and follow them', () =>
+    withTop(async () => {
+      bed.write(bed.path(1), 'memory.current', 300 * MiB)
+      bed.write(bed.path(1, 0), 'memory.current', 95 * MiB)
+      await top.shows(/shop\/db-1 .* 296Mi .* 50 /)
+      bed.write(bed.path(1, 0), 'memory.current', 186 * MiB)
+      await top.shows(/shop\/db-1 .* 98 /)
+      bed.write(bed.path(1), 'memory.events', 'low 0\nhigh 900\nmax 0\noom 0\noom_kill 0\n')
+      await top.shows(/shop\/db-1 .* 1\d\d\d /)
+    }))
+
+  test('keys: sort, tree, filter, explain, log, help, quit', () =>
+    withTop(
+      async () => {
+        await top.shows('demo/web-0')
+        top.keys('n')
+        await top.shows('▲POD')
+        top.keys('t')
+        await top.shows('└ sidecar')
+        top.keys('/')
+        top.keys('d', 'b')
+        await top.shows('filter: db_')
+        top.keys('Enter')
+        expect(await top.shows('filter: db (2 of 3)')).not.toContain('web-0')
+        top.keys('e')
+        const explained = await top.shows('cgroup tree: written')
+        expect(explained).toContain('pod shop/db-1')
+        expect(explained).toContain('read back from memory.min')
+        top.keys('l')
+        await top.shows('db-1 app says hello')
+        expect(top.screen()).toContain('and red')
+        top.keys('Escape')
+        await top.shows('q quit')
+        top.keys('?')
+        await top.shows('times a second that memory.high was passed')
+        top.keys('q')
+        await top.shows('q quit')
+        top.keys('q')
+        for (let i = 0; i < 50 && top.isOpen; i++) await sleep(100)
+        expect(top.isOpen).toBe(false)
+      },
+      120,
+      40,
+    ))
+
+  test('every size, down to one that shows next to nothing', () =>
+    withTop(async () => {
+      await top.shows('WRITE/s')
+      top.resize(80, 24)
+      await top.shows(/^POD +CPU +▼MEM +M%REQ +%HIGH +THR\/s +CTHR% +PSIm$/m)
+      top.resize(40, 10)
+      await top.shows(/^POD +▼MEM +%HIGH$/m)
+      top.resize(20, 6)
+      await top.shows(/^shop\/db-1$|^shop\/db-1 /m)
+      top.resize(200, 50)
+      await top.shows('WRITE/s')
+      expect(
+        top
+          .screen()
+          .split('\n')
+          .filter((l) => l.includes('POD ')),
+      ).toHaveLength(1)
+    }, 170))
+
+  test('the runtime goes and comes back; the last list stays meanwhile', () =>
+    withTop(async () => {
+      await top.shows('demo/web-0')
+      await bed.runtime.stop()
+      const away = await top.shows(/runtime is away, list is \d+ s old/, 20_000)
+      expect(away).toContain('demo/web-0')
+      bed.setPods(4)
+      await bed.runtime.start()
+      const back = await top.shows('shop/cache-3', 20_000)
+      expect(back).toContain('runtime unix://')
+      expect(back).not.toContain('runtime is away')
+      bed.setPods(3)
+    }))
+
+  test('a runtime that was never there is waited for', async () => {
+    await bed.runtime.stop()
+    try {
+      await withTop(async () => {
+        await top.shows('waiting for the list of pods')
+        await bed.runtime.start()
+        await top.shows('demo/web-0', 20_000)
+      })
+    } finally {
+      await bed.runtime.restart()
+    }
+  })
+})
+
+test('no pods at all', async () => {
+  const bed = await createLiveBed({ pods: 0 })
+  const top = openTop(bed)
+  try {
+    await top.shows('no pods on this runtime')
+  } finally {
+    top.close()
+    await bed.close()
+  }
+})
+
+const ticksOf = (pid: number): number => {
+  const words = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return Number(words[11]) + Number(words[12])
+}
+
+test('500 pods that all work cost less than 5 % of a core', { timeout: 180_000, retry: 1 }, async () => {
+  const bed = await createLiveBed({ pods: 500 })
+  const top = openTop(bed, 140, 40, '--interval', '2')
+  const worker = setInterval(() => bed.work(), 1000)
+  try {
+    await top.shows('500 pods, 667 containers', 30_000)
+    // ContainerStatus of every container is asked once, a part of them each time.
+    await sleep(25_000)
+    const pid = top.pid()
+    const shares: number[] = []
+    for (let i = 0; i < 3; i++) {
+      const before = ticksOf(pid)
+      await sleep(10_000)
+      shares.push((ticksOf(pid) - before) / 10)
+    }
+    console.log(`top with 500 pods: ${shares.join(', ')} % of a core`)
+    expect(Math.min(...shares)).toBeLessThan(5)
+  } finally {
+    clearInterval(worker)
+    top.close()
+    await bed.close()
+  }
+})
