@@ -6,7 +6,7 @@ import { type SelectableStage, selectableStages } from '../core/feature-gates.js
 import { defaultVersion, formatVersion } from '../core/kubernetes-version.js'
 import { reservationPolicies } from '../core/memory-qos-settings.js'
 import { fieldOf, group, type Infer, read, refuse } from './field.js'
-import { choice, factor, flag, mapOf, portOrOff } from './field-kinds.js'
+import { choice, factor, flag, mapOf, portOrOff, textList } from './field-kinds.js'
 import { describeJson } from './parse-yaml.js'
 
 export const keelsonApiVersion = 'keelson.dev/v1alpha1'
@@ -50,6 +50,15 @@ export const keelsonSchema = {
     memoryReservationPolicy: choice(...reservationPolicies)('what memory.min and memory.low protect', {
       zeroIsUnset: true,
       default: 'None',
+    }),
+  }),
+  metrics: group('what `/metrics/cadvisor` of kubelet and companion shows; see docs/metrics.md', {
+    disable: textList('families to leave out', { default: [] }),
+    enable: textList('families that are off otherwise: `container_tasks_state`', { default: [] }),
+    rows: group('rows besides those of containers', {
+      pods: flag('the row of each pod, except its network', { default: true }),
+      slices: flag('kubepods and the cgroups of QoS classes', { default: true }),
+      node: flag('the node as a whole, `id="/"`', { default: true }),
     }),
   }),
   staticPodResize: choice('Recreate', 'InPlace')(

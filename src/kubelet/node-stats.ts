@@ -31,7 +31,10 @@ export const statsEndpoints = (stats: Stats): readonly Endpoint[] => [
   metricsCadvisor(stats),
 ]
 
-async function readMachine({ procfs, statsFiles }: KubeletPorts): Promise<MachineFacts> {
+export async function readMachine({
+  procfs,
+  statsFiles,
+}: Pick<KubeletPorts, 'procfs' | 'statsFiles'>): Promise<MachineFacts> {
   const cpu = procfs.cpuInfo()
   const memory = procfs.memInfo()
   return {
@@ -45,7 +48,7 @@ async function readMachine({ procfs, statsFiles }: KubeletPorts): Promise<Machin
 }
 
 /** Where the pods' cgroups are under this driver. */
-function podPaths(driver: CgroupDriver, cgroupRoot: string) {
+export function podPaths(driver: CgroupDriver, cgroupRoot: string) {
   const kubepods = formatCgroupPath(kubepodsName(cgroupRoot), driver)
   const classes = (['Burstable', 'BestEffort'] as const).map((qos) =>
     formatCgroupPath(qosCgroupName(cgroupRoot, qos), driver),
@@ -78,6 +81,7 @@ export async function createNodeStats(input: NodeStatsInput): Promise<Stats> {
     filesystemPeriodMs: period > 0 ? period : period < 0 ? DAY_MS : 60_000,
     rootDir: process['root-dir'] ?? defaultRootDir,
     podLogsDir: kubelet.podLogsDir,
+    switches: loaded.config.keelson.metrics,
     ...(cgroups === undefined || driver === undefined
       ? {}
       : {

@@ -1,6 +1,8 @@
 // The statistics of a node: two sources, the loops that sample them, and the three answers made from the newest samples.
 import { fail } from '../core/errors.js'
+import { didYouMean } from '../core/nearest-name.js'
 import { createSharedAnswer } from './answers.js'
+import { allFamilies } from './catalogue/index.js'
 import { alwaysFamilies } from './catalogue/times-and-limits.js'
 import { createExposition } from './exposition.js'
 import { formatJson } from './json.js'
@@ -8,7 +10,7 @@ import { writeMachine } from './machine-metrics.js'
 import type { NodeReading } from './node-reader.js'
 import { createOwnCounters } from './own-counters.js'
 import { buildResourceMetrics } from './resource-metrics.js'
-import { createRowWriter } from './row-writer.js'
+import { createRowWriter, unknownFamilies } from './row-writer.js'
 import type { MetricsSample, SourceName, StatsSample } from './sample.js'
 import { createSources, type StatsDescription } from './sources.js'
 import type { StatsOptions } from './stats-options.js'
@@ -37,6 +39,14 @@ export function createStats(o: StatsOptions): Stats {
       'figures of pods are read from cgroups because the feature gate PodAndContainerStatsFromCRI is off; this source is deprecated',
       { remedy: 'compare both sources with `keelson doctor parity`, then switch the gate on' },
     )
+  for (const name of unknownFamilies(o.switches))
+    o.log.warn('a metric that is to be switched does not exist', {
+      name,
+      remedy: `correct metrics.disable or metrics.enable${didYouMean(
+        name,
+        allFamilies.map((f) => f.name),
+      )}`,
+    })
   const sources = createSources(o, counters)
   const { rows, switches, filesystems } = sources
 

@@ -151,8 +151,10 @@ export function joinCriMetrics(input: CriMetricsInput): CriMetrics {
     const sample = stats.get(pod.sandboxId)
     const row = podRow(rows, pod, input.cgroupPath(pod.sandboxId) ?? '')
     const onHost = input.hasHostNetwork(pod)
-    for (const metric of answer.metrics)
-      if (!onHost || familyOf(metric.name)?.group !== 'network') addMetric(metric, row, undefined)
+    for (const metric of answer.metrics) {
+      const isNetwork = familyOf(metric.name)?.group === 'network'
+      if (isNetwork ? !onHost : switches.rows.pods) addMetric(metric, row, undefined)
+    }
     // After the runtime's own, so that those win.
     if (sample !== undefined && switches.rows.pods)
       for (const s of podSeries(sample, row)) if (!seen.has(`${s.family.name}${row.block(s.extra)}`)) add(s)

@@ -1,6 +1,6 @@
 // Prints the figures of one row, leaving out what is switched off and what does not belong to rows of its kind.
 import type { Emit, Family } from './catalogue/family.js'
-import { allFamilies } from './catalogue/index.js'
+import { allFamilies, familyOf } from './catalogue/index.js'
 import { type Exposition, formatTimestamp } from './exposition.js'
 import type { Row } from './row.js'
 
@@ -24,6 +24,10 @@ export function decideSwitches({ disable = [], enable = [], rows = {} }: SwitchR
     rows: { pods: true, slices: true, node: true, ...rows },
   }
 }
+
+/** Names in a request that no family has: misspelt, or of another version. */
+export const unknownFamilies = ({ disable = [], enable = [] }: SwitchRequest = {}): readonly string[] =>
+  [...disable, ...enable].filter((name) => familyOf(name) === undefined)
 
 export type RowWriter = (row: Row, timeNanos: bigint, emitAll: (emit: Emit) => void) => void
 

@@ -1,8 +1,6 @@
 // The companion's ways to this machine, put together: tree, runtime, notes on disk, pod source, server.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { readCgroupLayout } from '../../adapters/cgroups/detect.js'
-import { createCgroupTree } from '../../adapters/cgroups/tree.js'
 import { createClock } from '../../adapters/clock/clock.js'
 import { createCriClient } from '../../adapters/cri/client.js'
 import { createFiles } from '../../adapters/files/files.js'
@@ -21,6 +19,7 @@ import { fail } from '../../core/errors.js'
 import { checkKernel } from '../../core/kernel-check.js'
 import { type KubeletSettings, parseKubeletSettings } from '../../core/kubelet-settings.js'
 import { createEventQueue } from '../../kubelet/event-queue.js'
+import { statsEndpoints } from '../../kubelet/node-stats.js'
 import { createCompanion } from '../../memory-qos/companion/companion.js'
 import { companionInput, decideCompanionDriver } from '../../memory-qos/companion/node-input.js'
 import { type FoundAbout, type FoundValues, openFoundValues } from '../../memory-qos/found-values.js'
@@ -32,12 +31,14 @@ import type { PodSource } from '../../ports/pod-source.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { memoryQosEndpoint } from '../../serve/endpoints/memory-qos.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
+import { openCgroupFiles } from '../cgroup-files.js'
 import { readConfig } from '../config-files.js'
 import { readInput } from '../input.js'
 import type { Io } from '../io.js'
 import { startNodeServer } from '../node-server.js'
 import { serverSettings } from '../server-flags.js'
 import { type CompanionCommandOptions, defaultRuntimeEndpoint } from './options.js'
+import { createCompanionStats } from './stats.js'
 
 export const callTimeoutMs = 30_000
 const maxConfigBytes = 4 * 1024 * 1024
@@ -79,7 +80,7 @@ async function openLocked(
   lock: { release(): void },
 ): Promise<OpenMachine> {
   const pageSize = createProcfs().pageSize()
-  const files = createCgroupTree(readCgroupLayout())
+  const files = openCgroupFiles()
   const open = (about?: FoundAbout): Promise<FoundValues> =>
     openFoundValues({
       files: createFiles(),
@@ -199,13 +200,27 @@ export async function startCompanion(
       periodMs: Number(o.period) * 1000,
     })
     const port = o.port ?? ports.companion
-    const server =
+    const stats =
       port === 0
+        ? undefined
+        : await createCompanionStats({
+            ...machine,
+            nodeName,
+            cgroupRoot: settings.cgroupRoot,
+            switches: config.keelson.metrics,
+            log,
+            metrics,
+          })
+    const server =
+      stats === undefined
         ? undefined
         : await startNodeServer({
             settings: serverSettings({ ...o, port }, 'companion', nodeName),
-            endpoints: [memoryQosEndpoint(companion.memoryQos)],
-            configz: () => ({ kubeletconfig: {}, keelson: { companion: policy, driver: machine.driver } }),
+            endpoints: [memoryQosEndpoint(companion.memoryQos), ...statsEndpoints(stats)],
+            configz: () => ({
+              kubeletconfig: {},
+              keelson: { companion: policy, driver: machine.driver, stats: stats.describe() },
+            }),
             metrics,
             log,
             ...(api === undefined ? {} : { api }),
@@ -218,7 +233,7 @@ export async function startCompanion(
       podsFrom: o.podsFrom,
       foundBefore: machine.found.cgroups.size,
     })
-    const done = companion.run()
+    const done = Promise.all([companion.run(), stats?.run(ended)]).then(() => undefined)
     return {
       done,
       url: server?.url,

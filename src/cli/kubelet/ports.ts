@@ -1,6 +1,4 @@
 // The kubelet's ways to this machine: the adapters, put together.
-import { readCgroupLayout } from '../../adapters/cgroups/detect.js'
-import { createCgroupTree } from '../../adapters/cgroups/tree.js'
 import { createClock } from '../../adapters/clock/clock.js'
 import { createCriClient } from '../../adapters/cri/client.js'
 import { createFiles } from '../../adapters/files/files.js'
@@ -15,11 +13,12 @@ import type { CgroupDriver } from '../../core/cgroup-name.js'
 import type { KubeletPorts, OpenedCgroups } from '../../kubelet/ports.js'
 import type { Log } from '../../ports/log.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
+import { openCgroupFiles } from '../cgroup-files.js'
 import { startNodeServer } from '../node-server.js'
 
 /** systemd is spoken to with the first change, not before. */
 function openCgroups(driver: CgroupDriver): OpenedCgroups {
-  const files = createCgroupTree(readCgroupLayout())
+  const files = openCgroupFiles()
   if (driver === 'cgroupfs') return { tree: files, close: () => files.close() }
   const systemd = new SystemdManager()
   const tree = new SystemdCgroupTree({ files, systemd, pageSize: createProcfs().pageSize() })

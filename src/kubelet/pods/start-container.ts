@@ -47,7 +47,7 @@ export async function startContainer(
   if ('reason' in image) return image
   const { spec, container, attempt } = i
   const user = effectiveUser(spec.security, container.security)
-  const imageUid = image.uid === undefined || image.uid.value < 0n ? undefined : image.uid.value
+  const imageUid = uidOf(image)
   const root =
     user.runAsNonRoot === true
       ? rootProblem({ runAsUser: user.runAsUser, imageUid, imageUser: image.username })
@@ -79,6 +79,10 @@ export async function startContainer(
   }
   return runCreated(containerId, i, c, signal)
 }
+
+/** An image that names nobody runs as root; one that names a user by word leaves the number to the runtime. */
+const uidOf = ({ uid, username }: Image): bigint | undefined =>
+  uid === undefined || uid.value < 0n ? (username === '' ? 0n : undefined) : uid.value
 
 export async function runCreated(
   containerId: string,

@@ -1,0 +1,30 @@
+// The cgroup tree of this machine with as many kept descriptors as this process may have open.
+import { readFileSync } from 'node:fs'
+import { readCgroupLayout } from '../adapters/cgroups/detect.js'
+import { type CgroupFsTree, createCgroupTree } from '../adapters/cgroups/tree.js'
+import { parseProcessLimits } from '../core/kernel-text/proc-limits.js'
+
+/** For sockets, logs, watches and the runtime's connections. */
+const FOR_THE_REST = 2_048
+/** 3,900 pods with two containers; beyond it kernel memory matters more than the cost of opening files. */
+const MOST = 262_144
+/** Where /proc cannot be read: what most systems give to a service. */
+const USUAL_LIMIT = 1_024
+
+/** A sweep over more files than are kept opens every one of them again: the limit of the process is the right number. */
+export function decideKeptDescriptors(openFiles: bigint | 'unlimited' | undefined): number {
+  if (openFiles === 'unlimited') return MOST
+  const limit = Number(openFiles ?? BigInt(USUAL_LIMIT))
+  return Math.min(MOST, Math.max(limit - FOR_THE_REST, Math.floor(limit / 2)))
+}
+
+function readOpenFilesLimit(): bigint | 'unlimited' | undefined {
+  try {
+    return parseProcessLimits(readFileSync('/proc/self/limits', 'utf8')).get('Max open files')?.soft
+  } catch {
+    return undefined
+  }
+}
+
+export const openCgroupFiles = (): CgroupFsTree =>
+  createCgroupTree(readCgroupLayout(), { maxDescriptors: decideKeptDescriptors(readOpenFilesLimit()) })
