@@ -1,5 +1,5 @@
 // `keelson doctor`: gathers facts, asks every check, prints, and ends in a status by the worst finding.
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { checks } from '../doctor/checks/index.js'
 import type { DoctorFacts } from '../doctor/facts.js'
 import { fixes } from '../doctor/fixes/index.js'
@@ -23,6 +23,7 @@ interface Options {
   readonly kubernetesVersion?: string
   readonly profile?: string
   readonly containerRuntimeEndpoint?: string
+  readonly timeout?: number
   readonly output: 'table' | 'json'
 }
 
@@ -46,6 +47,12 @@ const words = (value: string, before: readonly string[]): string[] => [
   ...value.split(',').filter((w) => w !== ''),
 ]
 
+const seconds = (text: string): number => {
+  const n = Number(text)
+  if (!(n >= 1 && n <= 600)) throw new InvalidArgumentError('1 to 600 seconds are possible.')
+  return n
+}
+
 export const createDoctorCommand = (io: Io, wire: WireDoctor): Command =>
   new Command('doctor')
     .description(description)
@@ -61,6 +68,7 @@ export const createDoctorCommand = (io: Io, wire: WireDoctor): Command =>
     .option('--config-dir <dir>', 'drop-in directory on top of --config')
     .option('--keelson-config <file>', 'KeelsonConfiguration to judge under')
     .option('--container-runtime-endpoint <url>', 'runtime to ask, instead of the one that the kubelet uses')
+    .option('--timeout <s>', 'how long to wait for answers (default: 2.5)', seconds)
     .option(
       '--kubernetes-version <version>',
       "the release whose rules apply (default: the kubelet's, or 1.36)",
@@ -99,9 +107,13 @@ async function runDoctor(options: Options, io: Io, wire: WireDoctor): Promise<vo
   io.exitCode = exitStatusOf(report)
 }
 
-const gather = (ports: DoctorPorts, { containerRuntimeEndpoint: endpoint }: Options): Promise<DoctorFacts> =>
+const gather = (
+  ports: DoctorPorts,
+  { containerRuntimeEndpoint: endpoint, timeout }: Options,
+): Promise<DoctorFacts> =>
   gatherFacts(ports, {
     ...(endpoint === undefined ? {} : { endpoint }),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
     signal: new AbortController().signal,
   })
 

@@ -87,6 +87,8 @@ export interface DoctorFacts {
   readonly cgroups: CgroupFacts | undefined
   readonly endpoint: string
   readonly endpointAnswers: boolean
+  /** It took longer than the doctor waits. */
+  readonly runtimeLate: boolean
   readonly runtime: RuntimeAnswer | undefined
   readonly runtimeFacts: RuntimeFacts | undefined
   readonly listening: readonly string[]

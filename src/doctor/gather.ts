@@ -12,15 +12,20 @@ export interface GatherOptions {
   readonly endpoint?: string
   /** Between the two looks at the pods. */
   readonly waitMs?: number
+  /** For all of it; what is not known by then is not asked. */
+  readonly timeoutMs?: number
   readonly signal: AbortSignal
 }
 
 /** Long enough for a throttle event, short enough for a run of three seconds. */
 const standardWaitMs = 700
 const wholeMs = 2_500
+/** The rest of the time is for what comes before and after the calls. */
+const callShare = 0.8
 
 export async function gatherFacts(ports: DoctorPorts, options: GatherOptions): Promise<DoctorFacts> {
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(wholeMs)])
+  const timeoutMs = options.timeoutMs ?? wholeMs
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)])
   const process = await ports.diagnosis.kubeletProcess()
   const [sockets, found] = await Promise.all([ports.sockets(), ports.findConfig(process)])
   const { config } = found.loaded
@@ -32,8 +37,8 @@ export async function gatherFacts(ports: DoctorPorts, options: GatherOptions): P
     const waitMs = options.waitMs ?? standardWaitMs
     const [cgroups, runtime, portAnswers, files] = await Promise.all([
       tree === undefined ? undefined : readCgroups(ports, tree, cgroupRoot, waitMs, signal),
-      gatherRuntime({ ports, endpoint, cgroups: tree, cgroupRoot, signal }),
-      askPorts(config, ports.diagnosis),
+      gatherRuntime({ ports, endpoint, cgroups: tree, cgroupRoot, callMs: timeoutMs * callShare, signal }),
+      askPorts(config, ports.diagnosis, timeoutMs * callShare),
       ports.diagnosis.fileModes(kubeletFilePaths(config)),
     ])
     options.signal.throwIfAborted()
@@ -43,9 +48,11 @@ export async function gatherFacts(ports: DoctorPorts, options: GatherOptions): P
       machine: readMachine(ports),
       cgroups,
       endpoint,
-      endpointAnswers: runtime !== undefined || (endpoint === sockets.wins.endpoint && sockets.wins.answers),
-      runtime: runtime?.answer,
-      runtimeFacts: runtime?.facts,
+      endpointAnswers:
+        runtime.kind !== 'none' || (endpoint === sockets.wins.endpoint && sockets.wins.answers),
+      runtimeLate: runtime.kind === 'late',
+      runtime: runtime.kind === 'answered' ? runtime.answer : undefined,
+      runtimeFacts: runtime.kind === 'answered' ? runtime.facts : undefined,
       listening: sockets.listening,
       staleFlag: sockets.staleFlag,
       sockets,

@@ -35,8 +35,8 @@ export const demoPods: readonly DemoPod[] = [
     manifest: pod(
       'cache-reader',
       'keelson.local/cache-reader:1',
-      ['/data/file', '64', '5'],
-      resources('{ cpu: 100m, memory: 128Mi }', '{ cpu: 100m, memory: 128Mi }'),
+      ['/data/file', '32', '5'],
+      resources('{ cpu: 100m, memory: 64Mi }', '{ cpu: 100m, memory: 64Mi }'),
     ),
   },
   {
@@ -45,13 +45,13 @@ export const demoPods: readonly DemoPod[] = [
     manifest: pod(
       'hog',
       'keelson.local/hog:1',
-      ['92', '1000'],
-      resources('{ memory: 32Mi }', '{ memory: 96Mi }'),
+      ['60', '2000'],
+      resources('{ memory: 16Mi }', '{ memory: 64Mi }'),
     ),
   },
   {
     name: 'best-effort',
     shows: 'BestEffort: no request, so nothing is kept for it',
-    manifest: pod('best-effort', 'keelson.local/hog:1', ['16', '2000'], ''),
+    manifest: pod('best-effort', 'keelson.local/hog:1', ['8', '5000'], ''),
   },
 ]

@@ -79,6 +79,11 @@ export const problems: readonly Problem[] = [
     runtime: undefined,
     runtimeFacts: undefined,
   }),
+  problem('runtime-answers', 'too slow', 'warn', /did not answer in time/, {
+    runtimeLate: true,
+    runtime: undefined,
+    runtimeFacts: undefined,
+  }),
   problem('runtime-answers', 'another protocol', 'error', /does not speak CRI v1/, {
     runtime: undefined,
     runtimeFacts: undefined,

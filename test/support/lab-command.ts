@@ -46,10 +46,20 @@ export function removeCommandLine(): void {
   built = undefined
 }
 
-export function startLabRun(args: readonly string[]): LabCommand {
+/** The bundled command's file. */
+export function commandFile(): string {
   if (built === undefined) throw new Error('buildCommandLine() comes first')
-  const dir = mkdtempSync(join(tmpdir(), 'keelson-lab-test-'))
-  const child = spawn(process.execPath, [join(built, 'main.js'), 'lab', 'run', ...args], {
+  return join(built, 'main.js')
+}
+
+export const startLabRun = (args: readonly string[]): LabCommand => startKeelson(['lab', 'run', ...args])
+
+/** `dir`: the temporary directory of an earlier one, to start in its place. */
+export function startKeelson(
+  args: readonly string[],
+  dir = mkdtempSync(join(tmpdir(), 'keelson-lab-test-')),
+): LabCommand {
+  const child = spawn(process.execPath, [commandFile(), ...args], {
     cwd: root,
     env: { ...process.env, TMPDIR: dir },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -5,6 +5,7 @@ import { type Check, error, ok, warn } from '../check.js'
 interface Facts {
   readonly endpoint: string
   readonly endpointAnswers: boolean
+  readonly runtimeLate?: boolean
   readonly runtime: RuntimeAnswer | undefined
   readonly host: Pick<HostFacts, 'privileged'>
 }
@@ -12,10 +13,15 @@ interface Facts {
 export const runtimeAnswers: Check<Facts> = {
   name: 'runtime-answers',
   asks: 'Does a container runtime answer at the chosen endpoint?',
-  run({ endpoint, endpointAnswers, runtime, host }) {
+  run({ endpoint, endpointAnswers, runtimeLate, runtime, host }) {
     const say = host.privileged === undefined ? warn : error
     if (!endpointAnswers)
       return say(`nothing answers at ${endpoint}`, 'start the runtime, or choose another endpoint')
+    if (runtimeLate === true)
+      return warn(
+        `the runtime at ${endpoint} did not answer in time`,
+        'look at its load and its log, or give the doctor more with --timeout',
+      )
     if (runtime === undefined)
       return say(`what answers at ${endpoint} does not speak CRI v1`, 'check that it is a container runtime')
     return ok(`${runtime.name} ${runtime.version} at ${endpoint}`)

@@ -2,7 +2,6 @@
 import type { EffectiveConfig } from '../../config/effective.js'
 import type { Diagnosis, PortAnswer, PortQuestion } from '../../ports/diagnosis.js'
 
-const askMs = 1_500
 /** Where a read-only port stands when somebody switched it on with upstream's old default. */
 const usualReadOnlyPort = 10255
 
@@ -32,8 +31,11 @@ export function portQuestions({ kubelet }: EffectiveConfig): readonly PortQuesti
   ]
 }
 
-export const askPorts = (config: EffectiveConfig, diagnosis: Diagnosis): Promise<readonly PortAnswer[]> =>
-  Promise.all(portQuestions(config).map((q) => diagnosis.ask(q, askMs)))
+export const askPorts = (
+  config: EffectiveConfig,
+  diagnosis: Diagnosis,
+  askMs: number,
+): Promise<readonly PortAnswer[]> => Promise.all(portQuestions(config).map((q) => diagnosis.ask(q, askMs)))
 
 export function kubeletFilePaths({ kubelet, process }: EffectiveConfig): readonly string[] {
   const rootDir = process['root-dir'] ?? '/var/lib/kubelet'

@@ -13,24 +13,25 @@ export interface RuntimeInput {
   readonly endpoint: string
   readonly cgroups: CgroupTree | undefined
   readonly cgroupRoot: string | undefined
+  readonly callMs: number
   readonly signal: AbortSignal
 }
 
-export interface GatheredRuntime {
-  readonly answer: RuntimeAnswer
-  readonly facts: RuntimeFacts
-}
+export type GatheredRuntime =
+  | { readonly kind: 'answered'; readonly answer: RuntimeAnswer; readonly facts: RuntimeFacts }
+  /** Nothing listens there, or it is no runtime. */
+  | { readonly kind: 'none' }
+  /** It may be one, but the time was up. */
+  | { readonly kind: 'late' }
 
-const callMs = 1_500
 /** Enough to see a pattern within the time of a run. */
 const maxContainers = 64
 const atOnce = 8
 
-/** Undefined: no CRI v1 runtime answers there. */
-export async function gatherRuntime(input: RuntimeInput): Promise<GatheredRuntime | undefined> {
-  const { ports, endpoint, cgroups, signal } = input
-  const client = open(ports, endpoint)
-  if (client === undefined) return undefined
+export async function gatherRuntime(input: RuntimeInput): Promise<GatheredRuntime> {
+  const { ports, endpoint, cgroups, callMs, signal } = input
+  const client = open(ports, endpoint, callMs)
+  if (client === undefined) return { kind: 'none' }
   const options: CallOptions = { timeoutMs: callMs, signal }
   try {
     const version = await client.runtime.version({ version: 'v1' }, options)
@@ -44,12 +45,14 @@ export async function gatherRuntime(input: RuntimeInput): Promise<GatheredRuntim
     const known =
       driver.kind === 'unimplemented' ? 'unimplemented' : driver.kind === 'failed' ? 'failed' : 'known'
     return {
+      kind: 'answered',
       answer: { name: version.runtimeName, version: version.runtimeVersion, runtimeConfig: known },
       facts: { ...evidence, driver, conditions, containers, descriptors },
     }
   } catch (e) {
     if (!isKeelsonError(e)) throw e
-    return undefined
+    const late = e.code === 'runtime.deadline' || e.code === 'runtime.cancelled'
+    return { kind: late ? 'late' : 'none' }
   } finally {
     client.close()
   }
@@ -76,7 +79,7 @@ async function readEvidence(
 }
 
 /** An endpoint that is no unix socket is a finding, not an end. */
-function open(ports: Pick<DoctorPorts, 'connect'>, endpoint: string): CriClient | undefined {
+function open(ports: Pick<DoctorPorts, 'connect'>, endpoint: string, callMs: number): CriClient | undefined {
   try {
     return ports.connect(endpoint, callMs)
   } catch (e) {
