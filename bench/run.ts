@@ -4,12 +4,16 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cgroupSweep } from './cgroup-sweep/unit.js'
+import { cri } from './cri/unit.js'
+import { memoryPressure } from './memory-pressure/unit.js'
+import { memoryQosPass } from './memory-qos-pass/unit.js'
+import { pods } from './pods/unit.js'
 import { formatReport } from './report.js'
 import { scrape } from './scrape/unit.js'
 import { startup } from './startup/unit.js'
 import type { BenchUnit } from './unit.js'
 
-const units: readonly BenchUnit[] = [cgroupSweep, scrape, startup]
+const units: readonly BenchUnit[] = [cgroupSweep, cri, scrape, startup, memoryPressure, memoryQosPass, pods]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,138 @@
+// `pods`: a whole node on this host with 110 static pods: start, ready, at rest, stop. Time, CPU and memory of our process
+// beside those of the runtime and its shims.
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { forever, PodNode, shell, until } from '../../test/kubelet-pods/node.js'
+import type { BenchReport, BenchUnit } from '../unit.js'
+
+const PODS = 110
+const REST_MS = 30_000
+const MAX_REST_SHARE = 0.01
+const TICKS_PER_SECOND = 100
+
+interface Usage {
+  readonly cpuS: number
+  readonly rssMiB: number
+}
+
+function usageOf(pid: number): Usage {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const rss = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0)
+  return { cpuS: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND, rssMiB: rss / 1024 }
+}
+
+/** containerd and its shims, which name its directory. */
+function runtimeUsage(node: PodNode): Usage {
+  const pids = readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false
+    try {
+      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8')
+      return /containerd/.test(command) && command.includes(node.containerd.dir)
+    } catch {
+      return false
+    }
+  })
+  const all = pids.flatMap((pid) => {
+    try {
+      return [usageOf(Number(pid))]
+    } catch {
+      return []
+    }
+  })
+  return {
+    cpuS: all.reduce((sum, u) => sum + u.cpuS, 0),
+    rssMiB: all.reduce((sum, u) => sum + u.rssMiB, 0),
+  }
+}
+
+interface Phase {
+  readonly name: string
+  readonly wallS: number
+  readonly ours: Usage
+  readonly runtime: Usage
+}
+
+async function measure(node: PodNode, name: string, work: () => Promise<unknown>): Promise<Phase> {
+  const [ours, runtime] = [usageOf(node.pid), runtimeUsage(node)]
+  const began = performance.now()
+  await work()
+  const wallS = (performance.now() - began) / 1000
+  const [after, runtimeAfter] = [usageOf(node.pid), runtimeUsage(node)]
+  return {
+    name,
+    wallS,
+    ours: { cpuS: after.cpuS - ours.cpuS, rssMiB: after.rssMiB },
+    runtime: { cpuS: runtimeAfter.cpuS - runtime.cpuS, rssMiB: runtimeAfter.rssMiB },
+  }
+}
+
+async function run(signal: AbortSignal): Promise<BenchReport> {
+  const node = await PodNode.create()
+  const names = Array.from({ length: PODS }, (_, i) => `bench${i}`)
+  const phases: Phase[] = []
+  try {
+    await node.start()
+    await sleep(2000, undefined, { signal })
+    phases.push(
+      await measure(node, `${PODS} pods start and become ready`, async () => {
+        for (const name of names)
+          await node.pod(name, { terminationGracePeriodSeconds: 5, containers: [shell('app', forever)] })
+        await until(
+          'all pods are ready',
+          async () => {
+            const ready = (await node.pods()).filter((pod) => pod.status.containerStatuses[0]?.ready === true)
+            return ready.length === PODS
+          },
+          600_000,
+        )
+      }),
+    )
+    await sleep(5000, undefined, { signal })
+    const rest = await measure(node, 'nothing to do', () => sleep(REST_MS, undefined, { signal }))
+    phases.push(rest)
+    phases.push(
+      await measure(node, `${PODS} pods stop and are forgotten`, async () => {
+        for (const name of names) await node.removeManifest(`${name}.yaml`)
+        await until('all pods have gone', async () => (await node.sandboxes()).length === 0, 600_000)
+      }),
+    )
+    const left = await node.leftovers()
+    if (left.length > 0) throw new Error(`left behind: ${left.slice(0, 3).join(', ')}`)
+    const share = rest.ours.cpuS / rest.wallS
+    return {
+      file: 'pods',
+      title: `${PODS} static pods`,
+      method:
+        'The bundled kubelet and a containerd 1.6 of its own on this host: runc, CNI bridge, busybox containers that end at ' +
+        'SIGTERM. CPU is of the whole process from /proc, without the processes of the containers; memory is resident at ' +
+        'the end of the phase. The runtime is containerd with all its shims.',
+      columns: ['phase', 'wall s', 'kubelet CPU s', 'kubelet MiB', 'runtime CPU s', 'runtime MiB'],
+      rows: phases.map((p) => [
+        p.name,
+        p.wallS.toFixed(1),
+        p.ours.cpuS.toFixed(2),
+        p.ours.rssMiB.toFixed(0),
+        p.runtime.cpuS.toFixed(2),
+        p.runtime.rssMiB.toFixed(0),
+      ]),
+      targets: [
+        {
+          name: 'CPU with nothing to do, of one core',
+          measured: `${(share * 100).toFixed(2)} %`,
+          limit: `< ${MAX_REST_SHARE * 100} %`,
+          met: share < MAX_REST_SHARE,
+        },
+      ],
+    }
+  } finally {
+    await node.close()
+  }
+}
+
+export const pods: BenchUnit = {
+  name: 'pods',
+  summary: '110 static pods on this host: start, rest, stop; our process beside the runtime',
+  run,
+}
