@@ -5,13 +5,16 @@ import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKubeApi } from '../../../src/adapters/kubeapi/client.js'
 import { createSelfSigned } from '../../../src/adapters/tls/self-signed.js'
 import { loadConfig } from '../../../src/config/load.js'
 import { kubeletServeSettings } from '../../../src/kubelet/serve-settings.js'
 import { defaultSettings } from '../../../src/serve/settings.js'
+import { formatKubeconfig, startApiStub } from './api-stub.js'
 import { ask, openTls } from './client.js'
 import { type Here, startHere } from './here.js'
 import { createAuthority, createLeaf } from './pki.js'
+import { temporaryDirectory } from './start.js'
 
 /** As a kubelet without any configuration file or flag would have them. */
 const { config } = loadConfig({})
@@ -87,8 +90,38 @@ test('4.2.9 the server speaks TLS, with a certificate and a key that only root c
   await expect(fetch(`http://127.0.0.1:${here.port}/healthz`)).rejects.toThrow()
 })
 
-test('4.2.10 and 4.2.11 a renewed certificate is taken without a restart', async () => {
+test('4.2.10 a renewed client certificate is shown to the API server without a restart', async () => {
   expect(config.document).not.toHaveProperty('rotateCertificates', false)
+  const directory = temporaryDirectory()
+  const ca = await createAuthority('cluster-ca')
+  const stub = await startApiStub(directory.path, ca)
+  const files = {
+    'client-certificate': join(directory.path, 'c.crt'),
+    'client-key': join(directory.path, 'c.key'),
+  }
+  const kubeconfig = join(directory.path, 'kubelet.conf')
+  writeFileSync(kubeconfig, formatKubeconfig(stub.port, ca, files))
+  const renew = async (): Promise<string> => {
+    const { certificate, key } = await createLeaf(ca, {
+      user: 'system:node:node-1',
+      groups: ['system:nodes'],
+    })
+    writeFileSync(files['client-key'], key)
+    writeFileSync(files['client-certificate'], certificate)
+    return new X509Certificate(certificate).serialNumber
+  }
+  const first = await renew()
+  const api = await createKubeApi(kubeconfig)
+  await api.reviewToken('any', AbortSignal.timeout(5000))
+  expect(stub.shown.at(-1)).toBe(first)
+  const second = await renew()
+  await api.reviewToken('any', AbortSignal.timeout(5000))
+  expect(stub.shown.at(-1)).toBe(second)
+  await stub.close()
+  directory.remove()
+})
+
+test('4.2.11 a renewed serving certificate is taken without a restart', async () => {
   const next = await createSelfSigned('node-1', ['node-1', '127.0.0.1'])
   writeFileSync(join(here.directory, 'pki', 'kubelet.key'), next.key)
   writeFileSync(join(here.directory, 'pki', 'kubelet.crt'), next.certificate)
