@@ -86,7 +86,7 @@ describe('commands', () => {
       containers: [
         shell(
           'app',
-          `[ -f /data/x ] && echo second || echo first; for i in 1 2 3 4 5; do echo line$i; done; echo e >&2; touch /data/x; sleep 0.3; [ -f /never ] || exit 1`,
+          `[ -f /data/x ] && echo second || echo first; for i in 1 2 3 4 5; do echo line$i; done; sleep 0.2; echo e >&2; touch /data/x; sleep 0.3; [ -f /never ] || exit 1`,
         ),
       ],
     })

@@ -34,7 +34,7 @@ export async function act(
       return undefined
     case 'run-sandbox': {
       const config = await configOf(i, action.attempt, c)
-      await c.starts.run(() => c.runtime.runPodSandbox({ config, runtimeHandler: '' }, options))
+      await c.starts.run(() => c.runtime.runPodSandbox({ config, runtimeHandler: '' }, options), signal)
       return undefined
     }
     case 'start-container': {
@@ -46,7 +46,7 @@ export async function act(
         attempt: action.attempt,
         sandbox,
       }
-      return c.starts.run(() => startContainer(input, c, signal))
+      return startContainer(input, c, signal)
     }
     case 'start-created': {
       const attempt = newestOf(i.observed, action.name)?.attempt ?? 0

@@ -1,28 +1,44 @@
-// So many at once and no more; the others wait in the order they came.
+// So many at once and no more; the others wait in the order they came, and may give up waiting.
 
 export interface Limiter {
-  run<T>(work: () => Promise<T>): Promise<T>
+  /** Rejects with the signal's reason when that comes before the work has begun. */
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
 export function createLimiter(atOnce: number): Limiter {
   let free = atOnce
-  const queue: (() => void)[] = []
-  const enter = async (): Promise<void> => {
+  const queue = new Set<() => void>()
+  const enter = (signal: AbortSignal | undefined): Promise<void> => {
     if (free > 0) {
       free -= 1
-      return
+      return Promise.resolve()
     }
     // Whoever leaves hands its place over, so that `free` stays as it is.
-    await new Promise<void>((resolve) => queue.push(resolve))
+    return new Promise<void>((resolve, reject) => {
+      const giveUp = (): void => {
+        queue.delete(begin)
+        reject(signal?.reason)
+      }
+      const begin = (): void => {
+        signal?.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      queue.add(begin)
+      signal?.addEventListener('abort', giveUp, { once: true })
+    })
   }
   const leave = (): void => {
-    const next = queue.shift()
+    const [next] = queue
     if (next === undefined) free += 1
-    else next()
+    else {
+      queue.delete(next)
+      next()
+    }
   }
   return {
-    async run(work) {
-      await enter()
+    async run(work, signal) {
+      signal?.throwIfAborted()
+      await enter(signal)
       try {
         return await work()
       } finally {

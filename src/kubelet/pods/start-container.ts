@@ -68,16 +68,20 @@ export async function startContainer(
     resources: c.planner.resources(spec, container.name),
     digest: c.host.digest,
   })
-  let containerId: string
-  try {
-    await makeFiles(i, podIPs, c)
-    const options = { timeoutMs: c.timeoutMs, signal }
-    const request = { podSandboxId: sandbox.id, config, sandboxConfig: i.sandbox }
-    containerId = (await c.runtime.createContainer(request, options)).containerId
-  } catch (e) {
-    return asHold(e, c, signal, 'CreateContainerError')
+  const create = async (): Promise<Hold | undefined> => {
+    let containerId: string
+    try {
+      await makeFiles(i, podIPs, c)
+      const options = { timeoutMs: c.timeoutMs, signal }
+      const request = { podSandboxId: sandbox.id, config, sandboxConfig: i.sandbox }
+      containerId = (await c.runtime.createContainer(request, options)).containerId
+    } catch (e) {
+      return asHold(e, c, signal, 'CreateContainerError')
+    }
+    return runCreated(containerId, i, c, signal)
   }
-  return runCreated(containerId, i, c, signal)
+  // Only now: a pull that takes long must not keep others from starting.
+  return c.starts.run(create, signal)
 }
 
 /** An image that names nobody runs as root; one that names a user by word leaves the number to the runtime. */
@@ -134,14 +138,12 @@ async function getImage(i: StartInput, c: PodContext, signal: AbortSignal): Prom
   if (step.kind === 'use' && present !== undefined) return present
   try {
     c.log.info('pulling an image', { image, pod: i.spec.pod.name })
-    await c.pulls.run(() =>
-      c.images.pullImage(
-        { image: { image }, sandboxConfig: i.sandbox },
-        { timeoutMs: pullTimeoutMs, signal },
-      ),
-    )
+    const request = { image: { image }, sandboxConfig: i.sandbox }
+    const options = { timeoutMs: pullTimeoutMs, signal: i.pullSignal }
+    await c.pulls.run(() => c.images.pullImage(request, options), i.pullSignal)
     pullBackoffs.delete(image)
   } catch (e) {
+    if (i.pullSignal.aborted && !signal.aborted) return fault(c, 'ErrImagePull', 'the pod is to end')
     const error = asKeelsonError(e)
     if (isAway(error, signal)) throw e
     const failed = pullFailed(pullBackoffs.get(image), error.message, c.clock.nowNanos())
