@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from '../process.js'
@@ -59,7 +59,10 @@ async function buildArguments(peer: Peer): Promise<string[]> {
 
 async function cachePath(peer: Peer, goVersion: string, args: readonly string[]): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify([goVersion, args]))
-  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(moduleRoot, peer.module, file)))
+  const sources = (await readdir(join(moduleRoot, peer.module)))
+    .filter((f) => /\.(go|mod|sum)$/.test(f))
+    .sort()
+  for (const file of sources) hash.update(await readFile(join(moduleRoot, peer.module, file)))
   return join(cacheRoot(), `${peer.name}-${hash.digest('hex').slice(0, 16)}`, peer.command)
 }
 

@@ -16,6 +16,7 @@ export interface Peer {
 }
 
 export const peerNames = [
+  'cadvisor',
   'containerd',
   'containerd-shim-runc-v2',
   'ctr',
@@ -25,6 +26,7 @@ export const peerNames = [
   'kubeadm-1.35',
   'kubeadm-1.36',
   'kubeadm-1.37',
+  'metrics-server',
 ] as const
 export type PeerName = (typeof peerNames)[number]
 
@@ -54,7 +56,18 @@ const kubernetes = (name: PeerName, command: string, minor: string): Peer => ({
   ],
 })
 
+/** A library: the module has a short program of ours that calls it. */
+const caller = (name: PeerName, versionOf: string): Peer => ({
+  name,
+  module: name,
+  package: '.',
+  command: name,
+  versionOf,
+  linkerVariables: [],
+})
+
 const catalogue: Readonly<Record<PeerName, Peer>> = {
+  cadvisor: caller('cadvisor', 'github.com/google/cadvisor/lib'),
   containerd: containerd('containerd'),
   'containerd-shim-runc-v2': containerd('containerd-shim-runc-v2'),
   ctr: containerd('ctr'),
@@ -78,6 +91,7 @@ const catalogue: Readonly<Record<PeerName, Peer>> = {
   'kubeadm-1.35': kubernetes('kubeadm-1.35', 'kubeadm', '1.35'),
   'kubeadm-1.36': kubernetes('kubeadm-1.36', 'kubeadm', '1.36'),
   'kubeadm-1.37': kubernetes('kubeadm-1.37', 'kubeadm', '1.37'),
+  'metrics-server': caller('metrics-server', 'sigs.k8s.io/metrics-server'),
 }
 
 export const peerOf = (name: PeerName): Peer => catalogue[name]

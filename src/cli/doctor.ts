@@ -7,6 +7,7 @@ import { gatherFacts } from '../doctor/gather.js'
 import type { DoctorPorts } from '../doctor/ports.js'
 import { formatReport, reportValue } from '../doctor/report.js'
 import { exitStatusOf, type Report, runChecks, selectChecks } from '../doctor/run.js'
+import { createParityCommand, createSeriesCommand, type FiguresOptions } from './doctor/figures.js'
 import { applyFixes } from './doctor/fix.js'
 import { type WireDoctor, wireDoctor } from './doctor/wire.js'
 import type { Io } from './io.js'
@@ -40,7 +41,9 @@ Examples:
   keelson doctor
   keelson doctor -o json | jq '.checks[] | select(.severity == "error")'
   keelson doctor --checks cgroup-driver,protection-chain --verbose
-  keelson doctor --fix stale-values`
+  keelson doctor --fix stale-values
+  keelson doctor parity              the runtime's figures beside those of cgroups
+  keelson doctor series --pods 110   what the metrics of this node cost`
 
 const words = (value: string, before: readonly string[]): string[] => [
   ...before,
@@ -78,6 +81,11 @@ export const createDoctorCommand = (io: Io, wire: WireDoctor): Command =>
     )
     .addHelpText('after', more)
     .action((options: Options) => runDoctor(options, io, wire))
+    .addCommand(createSeriesCommand(io, open(io, wire)).summary('count metrics, and what they cost'))
+    .addCommand(createParityCommand(io, open(io, wire)).summary('compare both sources of figures'))
+
+const open = (io: Io, wire: WireDoctor) => (options: FiguresOptions & Partial<Options>) =>
+  wire({ named: namedFiles(options), rules: rulesOf(options), env: io.env })
 
 export const create = (io: Io): Command => createDoctorCommand(io, wireDoctor)
 
@@ -120,13 +128,13 @@ const gather = (
 const flag = (name: string, value: string | undefined): string[] =>
   value === undefined ? [] : [`--${name}=${value}`]
 
-const namedFiles = (o: Options): string[] => [
+const namedFiles = (o: Partial<Options>): string[] => [
   ...flag('config', o.config),
   ...flag('config-dir', o.configDir),
   ...flag('keelson-config', o.keelsonConfig),
 ]
 
-const rulesOf = (o: Options): string[] => [
+const rulesOf = (o: Partial<Options>): string[] => [
   ...flag('kubernetes-version', o.kubernetesVersion),
   ...flag('profile', o.profile),
 ]

@@ -1,0 +1,146 @@
+// `keelson doctor series` and `keelson doctor parity`: what the metrics of this node cost, and whether both sources of
+// figures agree on it. Both only read.
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { createLog } from '../../adapters/log/log.js'
+import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
+import { compareFigures, isEqual } from '../../doctor/figures/parity.js'
+import { formatParity, parityValue } from '../../doctor/figures/parity-report.js'
+import { type FiguresInput, readBoth, readCgroupsOnce } from '../../doctor/figures/read-once.js'
+import { readText } from '../../doctor/figures/read-text.js'
+import { countSeries, projectSeries } from '../../doctor/figures/series.js'
+import { formatSeries, seriesValue } from '../../doctor/figures/series-report.js'
+import type { DoctorPorts } from '../../doctor/ports.js'
+import { podPaths, readMachine } from '../../kubelet/node-stats.js'
+import type { CgroupTree } from '../../ports/cgroups.js'
+import { createProcessMetrics } from '../../serve/process-metrics.js'
+import { allFamilies } from '../../stats/catalogue/index.js'
+import type { Io } from '../io.js'
+
+export interface FiguresOptions {
+  readonly output: 'table' | 'json'
+  readonly verbose?: boolean
+  readonly containerRuntimeEndpoint?: string
+  readonly timeout?: number
+  readonly pods?: number
+  readonly nodes?: number
+}
+
+/** Opens what the doctor uses, under the options of the command line. */
+export type OpenPorts = (options: FiguresOptions) => Promise<DoctorPorts>
+
+const DEFAULT_TIMEOUT_S = 30
+const DIFFERENT = 3
+
+const count = (text: string): number => {
+  const n = Number(text)
+  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('A whole number from 1 on is needed.')
+  return n
+}
+
+/** Options of `doctor` itself that matter here; repeated so that --help shows them. */
+const shared = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'),
+    )
+    .option('--container-runtime-endpoint <url>', 'runtime to ask, instead of the one that the kubelet uses')
+    .option('--timeout <s>', `how long to wait for figures (default: ${DEFAULT_TIMEOUT_S})`)
+
+export const createSeriesCommand = (io: Io, open: OpenPorts): Command =>
+  shared(
+    new Command('series').description(
+      'Count the series of /metrics/cadvisor on this node, by family and kind of row, and project what Prometheus needs.',
+    ),
+  )
+    .option('--keelson-config <file>', 'KeelsonConfiguration whose switches apply')
+    .option('--pods <n>', 'also for a node with so many pods like those of this one', count)
+    .option('--nodes <n>', 'for so many such nodes', count)
+    .action(async (_: unknown, command: Command) => {
+      const options = command.optsWithGlobals<FiguresOptions>()
+      await withFigures(await open(options), options, async (input, request, waitMs) => {
+        const everything = { enable: allFamilies.filter((f) => !f.enabledByDefault).map((f) => f.name) }
+        const { cadvisor } = await readCgroupsOnce(
+          { ...input, switches: everything },
+          waitMs,
+          new AbortController().signal,
+        )
+        const counted = countSeries(readText(cadvisor), request)
+        const sizes = [...new Set([counted.pods, options.pods ?? counted.pods])]
+        const projections = sizes.map((pods) => projectSeries(counted, pods, options.nodes ?? 1))
+        io.stdout.write(
+          options.output === 'json'
+            ? `${JSON.stringify(seriesValue(counted, projections), undefined, 2)}\n`
+            : formatSeries(counted, projections),
+        )
+      })
+    })
+
+export const createParityCommand = (io: Io, open: OpenPorts): Command =>
+  shared(
+    new Command('parity').description(
+      'Compare the figures of the runtime with those of cgroups, metric by metric, before PodAndContainerStatsFromCRI is\nswitched. Exit status 0: the same, 3: something differs.',
+    ),
+  )
+    .option('--verbose', 'show the families that are the same, too')
+    .action(async (_: unknown, command: Command) => {
+      const options = command.optsWithGlobals<FiguresOptions>()
+      await withFigures(await open(options), options, async (input, switches, waitMs) => {
+        const report = compareFigures(
+          await readBoth({ ...input, switches }, waitMs, new AbortController().signal),
+        )
+        io.stdout.write(
+          options.output === 'json'
+            ? `${JSON.stringify(parityValue(report), undefined, 2)}\n`
+            : formatParity(report, options.verbose === true),
+        )
+        io.exitCode = report.families.every(isEqual) ? 0 : DIFFERENT
+      })
+    })
+
+async function withFigures(
+  ports: DoctorPorts,
+  options: FiguresOptions,
+  work: (
+    input: FiguresInput,
+    switches: NonNullable<FiguresInput['switches']>,
+    waitMs: number,
+  ) => Promise<void>,
+): Promise<void> {
+  const process = await ports.diagnosis.kubeletProcess()
+  const [sockets, { loaded }] = await Promise.all([ports.sockets(), ports.findConfig(process)])
+  const { kubelet, keelson } = loaded.config
+  const configured = process === undefined ? sockets.wins.endpoint : kubelet.containerRuntimeEndpoint
+  const waitMs = Number(options.timeout ?? DEFAULT_TIMEOUT_S) * 1_000
+  const client = ports.connect(options.containerRuntimeEndpoint ?? configured, waitMs)
+  const cgroups = ports.openCgroups()
+  const statsFiles = createStatsFiles()
+  try {
+    await work(
+      {
+        nodeName: sockets.host.hostname,
+        client,
+        cgroups,
+        procfs: ports.procfs,
+        files: statsFiles,
+        clock: ports.clock,
+        // A command prints its result; what goes wrong on the way is in it.
+        log: createLog({ format: 'text', level: 'error', write: () => {} }),
+        openMetrics: () => createProcessMetrics({ processDefaults: false }),
+        machine: await readMachine({ procfs: ports.procfs, statsFiles }),
+        podLogsDir: kubelet.podLogsDir,
+        ...pathsOf(cgroups, kubelet.cgroupRoot ?? '/'),
+      },
+      keelson.metrics,
+      waitMs,
+    )
+  } finally {
+    client.close()
+    cgroups.close()
+  }
+}
+
+/** Those of the driver whose tree is there. */
+function pathsOf(cgroups: CgroupTree, cgroupRoot: string) {
+  const [cgroupfs, systemd] = [podPaths('cgroupfs', cgroupRoot), podPaths('systemd', cgroupRoot)]
+  return systemd.podRoots.some((path) => cgroups.exists(path)) ? systemd : cgroupfs
+}

@@ -1,0 +1,106 @@
+// Reads the figures of this node once, without serving them: from the runtime, or from cgroups.
+import { fail } from '../../core/errors.js'
+import type { Metrics } from '../../ports/metrics.js'
+import { createStats, type Stats } from '../../stats/create-stats.js'
+import type { StatsDescription } from '../../stats/sources.js'
+import type { StatsOptions } from '../../stats/stats-options.js'
+
+export interface Figures {
+  readonly cadvisor: string
+  readonly resource: string
+  readonly summary: string
+  readonly from: StatsDescription
+}
+
+export interface FiguresInput
+  extends Omit<StatsOptions, 'fromCri' | 'periodMs' | 'filesystemPeriodMs' | 'metrics'> {
+  /** A registry for each source: both have the same counters. */
+  openMetrics(): Promise<Metrics>
+}
+
+const SAMPLE_MS = 1_000
+const LOOK_MS = 50
+
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+
+async function answers(stats: Stats, waitMs: number): Promise<Figures> {
+  const cadvisor = text(await stats.cadvisor(waitMs))
+  return {
+    cadvisor,
+    resource: text(await stats.resource(waitMs)),
+    summary: text(await stats.summary(true, waitMs)),
+    from: stats.describe(),
+  }
+}
+
+/** Runs the loops of one source while the work goes on. */
+async function during<T>(
+  input: FiguresInput,
+  fromCri: boolean,
+  signal: AbortSignal,
+  work: (stats: Stats) => Promise<T>,
+): Promise<T> {
+  const stats = createStats({
+    ...input,
+    metrics: await input.openMetrics(),
+    fromCri,
+    periodMs: SAMPLE_MS,
+    filesystemPeriodMs: 2 * SAMPLE_MS,
+  })
+  const stop = new AbortController()
+  const running = stats.run(AbortSignal.any([signal, stop.signal]))
+  try {
+    return await work(stats)
+  } finally {
+    stop.abort(new Error('read'))
+    await running
+  }
+}
+
+/** Two samples later: filesystem figures and rates are there too. */
+const SETTLE_MS = 2.5 * SAMPLE_MS
+
+async function fromCgroups(
+  input: FiguresInput,
+  stats: Stats,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<Figures> {
+  await stats.cadvisor(waitMs)
+  if (stats.describe().metrics.source === null)
+    throw fail(
+      'runtime.unavailable',
+      `list the pods of this node through ${input.client.endpoint}: no answer within ${waitMs / 1000} s; is the runtime up?`,
+    )
+  await input.clock.sleep(SETTLE_MS, signal)
+  return answers(stats, 0)
+}
+
+export const readCgroupsOnce = (input: FiguresInput, waitMs: number, signal: AbortSignal): Promise<Figures> =>
+  during(input, false, signal, (stats) => fromCgroups(input, stats, waitMs, signal))
+
+/** The runtime's figures, or what it said instead of them. */
+const readRuntimeOnce = (input: FiguresInput, waitMs: number, signal: AbortSignal): Promise<Figures> =>
+  during(input, true, signal, async (stats) => {
+    const unknown = (): boolean => {
+      const { stats: s, metrics: m } = stats.describe()
+      return s.runtime === 'unknown' || m.runtime === 'unknown'
+    }
+    for (let left = waitMs; left > 0 && unknown(); left -= LOOK_MS) await input.clock.sleep(LOOK_MS, signal)
+    return answers(stats, LOOK_MS)
+  })
+
+export interface BothFigures {
+  readonly before: Figures
+  readonly runtime: Figures
+  readonly after: Figures
+}
+
+/** The runtime's between two readings of the cgroups, so that what moves meanwhile is known to move. */
+export const readBoth = (input: FiguresInput, waitMs: number, signal: AbortSignal): Promise<BothFigures> =>
+  during(input, false, signal, async (stats) => {
+    const before = await fromCgroups(input, stats, waitMs, signal)
+    const runtime = await readRuntimeOnce(input, waitMs, signal)
+    await input.clock.sleep(SETTLE_MS, signal)
+    return { before, runtime, after: await answers(stats, 0) }
+  })
