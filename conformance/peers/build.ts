@@ -47,7 +47,7 @@ async function buildArguments(peer: Peer): Promise<string[]> {
   const version = await readPinnedVersion(peer)
   const flags = peer.linkerVariables.map((v) => `-X ${v.replace('VERSION', version)}`)
   return [
-    'build',
+    ...(peer.isTest === true ? ['test', '-c'] : ['build']),
     '-mod=readonly',
     '-trimpath',
     '-buildvcs=false',

@@ -13,6 +13,8 @@ export interface Peer {
   readonly versionOf: string
   /** Variables that the project's own release build sets through the linker; `VERSION` becomes the pinned version. */
   readonly linkerVariables: readonly string[]
+  /** The program is a test binary: its package has test files only. */
+  readonly isTest?: boolean
 }
 
 export const peerNames = [
@@ -21,6 +23,7 @@ export const peerNames = [
   'containerd-shim-runc-v2',
   'ctr',
   'crictl',
+  'critest',
   'etcd',
   'kube-apiserver',
   'kubeadm-1.35',
@@ -39,6 +42,15 @@ const containerd = (name: PeerName): Peer => ({
   command: name,
   versionOf: 'github.com/containerd/containerd/v2',
   linkerVariables: ['github.com/containerd/containerd/v2/version.Version=VERSION'],
+})
+
+const criTools = (name: PeerName): Peer => ({
+  name,
+  module: 'cri-tools',
+  package: `sigs.k8s.io/cri-tools/cmd/${name}`,
+  command: name,
+  versionOf: 'sigs.k8s.io/cri-tools',
+  linkerVariables: ['sigs.k8s.io/cri-tools/pkg/version.Version=VERSION'],
 })
 
 const kubernetes = (name: PeerName, command: string, minor: string): Peer => ({
@@ -71,14 +83,8 @@ const catalogue: Readonly<Record<PeerName, Peer>> = {
   containerd: containerd('containerd'),
   'containerd-shim-runc-v2': containerd('containerd-shim-runc-v2'),
   ctr: containerd('ctr'),
-  crictl: {
-    name: 'crictl',
-    module: 'cri-tools',
-    package: 'sigs.k8s.io/cri-tools/cmd/crictl',
-    command: 'crictl',
-    versionOf: 'sigs.k8s.io/cri-tools',
-    linkerVariables: ['sigs.k8s.io/cri-tools/pkg/version.Version=VERSION'],
-  },
+  crictl: criTools('crictl'),
+  critest: { ...criTools('critest'), isTest: true },
   etcd: {
     name: 'etcd',
     module: 'etcd',

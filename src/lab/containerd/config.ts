@@ -16,6 +16,8 @@ export interface ContainerdPlan {
   readonly restrictOomScoreAdj: boolean
   readonly sandboxImage: string
   readonly log: string
+  /** Directory with a hosts.toml for each registry; see containerd's docs/hosts.md. */
+  readonly registries: string | undefined
 }
 
 const unused = [
@@ -29,6 +31,10 @@ const unused = [
 
 /** JSON strings are TOML basic strings as long as they stay in ASCII. */
 const quote = (text: string): string => JSON.stringify(text)
+
+const registryTable = (dir: string): string => `  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = ${quote(dir)}
+`
 
 export const formatContainerdConfig = (plan: ContainerdPlan): string => `version = 2
 root = ${quote(plan.root)}
@@ -48,7 +54,7 @@ disabled_plugins = ${JSON.stringify(unused)}
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = ${quote(`${plan.dir}/net.d`)}
-  [plugins."io.containerd.grpc.v1.cri".containerd]
+${plan.registries === undefined ? '' : registryTable(plan.registries)}  [plugins."io.containerd.grpc.v1.cri".containerd]
     snapshotter = ${quote(plan.snapshotter)}
     default_runtime_name = "runc"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]

@@ -32,6 +32,8 @@ export interface PrivateContainerdOptions {
   readonly socket?: string
   readonly root?: string
   readonly log?: string
+  /** Directory with a hosts.toml for each registry that images are pulled from. */
+  readonly registries?: string
   /** False inside a bed, which is thrown away whole. */
   readonly guard?: boolean
   readonly startTimeoutMs?: number
@@ -142,6 +144,7 @@ async function planContainerd(options: PrivateContainerdOptions): Promise<Contai
     restrictOomScoreAdj: await lacksSysResource(),
     sandboxImage: options.sandboxImage ?? imageReferences.pause,
     log: options.log ?? join(dir, 'containerd.log'),
+    registries: options.registries,
   }
 }
 

@@ -18,7 +18,7 @@ export interface ImageSpec {
 
 const epoch = new Date(0)
 
-async function formatLayer(files: readonly ImageFile[]): Promise<Buffer> {
+export async function formatLayer(files: readonly ImageFile[]): Promise<Buffer> {
   const tar = pack()
   for (const file of files) {
     const base = { name: file.path, uid: 0, gid: 0, mtime: epoch }

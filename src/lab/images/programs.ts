@@ -139,7 +139,7 @@ const loadAddress = 0x400000n
 const headers = 64 + 56
 
 /** An ELF file with one segment that is readable and executable: the code right after the headers. */
-function formatElf(code: readonly string[]): Buffer {
+export function formatElf(code: readonly string[]): Buffer {
   const text = Buffer.from(code.join(''), 'hex')
   const file = Buffer.alloc(headers + text.length)
   file.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1], 0) // 64 bit, little-endian

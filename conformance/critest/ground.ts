@@ -1,0 +1,73 @@
+// What critest is pointed at: Debian's containerd with our registry behind all names, and `keelson cri` in front of it as
+// a process of its own. The same inside a bed and on the host.
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  type PrivateContainerd,
+  type PrivateContainerdOptions,
+  startPrivateContainerd,
+} from '../../src/lab/containerd/start.js'
+import { findCommand } from '../../src/lab/packages.js'
+import { mustRun } from '../../src/lab/process.js'
+import { type RunningCommand, startCommand } from '../../test/support/command.js'
+import { testImages } from './image-list.js'
+import { formatHosts, packImages, type Registry, startRegistry } from './registry.js'
+
+export interface Ground {
+  readonly containerd: PrivateContainerd
+  readonly direct: string
+  readonly through: string
+  readonly server: RunningCommand
+  close(): Promise<void>
+}
+
+export interface GroundOptions {
+  /** The bundle of the command line. */
+  readonly main: string
+  /** For the server's socket and the registry's configuration. */
+  readonly dir: string
+  readonly containerd: PrivateContainerdOptions
+}
+
+const SERVER_START_MS = 120_000 // node takes its time inside a bed
+
+async function startImages(): Promise<Registry> {
+  const path = findCommand('busybox')
+  if (path === undefined) throw new Error('the images are made from busybox-static, which is not installed')
+  const list = (await mustRun([path, '--list'])).split('\n')
+  const applets = list.filter((a) => a !== '' && a !== 'busybox')
+  return await startRegistry(await packImages(testImages(await readFile(path), applets)))
+}
+
+export async function prepareGround({ main, dir, containerd: options }: GroundOptions): Promise<Ground> {
+  const closers: (() => Promise<unknown>)[] = []
+  const close = async (): Promise<void> => {
+    for (const closer of closers.splice(0).reverse()) await closer()
+  }
+  try {
+    const registry = await startImages()
+    closers.push(() => registry.close())
+    const registries = join(dir, 'registries')
+    await mkdir(join(registries, '_default'), { recursive: true })
+    await writeFile(join(registries, '_default/hosts.toml'), formatHosts(registry.url))
+    const containerd = await startPrivateContainerd({ ...options, registries })
+    closers.push(() => containerd.close())
+    const through = `unix://${join(dir, 'cri.sock')}`
+    const server = startCommand([
+      main,
+      'cri',
+      '--upstream',
+      containerd.endpoint,
+      '--listen',
+      through,
+      '--port',
+      '0',
+    ])
+    closers.push(() => server.end('SIGKILL'))
+    await server.says('the CRI server is up', SERVER_START_MS)
+    return { containerd, direct: containerd.endpoint, through, server, close }
+  } catch (e) {
+    await close()
+    throw e
+  }
+}
