@@ -9,8 +9,8 @@ const root = resolve(import.meta.dirname, '..')
 const page = readFileSync(resolve(root, 'README.md'), 'utf8')
 
 test('the output that the README shows is what the command prints', async () => {
-  const command = /\$ npm start -- (explain .*)/.exec(page)?.[1]?.split(' ')
-  const block = /```\n([\s\S]*?)```/.exec(page)?.[1]?.trimEnd().split('\n')
+  const command = /\$ npx keelson (explain .*)/.exec(page)?.[1]?.split(' ')
+  const block = /\$ npx keelson explain .*\n\n```\n([\s\S]*?)```/.exec(page)?.[1]?.trimEnd().split('\n')
   const cwd = process.cwd()
   process.chdir(root)
   try {

@@ -15,7 +15,7 @@ Try:
                                      one command in a real kernel with cgroup v2 (root)
   keelson COMMAND --help             options and examples of one command
 
-From a clone, \`npm start -- COMMAND ...\` is \`keelson COMMAND ...\`.
+From a clone, \`npx keelson COMMAND ...\` is \`keelson COMMAND ...\`, and \`npm start\` is \`keelson up\`.
 
 Errors carry a code such as [config.invalid]; docs/errors.md explains each one.`
 

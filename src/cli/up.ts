@@ -9,7 +9,7 @@ import { type Place, planUp, type UpPlan } from '../up/machine.js'
 import { createProgress, type Progress } from '../up/progress.js'
 import type { Io } from './io.js'
 import { readMachine, requirePort } from './up/facts.js'
-import { cleanRemains, type HostOptions, runOnHost } from './up/host.js'
+import { cleanRemains, type Demo, type HostOptions, runOnHost } from './up/host.js'
 import { guestPort, runInLab } from './up/lab.js'
 import { takeLock } from './up/lock.js'
 
@@ -17,7 +17,7 @@ interface Flags {
   readonly on?: Place
   readonly containerRuntimeEndpoint?: string
   readonly pods?: string
-  readonly demo: boolean
+  readonly demo: Demo
   readonly port: number
   readonly memory: number
   readonly inside?: string
@@ -28,6 +28,7 @@ interface Inside {
   readonly access: string
   readonly port: number
   readonly startedMs: number
+  readonly command: string
 }
 
 const description = `A whole node on this machine: a private containerd, the CRI server, the kubelet with Memory QoS and stats from CRI on,
@@ -39,6 +40,7 @@ Examples:
   keelson up
   keelson up --on lab --port 10350
   keelson up --pods ./manifests
+  keelson up --demo pressure          what Memory QoS does, in numbers of the kernel
   keelson up --container-runtime-endpoint unix:///run/containerd/containerd.sock --no-demo`
 
 const healthzPort = 10248
@@ -64,6 +66,11 @@ export const create = (io: Io): Command =>
       'use this runtime instead of a private containerd (host only)',
     )
     .option('--pods <dir>', 'manifests to run in place of the demo pods')
+    .addOption(
+      new Option('--demo <demo>', 'pressure: the same pods under memory pressure, Memory QoS off and then on')
+        .choices(['pods', 'pressure'])
+        .default('pods'),
+    )
     .option('--no-demo', 'no demo pods')
     .option('--port <port>', 'of the kubelet on 127.0.0.1', portNumber, guestPort)
     .option('--memory <MiB>', 'memory of the machine in the lab', positive, 2048)
@@ -105,7 +112,11 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
   const endpoint = flags.containerRuntimeEndpoint
   const startedMs = Date.now()
   const machine = await readMachine(io, endpoint !== undefined)
-  const plan = planUp(machine, { on: flags.on, endpoint, demo: flags.demo && flags.pods === undefined })
+  const plan = planUp(machine, {
+    on: flags.on,
+    endpoint,
+    demo: flags.demo !== false && flags.pods === undefined,
+  })
   progress.step(
     'machine',
     `${plan.place === 'host' ? 'this host' : 'the lab, a real kernel as a process'} (${plan.why})`,
@@ -118,11 +129,16 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
     if (plan.place === 'lab') {
       progress.step('kernel', 'booting; containerd and the images come with it')
       const { port, memory: memoryMiB } = flags
-      await runInLab({ runDir: lock.dir, port, memoryMiB, startedMs, flags: innerFlags(flags) }, io, signal)
+      const command = commandName(io.env)
+      await runInLab(
+        { runDir: lock.dir, port, memoryMiB, startedMs, command, flags: innerFlags(flags) },
+        io,
+        signal,
+      )
     } else {
       const archives = endpoint === undefined ? [await ensureImages(cacheDirectory(io.env), signal)] : []
       await runOnHost(
-        hostOptions(flags, lock.dir, archives),
+        hostOptions(flags, lock.dir, archives, io),
         progress,
         (text) => io.stdout.write(text),
         signal,
@@ -142,7 +158,7 @@ async function install(
   const began = progress.seconds()
   progress.step('packages', `installing ${missing.join(', ')}`)
   await ensurePackages(
-    place === 'lab' ? ['uml', 'containerd', 'images'] : ['containerd', 'images'],
+    place === 'lab' ? ['uml', 'containerd', 'images', 'disk'] : ['containerd', 'images'],
     signal,
     (line) => progress.detail(line),
   )
@@ -151,10 +167,14 @@ async function install(
 
 const innerFlags = ({ pods, demo }: Flags): string[] => [
   ...(pods === undefined ? [] : ['--pods', resolve(pods)]),
-  ...(demo ? [] : ['--no-demo']),
+  ...(demo === false ? ['--no-demo'] : ['--demo', demo]),
 ]
 
-const hostOptions = (flags: Flags, runDir: string, archives: readonly string[]): HostOptions => ({
+/** npm and npx both say that they started us. */
+const commandName = (env: Io['env']): string =>
+  env.npm_lifecycle_event === undefined ? 'keelson' : 'npx keelson'
+
+const hostOptions = (flags: Flags, runDir: string, archives: readonly string[], io: Io): HostOptions => ({
   runDir,
   port: flags.port,
   healthzPort,
@@ -162,14 +182,18 @@ const hostOptions = (flags: Flags, runDir: string, archives: readonly string[]):
   archives,
   podsDir: flags.pods,
   demo: flags.demo,
+  disk: undefined,
+  command: commandName(io.env),
   accessDir: undefined,
   shownRootDir: `${runDir}/kubelet`,
   shownPort: flags.port,
   disposable: false,
 })
 
-const insideOptions = (flags: Flags, { access, port }: Inside, io: Io): HostOptions => ({
-  ...hostOptions(flags, '/run/keelson-up', []),
+const insideOptions = (flags: Flags, { access, port, command }: Inside, io: Io): HostOptions => ({
+  ...hostOptions(flags, '/run/keelson-up', [], io),
+  command,
+  disk: io.env.LAB_DISKS?.split(' ')[0],
   endpoint: io.env.CONTAINER_RUNTIME_ENDPOINT,
   port: guestPort,
   accessDir: access,

@@ -31,7 +31,7 @@ const containerd: readonly Need[] = [
   { package: 'iptables', file: 'iptables' },
 ]
 
-export type NeedOf = BedName | 'containerd' | 'images'
+export type NeedOf = BedName | 'containerd' | 'images' | 'disk'
 
 const needs: Readonly<Record<NeedOf, readonly Need[]>> = {
   uml: [...anyBed, ...uml],
@@ -39,6 +39,7 @@ const needs: Readonly<Record<NeedOf, readonly Need[]>> = {
   qemu: [...anyBed, ...qemu, ...sysroot],
   containerd,
   images: [{ package: 'busybox-static', file: 'busybox' }],
+  disk: [{ package: 'e2fsprogs', file: 'mkfs.ext4' }],
 }
 
 /** Everything that any bed may ask for. */

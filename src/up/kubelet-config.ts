@@ -16,18 +16,27 @@ export const directoriesBelow = (run: string): UpDirectories => ({
   criSocket: `${run}/cri.sock`,
 })
 
+export interface KubeletSettings {
+  readonly ports: { readonly kubelet: number; readonly healthz: number }
+  readonly memoryQos: boolean
+  /** Memory that pods may not use; undefined: they may use all. */
+  readonly reservedMemory?: bigint
+}
+
+const memoryQosOn = `memoryReservationPolicy: HardReservation
+memoryThrottlingFactor: 0.9
+`
+
 /** The gates on, HardReservation, factor 0.9: what the KEPs are about. The rest is what a second kubelet needs. */
 export const formatKubeletConfig = (
   directories: UpDirectories,
-  ports: { readonly kubelet: number; readonly healthz: number },
+  { ports, memoryQos, reservedMemory }: KubeletSettings,
 ): string => `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 featureGates:
-  MemoryQoS: true
+  MemoryQoS: ${memoryQos}
   PodAndContainerStatsFromCRI: true
-memoryReservationPolicy: HardReservation
-memoryThrottlingFactor: 0.9
-containerRuntimeEndpoint: ${JSON.stringify(`unix://${directories.criSocket}`)}
+${memoryQos ? memoryQosOn : ''}${reservedMemory === undefined ? '' : `systemReserved: { memory: "${reservedMemory}" }\n`}containerRuntimeEndpoint: ${JSON.stringify(`unix://${directories.criSocket}`)}
 staticPodPath: ${JSON.stringify(directories.pods)}
 podLogsDir: ${JSON.stringify(directories.logs)}
 address: 127.0.0.1

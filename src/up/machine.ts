@@ -35,7 +35,7 @@ export interface UpPlan {
 }
 
 const MiB = 1024n * 1024n
-const neededSpace = 300n * MiB
+const neededSpace = 500n * MiB
 /** The machine in the lab has 2 GiB, of which a node with its demo uses the half. */
 const neededMemory: Readonly<Record<Place, bigint>> = { host: 512n * MiB, lab: 1280n * MiB }
 

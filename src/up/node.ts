@@ -2,7 +2,7 @@
 // the caller's business.
 import { asKeelsonError, fail } from '../core/errors.js'
 import type { PodJson } from '../core/pod-document.js'
-import { formatKubeletConfig, type UpDirectories } from './kubelet-config.js'
+import { formatKubeletConfig, type KubeletSettings, type UpDirectories } from './kubelet-config.js'
 import type { KubeletView, Part, UpPorts } from './ports.js'
 import type { Progress } from './progress.js'
 import { formatPods, type PodRow } from './table.js'
@@ -14,7 +14,7 @@ export interface Manifest {
 
 export interface NodePlan {
   readonly directories: UpDirectories
-  readonly ports: { readonly kubelet: number; readonly healthz: number }
+  readonly settings: KubeletSettings
   readonly manifests: readonly Manifest[]
   /** How long the pods may take. */
   readonly readyMs: number
@@ -45,13 +45,13 @@ export async function startNode(
   try {
     parts.push(await ports.startCri())
     progress.step('cri server', `unix://${directories.criSocket}`)
-    const config = formatKubeletConfig(directories, plan.ports)
+    const config = formatKubeletConfig(directories, plan.settings)
     const file = `${directories.run}/kubelet.yaml`
     await ports.write(file, config)
     progress.step('configuration', file)
     progress.detail(config)
     parts.push(await ports.startKubelet(file))
-    progress.step('kubelet', `healthy, https://127.0.0.1:${plan.ports.kubelet}`)
+    progress.step('kubelet', `healthy, https://127.0.0.1:${plan.settings.ports.kubelet}`)
     const view = await ports.kubelet()
     for (const { file: name, text } of plan.manifests) await ports.write(`${directories.pods}/${name}`, text)
     const broken = anyEnd(parts)

@@ -20,6 +20,14 @@ export interface MemoryValues {
   readonly current: string
 }
 
+/** Of a whole pod, which outlives its containers; straight from the kernel's files. */
+export interface PodFigures {
+  readonly pageCache: bigint
+  /** `high` and `oom_kill` of memory.events. */
+  readonly throttled: bigint
+  readonly oomKills: bigint
+}
+
 export interface UpPorts {
   write(path: string, text: string): Promise<void>
   /** Empties a directory. */
@@ -31,6 +39,8 @@ export interface UpPorts {
   kubelet(): Promise<KubeletView>
   /** Of a container's cgroup. Undefined: gone. */
   memory(containerId: string): MemoryValues | undefined
+  /** Of a pod's cgroup. Undefined: not there. */
+  figures(podUid: string): PodFigures | undefined
   sleep(ms: number, signal: AbortSignal): Promise<void>
   nowMs(): number
 }

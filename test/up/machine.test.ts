@@ -101,7 +101,7 @@ describe('one message with what to do', () => {
       facts: machine({ space: [{ path: '/tmp', freeBytes: 12n * MiB }] }),
       asked: request(),
       code: 'up.no-space',
-      says: /\/tmp has 12 MiB free and 300 MiB are needed.*TMPDIR/,
+      says: /\/tmp has 12 MiB free and 500 MiB are needed.*TMPDIR/,
     },
     {
       name: 'no memory',

@@ -22,7 +22,7 @@ const never = new AbortController().signal
 const directories = directoriesBelow('/run/x')
 const plan: NodePlan = {
   directories,
-  ports: { kubelet: 10250, healthz: 10248 },
+  settings: { ports: { kubelet: 10250, healthz: 10248 }, memoryQos: true },
   manifests: [{ file: 'web.yaml', text: 'pod' }],
   readyMs: 60_000,
 }
@@ -99,6 +99,7 @@ function createBed(): Bed {
       },
       kubelet: async () => ({ pods: async () => bed.pods, loginLink: async () => undefined }),
       memory: (id) => (id === 'abc' ? { min: '32Mi', high: '89.6Mi', current: '66Mi' } : undefined),
+      figures: () => undefined,
       sleep: async (ms) => {
         now += ms
         await new Promise((resolve) => setImmediate(resolve))
@@ -157,7 +158,7 @@ describe('a node', () => {
 
 describe('what is run', () => {
   test('three demo pods, one of each class', () => {
-    const classes = demoPods.map(({ name, manifest }) => {
+    const classes = demoPods('/run/x/data').map(({ name, manifest }) => {
       const [document] = readManifest({ path: name, bytes: new TextEncoder().encode(manifest) })
       return [name, qosClassOf(applyPodDefaults(parsePod(document?.content)))]
     })
@@ -169,7 +170,7 @@ describe('what is run', () => {
   })
 
   test('a configuration without problems or warnings, with both gates on', () => {
-    const text = formatKubeletConfig(directories, plan.ports)
+    const text = formatKubeletConfig(directories, plan.settings)
     const { config, problems, warnings } = loadConfig({
       kubelet: { path: 'kubelet.yaml', bytes: new TextEncoder().encode(text) },
     })

@@ -40,7 +40,7 @@ export async function readMachine(io: Io, withRuntime: boolean): Promise<Machine
     hasApt: findCommand('apt-get') !== undefined,
     missing: {
       host: missingPackages(withRuntime ? ['images'] : ['containerd', 'images']),
-      lab: missingPackages(['uml', 'containerd', 'images']),
+      lab: missingPackages(['uml', 'containerd', 'images', 'disk']),
     },
     space: await Promise.all(paths.map(async (path) => ({ path, freeBytes: await freeBelow(path) }))),
     availableMemoryBytes: memory.get('MemAvailable') ?? 2n ** 62n,

@@ -1,7 +1,8 @@
 // `keelson up` in the lab: boots the machine and runs the same command inside it, with a port that leads in.
-import { mkdir } from 'node:fs/promises'
+import { mkdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cacheDirectory } from '../../lab/cache.js'
+import { mustRun } from '../../lab/process.js'
 import { labRequest, runLab } from '../../lab/run.js'
 import type { Io } from '../io.js'
 import { ownCommand } from './parts.js'
@@ -11,6 +12,8 @@ export interface LabOptions {
   readonly port: number
   readonly memoryMiB: number
   readonly startedMs: number
+  /** How a person starts this program. */
+  readonly command: string
   /** Flags of the command that mean the same inside. */
   readonly flags: readonly string[]
 }
@@ -20,19 +23,31 @@ export const guestPort = 10250
 /** As long as a person may want to look; the machine needs some bound. */
 const longestS = 20 * 24 * 3600
 
+/** Files of pods lie on a disk: everything else in the machine is memory. */
+const diskBytes = 512 * 1024 * 1024
+
+async function makeDisk(file: string, signal: AbortSignal): Promise<string> {
+  await writeFile(file, '')
+  await truncate(file, diskBytes)
+  await mustRun(['mkfs.ext4', '-q', '-F', file], { signal })
+  return file
+}
+
 export async function runInLab(o: LabOptions, io: Io, signal: AbortSignal): Promise<void> {
   const access = join(o.runDir, 'node')
   await mkdir(access, { mode: 0o700 })
+  const disk = await makeDisk(join(o.runDir, 'disk.img'), signal)
   const outcome = await runLab(
     labRequest({
       argv: [
         ...ownCommand(),
         'up',
         '--inside',
-        JSON.stringify({ access, port: o.port, startedMs: o.startedMs }),
+        JSON.stringify({ access, port: o.port, startedMs: o.startedMs, command: o.command }),
         ...o.flags,
       ],
       containerd: {},
+      disks: [disk],
       memoryMiB: o.memoryMiB,
       forward: { hostPort: o.port, guestPort },
       out: access,

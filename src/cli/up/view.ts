@@ -3,9 +3,11 @@ import { readCgroupLayout } from '../../adapters/cgroups/detect.js'
 import { createCgroupTree } from '../../adapters/cgroups/tree.js'
 import { isKeelsonError } from '../../core/errors.js'
 import { parseCountOrMax } from '../../core/kernel-text/digits.js'
+import { parseFlatKeyed } from '../../core/kernel-text/flat-keyed.js'
 import { formatAmount } from '../../doctor/format.js'
+import type { CgroupTree } from '../../ports/cgroups.js'
 import { containerIdOf } from '../../stats/cgroup-locator.js'
-import type { KubeletView, MemoryValues } from '../../up/ports.js'
+import type { KubeletView, MemoryValues, PodFigures } from '../../up/ports.js'
 import { createKubeletClient } from '../pods/kubelet-client.js'
 
 export function openView(port: number, rootDir: string): KubeletView {
@@ -26,12 +28,23 @@ export function openView(port: number, rootDir: string): KubeletView {
   }
 }
 
-export function readMemory(containerId: string): MemoryValues | undefined {
+const podTrees = ['/kubepods', '/kubepods.slice']
+
+function withTree<T>(look: (tree: CgroupTree) => T): T {
   const tree = createCgroupTree(readCgroupLayout())
   try {
-    const path = ['/kubepods', '/kubepods.slice']
-      .flatMap((root) => tree.walk(root))
-      .find((p) => containerIdOf(p.slice(p.lastIndexOf('/') + 1)) === containerId)
+    return look(tree)
+  } finally {
+    tree.close()
+  }
+}
+
+const findBelow = (tree: CgroupTree, isIt: (name: string) => boolean): string | undefined =>
+  podTrees.flatMap((root) => tree.walk(root)).find((p) => isIt(p.slice(p.lastIndexOf('/') + 1)))
+
+export const readMemory = (containerId: string): MemoryValues | undefined =>
+  withTree((tree) => {
+    const path = findBelow(tree, (name) => containerIdOf(name) === containerId)
     if (path === undefined) return undefined
     const value = (file: string): string => {
       const text = tree.read(path, file)
@@ -39,7 +52,19 @@ export function readMemory(containerId: string): MemoryValues | undefined {
       return amount === undefined ? '-' : formatAmount(amount)
     }
     return { min: value('memory.min'), high: value('memory.high'), current: value('memory.current') }
-  } finally {
-    tree.close()
-  }
-}
+  })
+
+/** memory.events of a pod counts for its containers too, those that are gone included. */
+export const readFigures = (uid: string): PodFigures | undefined =>
+  withTree((tree) => {
+    const names = [`pod${uid}`, `pod${uid.replaceAll('-', '_')}.slice`]
+    const path = findBelow(tree, (name) => names.some((n) => name === n || name.endsWith(`-${n}`)))
+    if (path === undefined) return undefined
+    const count = (file: string, key: string): bigint =>
+      parseFlatKeyed(tree.read(path, file) ?? new Uint8Array()).get(key) ?? 0n
+    return {
+      pageCache: count('memory.stat', 'file'),
+      throttled: count('memory.events', 'high'),
+      oomKills: count('memory.events', 'oom_kill'),
+    }
+  })

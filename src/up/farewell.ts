@@ -1,0 +1,39 @@
+// What a person reads once the node is ready: the pods, where to look, what to try next.
+import type { DemoPod } from './demo-pods.js'
+
+export interface Farewell {
+  readonly seconds: number
+  readonly table: string
+  readonly demo: readonly DemoPod[]
+  /** The path that logs a browser in; undefined: there is no page. */
+  readonly link: string | undefined
+  /** Port and --root-dir as this person sees them. */
+  readonly port: number
+  readonly rootDir: string
+  /** How they start this program. */
+  readonly command: string
+}
+
+const usualPort = 10250
+
+export function formatFarewell(f: Farewell): string {
+  const server = `https://127.0.0.1:${f.port}`
+  const reach = `--root-dir ${f.rootDir}${f.port === usualPort ? '' : ` --server ${server}`}`
+  const pod = f.demo.some((d) => d.name === 'hog') ? 'hog' : ''
+  return [
+    '',
+    `node ready after ${f.seconds.toFixed(1)} s`,
+    '',
+    f.table,
+    ...f.demo.map((p) => `  ${p.name}: ${p.shows}`),
+    '',
+    ...(f.link === undefined ? [] : [`dashboard: ${server}${f.link}  (works once, within a minute)`, '']),
+    'try, in another terminal:',
+    `  ${f.command} explain --live ${pod}${pod === '' ? '' : ' '}${reach}`,
+    `  ${f.command} get pods -o wide ${reach}`,
+    `  curl -sk -H "Authorization: Bearer $(cat ${f.rootDir}/keelson-token)" ${server}/metrics/cadvisor | grep memory_events_high`,
+    '',
+    'Ctrl-C stops and removes everything.',
+    '',
+  ].join('\n')
+}
