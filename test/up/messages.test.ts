@@ -1,0 +1,109 @@
+// Each reason not to start, met by the real command: a machine that lacks something is made with a mount namespace of its own.
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { needsOf } from '../../src/lab/packages.js'
+import { type Bundle, bundleCommand, freePorts } from '../support/command.js'
+import { requires } from '../support/requirements.js'
+
+const needs = { root: true, packages: [...needsOf('uml', true), 'disk' as const] }
+let bundle: Bundle
+let dir: string
+
+beforeAll(async () => {
+  bundle = await bundleCommand()
+  dir = mkdtempSync(join(tmpdir(), 'keelson-up-messages-'))
+})
+afterAll(async () => {
+  rmSync(dir, { recursive: true })
+  await bundle.remove()
+})
+
+/** `before`: shell commands in a mount namespace that ends with the command. */
+function up(before: readonly string[], node: readonly string[] = [], as: readonly string[] = []) {
+  const script = [...before, 'exec "$@"'].join(' && ')
+  const argv = ['-m', 'sh', '-c', script, 'sh', ...as, process.execPath, ...node, bundle.main, 'up']
+  const ran = spawnSync('unshare', argv, {
+    encoding: 'utf8',
+    env: { ...process.env, TMPDIR: dir },
+    timeout: 60_000,
+  })
+  return { status: ran.status, said: ran.stderr.trim().split('\n') }
+}
+
+/** Without its package the kernel of the lab is not there. */
+const noKernel = 'mount --bind /dev/null /usr/bin/linux.uml'
+const noApt = 'mount --bind /dev/null "$(command -v apt-get)"'
+/** A user without rights, but one that can read this test's files. */
+const nobody = [
+  'setpriv',
+  '--reuid=65534',
+  '--regid=65534',
+  '--clear-groups',
+  '--inh-caps=+dac_read_search,+dac_override',
+  '--ambient-caps=+dac_read_search,+dac_override',
+  '--bounding-set=-all,+dac_read_search,+dac_override',
+]
+
+describe('one clear message', () => {
+  for (const { name, before, node, as, says } of [
+    {
+      name: 'without root',
+      before: [noKernel],
+      as: nobody,
+      says: /user-mode-linux must be installed first, which needs root: sudo apt-get install .*user-mode-linux \[up\.missing\]$/,
+    },
+    {
+      name: 'without apt',
+      before: [noKernel, noApt],
+      says: /no apt-get to install them: user-mode-linux .*package manager \[up\.missing\]$/,
+    },
+    {
+      name: 'an unsupported architecture',
+      before: [],
+      node: ['--import', 'data:text/javascript,Object.defineProperty(process,"arch",{value:"riscv64"})'],
+      says: /for x86-64 and this machine is riscv64.*--no-demo \[up\.unsupported\]$/,
+    },
+    {
+      name: 'no free disk',
+      before: ['mount -t tmpfs -o size=4m tmpfs "$TMPDIR"'],
+      says: /has 4 MiB free and 500 MiB are needed; free some.*\[up\.no-space\]$/,
+    },
+  ] as {
+    name: string
+    before: string[]
+    node?: string[]
+    as?: string[]
+    says: RegExp
+  }[])
+    test(name, (ctx) => {
+      requires(ctx, needs)
+      const { status, said } = up(before, node, as)
+      expect(said).toHaveLength(1)
+      expect(said[0]).toMatch(says)
+      expect(status).toBe(1)
+    })
+
+  test('the port is taken', async (ctx) => {
+    requires(ctx, needs)
+    const [port = 0] = await freePorts(1)
+    const server = createServer().listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    try {
+      const ran = spawnSync(process.execPath, [bundle.main, 'up', '--on', 'lab', '--port', String(port)], {
+        encoding: 'utf8',
+        env: { ...process.env, TMPDIR: dir },
+      })
+      expect(ran.stderr.trim()).toMatch(
+        new RegExp(`^keelson: use port ${port} of 127.0.0.1: .*EADDRINUSE.*give --port \\[up\\.port\\]$`),
+      )
+      expect(ran.status).toBe(1)
+    } finally {
+      server.close()
+    }
+  })
+})
