@@ -8,6 +8,7 @@ import type { RuntimeService } from '../../ports/runtime.js'
 import type { HealthCheck } from '../../serve/health.js'
 import { labels } from './names.js'
 import type { RuntimeView } from './runtime-view.js'
+import { Wake } from './wake.js'
 
 export interface PlegOptions {
   readonly runtime: Pick<RuntimeService, 'getContainerEvents'>
@@ -48,7 +49,7 @@ export function startPleg(o: PlegOptions): Pleg {
     'kubelet_pleg_last_seen_seconds',
     'Timestamp in seconds when PLEG was last seen active.',
   )
-  const state: PlegState = { evented: false, lastNanos: clock.monotonicNanos() }
+  const state: PlegState = { evented: false, lastNanos: clock.monotonicNanos(), wake: new Wake(clock) }
 
   const relist = async (): Promise<void> => {
     const began = clock.monotonicNanos()
@@ -76,6 +77,8 @@ export function startPleg(o: PlegOptions): Pleg {
 interface PlegState {
   evented: boolean
   lastNanos: bigint
+  /** Of the relist loop. */
+  readonly wake: Wake
 }
 
 async function relistLoop(o: PlegOptions, state: PlegState, relist: () => Promise<void>): Promise<void> {
@@ -93,7 +96,8 @@ async function relistLoop(o: PlegOptions, state: PlegState, relist: () => Promis
       if (!isAway) log.warn('the pods of the runtime cannot be listed; trying again', { error })
       isAway = true
     }
-    await clock.sleep(state.evented ? eventedRelistMs : relistMs, signal).catch(() => undefined)
+    const ms = state.evented ? eventedRelistMs : relistMs
+    await state.wake.sleep(clock.nowNanos() + BigInt(ms) * 1_000_000n, signal)
   }
 }
 
@@ -119,6 +123,8 @@ async function eventLoop(o: PlegOptions, state: PlegState, relist: () => Promise
       if (error.code === 'runtime.unimplemented') return
       log.debug('the stream of container events ended', { error })
     }
+    // What happened since the last event is only in the lists.
+    if (state.evented) state.wake.poke()
     state.evented = false
     await clock.sleep(awayMs, signal).catch(() => undefined)
   }

@@ -1,0 +1,168 @@
+// The whole kubelet in one process against the stateful fake runtime, on a clock that a test moves: what takes minutes
+// on a node takes none here, and every wait can be told to the second.
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { PodJson } from '../../src/core/pod-document.js'
+import type { Scripts } from '../../src/fakes/cri/answers.js'
+import { nodeAnswers } from '../../src/fakes/cri/node-answers.js'
+import { createNodeState, type NodeState } from '../../src/fakes/cri/node-state.js'
+import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
+import type { HttpRequest, HttpResponse } from '../../src/ports/http.js'
+import type { EndpointContext } from '../../src/serve/endpoint.js'
+import {
+  createKubeletBed,
+  type KubeletBed,
+  keelsonDocument,
+  kubeletDocument,
+} from '../support/kubelet-bed.js'
+
+export const image = 'keelson.local/busybox:1'
+const second = 1_000_000_000n
+
+export interface VirtualNodeOptions {
+  readonly scripts?: (state: NodeState) => Scripts
+  /** Whether the runtime sends container events; otherwise it does not know the call. */
+  readonly events?: boolean
+  /** Lines of KubeletConfiguration. */
+  readonly config?: string
+}
+
+interface OpenWork {
+  open: number
+}
+
+/** The same object; whoever waits for an answer of it is counted meanwhile. */
+const counted = <T extends object>(target: T, work: OpenWork): T =>
+  new Proxy(target, {
+    get(_, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return (...args: readonly unknown[]): unknown => {
+        const answer: unknown = Reflect.apply(member, target, args)
+        if (!(answer instanceof Promise)) return answer
+        work.open += 1
+        return answer.finally(() => {
+          work.open -= 1
+        })
+      }
+    },
+  })
+
+export class VirtualNode {
+  private began = 0n
+
+  private constructor(
+    readonly bed: KubeletBed,
+    readonly state: NodeState,
+    private readonly options: VirtualNodeOptions,
+    private readonly work: OpenWork,
+  ) {}
+
+  static async start(options: VirtualNodeOptions = {}): Promise<VirtualNode> {
+    const held: { bed?: KubeletBed } = {}
+    const state = createNodeState({ images: [image], nowNanos: () => held.bed?.clock.nowNanos() ?? 0n })
+    const { GetContainerEvents, ...answers } = nodeAnswers(state)
+    const bed = await createKubeletBed({
+      scripts: {
+        ...answers,
+        ...(options.events === true ? { GetContainerEvents } : {}),
+        RuntimeConfig: runtimeConfig.cgroupfs,
+        ...options.scripts?.(state),
+      },
+    })
+    held.bed = bed
+    const work: OpenWork = { open: 0 }
+    const { connect, podHost } = bed.ports
+    bed.ports = {
+      ...bed.ports,
+      podHost: counted(podHost, work),
+      connect(endpoint, timeoutMs) {
+        const client = connect(endpoint, timeoutMs)
+        return { ...client, runtime: counted(client.runtime, work), image: counted(client.image, work) }
+      },
+    }
+    const node = new VirtualNode(bed, state, options, work)
+    await node.startKubelet()
+    node.began = bed.clock.nowNanos()
+    return node
+  }
+
+  private async startKubelet(): Promise<void> {
+    const { bed } = this
+    const manifests = join(bed.directory, 'manifests')
+    await bed.write('manifests/.keep', '')
+    const config = await bed.write(
+      'kubelet.yaml',
+      `${kubeletDocument}staticPodPath: ${manifests}\npodLogsDir: ${join(bed.directory, 'log/pods')}\nresolvConf: ""\n${this.options.config ?? ''}`,
+    )
+    const keelson = await bed.write('keelson.yaml', keelsonDocument)
+    await bed.start([
+      `--config=${config}`,
+      `--keelson-config=${keelson}`,
+      `--root-dir=${join(bed.directory, 'root')}`,
+      '--hostname-override=node-1',
+      '--node-ip=192.0.2.1',
+    ])
+  }
+
+  async pod(name: string, spec: object): Promise<void> {
+    const document = { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec }
+    await this.bed.write(`manifests/${name}.yaml`, JSON.stringify(document))
+  }
+
+  async removeManifest(name: string): Promise<void> {
+    await rm(join(this.bed.directory, 'manifests', `${name}.yaml`))
+  }
+
+  /** Seconds of the node's clock since it came up. */
+  get now(): number {
+    return Number((this.bed.clock.nowNanos() - this.began) / (second / 1000n)) / 1000
+  }
+
+  /** Second by second, so that everybody who wakes has done its work before the next one does. */
+  async pass(seconds: number, each: () => void = () => undefined): Promise<void> {
+    for (let i = 0; i < seconds; i += 1) {
+      await this.bed.clock.advance(1000)
+      await this.calm()
+      each()
+    }
+  }
+
+  /** Until no call and no work on files is under way, and none follows: the clock must not move under them. */
+  async calm(): Promise<void> {
+    for (let quiet = 0; quiet < 10; quiet = this.work.open === 0 ? quiet + 1 : 0)
+      await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  /** In real time, while the clock stands: for what only needs files and sockets. */
+  async until<T>(what: string, look: () => T | undefined | false): Promise<T> {
+    for (const end = performance.now() + 10_000; performance.now() < end; ) {
+      const found = look()
+      if (found !== undefined && found !== false) return found
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    throw new Error(`never: ${what}\n${this.bed.log.lines.map((l) => JSON.stringify(l)).join('\n')}`)
+  }
+
+  podNamed(name: string): PodJson | undefined {
+    const endpoint = this.bed.served.at(-1)?.endpoints.find((e) => e.name === 'pods')
+    // The endpoint asks nothing of its caller.
+    const answer = endpoint?.handle({} as HttpRequest, {} as EndpointContext) as HttpResponse | undefined
+    const { items } = JSON.parse(String(answer?.body ?? '{"items":[]}')) as { readonly items: PodJson[] }
+    return items.find((pod) => pod.metadata.name === `${name}-node-1`)
+  }
+
+  waitingOf(name: string): { readonly reason: string; readonly message?: string } | undefined {
+    return this.podNamed(name)?.status.containerStatuses[0]?.state.waiting
+  }
+
+  async health(name: string): Promise<string | undefined> {
+    const check = this.bed.served.at(-1)?.healthChecks.find((c) => c.name === name)
+    if (check === undefined) throw new Error(`there is no health check ${name}`)
+    return check.check(new AbortController().signal)
+  }
+
+  close(): Promise<void> {
+    return this.bed.close()
+  }
+}
