@@ -1,6 +1,8 @@
 // The units of the conformance tier, in the order in which they run.
 import type { Unit } from '../unit.js'
 import { bootstrap } from './bootstrap.js'
+import { cadvisor } from './cadvisor.js'
 import { driver } from './driver.js'
+import { metricsServer } from './metrics-server.js'
 
-export const units: readonly Unit[] = [driver, bootstrap]
+export const units: readonly Unit[] = [driver, bootstrap, cadvisor, metricsServer]

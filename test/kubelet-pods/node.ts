@@ -63,6 +63,12 @@ export class PodNode {
     return new PodNode(directory, containerd, cri, root, cgroups, await bundleCommand(), options)
   }
 
+  get serverPort(): number {
+    return this.port
+  }
+  get tokenFile(): string {
+    return join(this.rootDir, 'keelson-token')
+  }
   get manifests(): string {
     return join(this.directory, 'manifests')
   }
@@ -73,9 +79,11 @@ export class PodNode {
     return join(this.directory, 'log/pods')
   }
 
-  async start(): Promise<RunningCommand> {
-    const [port = 0, healthPort = 0] = await freePorts(2)
-    this.port = port
+  /** A node that is started again keeps its port: whoever scrapes it finds it there. */
+  async start(flags: readonly string[] = []): Promise<RunningCommand> {
+    const [fresh = 0, healthPort = 0] = await freePorts(2)
+    if (this.port === 0) this.port = fresh
+    const { port } = this
     const config = join(this.directory, 'kubelet.yaml')
     await writeFile(
       config,
@@ -105,6 +113,7 @@ ${this.options.config ?? ''}`,
       `--root-dir=${this.rootDir}`,
       '--hostname-override=node-1',
       '--node-ip=192.0.2.1',
+      ...flags,
     ])
     await this.kubelet.says('the kubelet is up')
     return this.kubelet
@@ -137,7 +146,7 @@ ${this.options.config ?? ''}`,
   }
 
   async ask(path: string, method = 'GET', headers: Readonly<Record<string, string>> = {}): Promise<Told> {
-    const token = (await readFile(join(this.rootDir, 'keelson-token'), 'utf8')).trim()
+    const token = (await readFile(this.tokenFile, 'utf8')).trim()
     return ask({ port: this.port, path, token, method, headers })
   }
 

@@ -87,6 +87,7 @@ const readRuntimeOnce = (input: FiguresInput, waitMs: number, signal: AbortSigna
       return s.runtime === 'unknown' || m.runtime === 'unknown'
     }
     for (let left = waitMs; left > 0 && unknown(); left -= LOOK_MS) await input.clock.sleep(LOOK_MS, signal)
+    await input.clock.sleep(SETTLE_MS, signal)
     return answers(stats, LOOK_MS)
   })
 

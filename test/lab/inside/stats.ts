@@ -14,6 +14,7 @@ import type { Check } from '../../support/check.js'
 import { type ReadSeries, readExposition } from '../../support/exposition.js'
 import { client } from './cri-common.js'
 import { MiB, type RunningPod, removePod, runPod } from './pod.js'
+import { commandChecks } from './stats-commands.js'
 
 /** Works for a while, so that there is processor time to compare, and then rests, so that it stands still. */
 const workThenRest = [
@@ -212,6 +213,7 @@ export const checks: readonly Check[] = [
       return { series: all.length, families: new Set(all.map((s) => s.name)).size, ofOnePod: families.size }
     },
   },
+  ...commandChecks(names),
   {
     name: 'a container that ends is gone from the next sample',
     async run() {
