@@ -6,6 +6,7 @@ import { compareStates } from '../conformance/bootstrap/compare.js'
 import { differenceNames, explain } from '../conformance/bootstrap/known-differences.js'
 import type { NodeState, Scenario } from '../conformance/bootstrap/scenario.js'
 import { scenarios } from '../conformance/bootstrap/scenarios.js'
+import { differenceNames as cadvisorDifferences } from '../conformance/cadvisor/known-differences.js'
 import { cacheRoot, readPinnedVersion } from '../conformance/peers/build.js'
 import { peerNames, peerOf } from '../conformance/peers/catalogue.js'
 import { formatCounts } from '../conformance/unit.js'
@@ -81,8 +82,12 @@ test('a wrong endpoint after a plain join is not explained away', () => {
 })
 
 test('every difference on purpose is explained on the page, and only those', () => {
-  const explained = [...page.matchAll(/^- \*\*([a-z-]+)\*\*/gm)].map((m) => m[1])
-  expect(explained.sort()).toEqual(differenceNames(scenarios).sort())
+  const explained = (unit: string): (string | undefined)[] => {
+    const section = page.split('\n## ').find((part) => part.startsWith(`${unit}:`)) ?? ''
+    return [...section.matchAll(/^- \*\*([a-z-]+)\*\*/gm)].map((m) => m[1]).sort()
+  }
+  expect(explained('bootstrap')).toEqual(differenceNames(scenarios).sort())
+  expect(explained('cadvisor')).toEqual(cadvisorDifferences.toSorted())
 })
 
 test('scenarios have names of their own', () => {
