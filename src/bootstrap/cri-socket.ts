@@ -67,6 +67,10 @@ function checked(endpoint: string, scheme: string, refuse: (why: string) => Erro
   return endpoint
 }
 
+/** `unix:///run/x.sock` -> `/run/x.sock` */
+export const socketPathOf = (endpoint: string): string =>
+  endpoint.replace(/^unix:(?:\/\/)?/, '').replace(/^\/+/, '/')
+
 export type Detected =
   | { readonly kind: 'one'; readonly endpoint: string }
   | { readonly kind: 'none'; readonly endpoint: string }

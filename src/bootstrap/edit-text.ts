@@ -3,12 +3,15 @@ import { fail } from '../core/errors.js'
 import { endpointFlag, endpointOfFlags, flagsVariable, parseKubeletFlags } from './kubelet-flags.js'
 import { formatYaml, isSameValue, parseYamlMap, type YamlMap } from './yaml-text.js'
 
-const key = 'containerRuntimeEndpoint'
+export const setEndpointInYaml = (text: string, endpoint: string, what: string): string =>
+  setKeyInYaml(text, 'containerRuntimeEndpoint', endpoint, what)
 
 /** A line is replaced or added if that gives what is meant; a text of another style is written anew. */
-export function setEndpointInYaml(text: string, endpoint: string, what: string): string {
-  const wanted: YamlMap = { ...parseYamlMap(text, what), [key]: endpoint }
-  const line = `${key}: ${JSON.stringify(endpoint)}`
+export function setKeyInYaml(text: string, key: string, value: string, what: string): string {
+  const now = parseYamlMap(text, what)
+  if (now?.[key] === value) return text
+  const wanted: YamlMap = { ...now, [key]: value }
+  const line = `${key}: ${JSON.stringify(value)}`
   const replaced = text.replace(new RegExp(`^(["']?)${key}\\1[ \\t]*:.*$`, 'm'), () => line)
   const added = `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`
   for (const candidate of [replaced, added]) {

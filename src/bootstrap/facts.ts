@@ -13,6 +13,7 @@ import {
   kubeletConfigMapKey,
   kubeletConfigPath,
   kubeletFlagsPath,
+  undoPath,
 } from './paths.js'
 import { decodeText, parseYamlMap, type YamlMap } from './yaml-text.js'
 
@@ -30,6 +31,8 @@ export interface NodeFacts {
   readonly instance: Uint8Array | undefined
   readonly config: Uint8Array | undefined
   readonly flags: Uint8Array | undefined
+  /** The way back from earlier changes of ours. */
+  readonly undoRecord: Uint8Array | undefined
   readonly listening: readonly string[]
   /** Undefined: no kubeconfig was given. */
   readonly cluster: ClusterFacts | undefined
@@ -44,11 +47,12 @@ export interface FactsWanted {
 export async function readNodeFacts(ports: NodePorts, wanted: FactsWanted): Promise<NodeFacts> {
   const host = await ports.host()
   const nodeName = wanted.nodeName ?? host.hostname.trim().toLowerCase()
-  const [instance, config, flags] = await Promise.all(
-    [instanceConfigPath, kubeletConfigPath, kubeletFlagsPath].map((p) => ports.files.read(p)),
+  const [instance, config, flags, undoRecord] = await Promise.all(
+    [instanceConfigPath, kubeletConfigPath, kubeletFlagsPath, undoPath].map((p) => ports.files.read(p)),
   )
   const listening = wanted.detect ? await listen(ports, host) : []
-  return { host, nodeName, instance, config, flags, listening, cluster: await readCluster(ports, nodeName) }
+  const cluster = await readCluster(ports, nodeName)
+  return { host, nodeName, instance, config, flags, undoRecord, listening, cluster }
 }
 
 async function listen(ports: NodePorts, host: HostFacts): Promise<string[]> {

@@ -15,6 +15,12 @@ export const journalPath = '/var/lib/keelson/node-journal.json'
 export const lockPath = '/var/lib/keelson/node.lock'
 export const undoPath = '/var/lib/keelson/use-socket-undo.json'
 
+export const criUnit = 'keelson-cri.service'
+export const criUnitPath = `/etc/systemd/system/${criUnit}`
+/** What `systemctl enable` would make. */
+export const criWantsPath = `/etc/systemd/system/multi-user.target.wants/${criUnit}`
+export const crictlPath = '/etc/crictl.yaml'
+
 export const directoryMode = 0o700
 export const fileMode = 0o644
 

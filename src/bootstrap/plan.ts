@@ -1,5 +1,6 @@
 // A plan: everything one command would do, as plain data. Phases add parts to it, the executor carries it out,
 // a dry run prints it. Nothing in here touches anything.
+import type { FileOwner } from '../ports/bootstrap.js'
 import type { SocketChoice } from './node-socket.js'
 import { criSocketAnnotation, instanceConfigPath, kubeletConfigPath, kubeletFlagsPath } from './paths.js'
 import { uniqueWarnings, type Warning } from './warnings.js'
@@ -8,6 +9,24 @@ export interface FileWrite {
   readonly path: string
   /** Undefined: the file shall not exist. */
   readonly text: string | undefined
+  /** A symbolic link; the text is where it leads. */
+  readonly link?: true
+  /** For a file that is not there now; one that is keeps its own. */
+  readonly mode?: number
+  readonly owner?: FileOwner
+  /** What the plan took to be there: if it is another text by now, the plan does not hold. */
+  readonly basedOn?: string | null
+}
+
+/** A service in front of the runtime that comes or goes with the change. */
+export interface ServerChange {
+  readonly unit: string
+  readonly put: boolean
+  /** Its files: there before it is started, and started before anybody is sent to it. */
+  readonly paths: readonly string[]
+  readonly endpoint: string
+  /** It ran before it was put in, by a unit file of somebody else, and does so again when that is back. */
+  readonly wasActive: boolean
 }
 
 export type ClusterChange =
@@ -29,6 +48,8 @@ export interface PlanPart {
   readonly removePods?: boolean
   /** Stopped before and started after the change, as kubeadm does. */
   readonly kubelet?: 'stop' | 'restart'
+  readonly server?: ServerChange
+  readonly removeDirectories?: readonly string[]
   readonly warnings?: readonly Warning[]
   readonly notices?: readonly string[]
 }
@@ -43,6 +64,8 @@ export interface Plan {
   readonly cluster: readonly ClusterChange[]
   readonly removePods: boolean
   readonly kubelet: 'stop' | 'restart' | undefined
+  readonly server: ServerChange | undefined
+  readonly removeDirectories: readonly string[]
   readonly warnings: readonly Warning[]
   readonly notices: readonly string[]
 }
@@ -52,16 +75,22 @@ export function joinParts(
   socket: SocketChoice | undefined,
   parts: readonly PlanPart[],
 ): Plan {
+  const server = parts.find((p) => p.server !== undefined)?.server
   return {
     command,
     socket,
-    writes: orderWrites(parts.flatMap((p) => p.writes ?? [])),
+    writes: orderWrites(
+      parts.flatMap((p) => p.writes ?? []),
+      server?.put === true ? server.paths : [],
+    ),
     backUp: [...new Set(parts.flatMap((p) => p.backUp ?? []))],
     emptyDirectories: [...new Set(parts.flatMap((p) => p.emptyDirectories ?? []))],
     removeFiles: [...new Set(parts.flatMap((p) => p.removeFiles ?? []))],
     cluster: uniqueChanges(parts.flatMap((p) => p.cluster ?? [])),
     removePods: parts.some((p) => p.removePods),
     kubelet: parts.find((p) => p.kubelet !== undefined)?.kubelet,
+    server,
+    removeDirectories: [...new Set(parts.flatMap((p) => p.removeDirectories ?? []))],
     warnings: uniqueWarnings(parts.flatMap((p) => p.warnings ?? [])),
     notices: [...new Set(parts.flatMap((p) => p.notices ?? []))],
   }
@@ -69,14 +98,15 @@ export function joinParts(
 
 /**
  * After each rename the kubelet must still find a socket. Moving to the instance file: the flag goes last, when
- * config.yaml already has the endpoint. Moving back to the flag: the flag comes before config.yaml loses it.
+ * config.yaml already has the endpoint. Moving back to the flag: the flag comes before config.yaml loses it. What
+ * listens at the new socket comes first of all.
  */
-export function orderWrites(writes: readonly FileWrite[]): FileWrite[] {
+export function orderWrites(writes: readonly FileWrite[], first: readonly string[] = []): FileWrite[] {
   const flags = writes.find((w) => w.path === kubeletFlagsPath)
   const flagCarriesEndpoint = flags?.text?.includes('--container-runtime-endpoint') ?? false
   const order = flagCarriesEndpoint
-    ? [instanceConfigPath, kubeletFlagsPath, kubeletConfigPath]
-    : [instanceConfigPath, kubeletConfigPath, kubeletFlagsPath]
+    ? [...first, instanceConfigPath, kubeletFlagsPath, kubeletConfigPath]
+    : [...first, instanceConfigPath, kubeletConfigPath, kubeletFlagsPath]
   const rank = (w: FileWrite): number => (order.includes(w.path) ? order.indexOf(w.path) : order.length)
   return [...writes].sort((a, b) => rank(a) - rank(b))
 }

@@ -6,6 +6,7 @@ import {
   type SocketPlace,
   type SocketPlaces,
   type SocketStatus,
+  type SocketWinner,
 } from '../doctor/socket-places.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { readJournal } from './execute/journal.js'
@@ -80,6 +81,9 @@ export async function readNodeStatus(ports: NodePorts, nodeName: string | undefi
     ],
   }
 }
+
+/** What a kubelet that starts now goes by, from its files alone. */
+export const winnerOf = (facts: NodeFacts): SocketWinner => decideWinner(readPlaces(facts, undefined))
 
 /** A file that cannot be read must not hide the others. */
 function tryRead(place: string, read: () => string | undefined, missing: string): SocketPlace {

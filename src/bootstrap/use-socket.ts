@@ -1,5 +1,4 @@
 // Moves a node to another runtime endpoint and back again: checks, plan, the record of the way back, execution.
-// `keelson cri install` uses it too.
 import { fail } from '../core/errors.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { normalizeEndpoint } from './cri-socket.js'
@@ -9,9 +8,15 @@ import { type NodeFacts, readNodeFacts } from './facts.js'
 import { undoPath } from './paths.js'
 import { annotate, joinParts, type Plan, type PlanPart } from './plan.js'
 import { planUseSocket } from './plans/use-socket.js'
-import { formatUndoRecord, parseUndoRecord, type UndoEntry } from './undo-record.js'
+import {
+  formatUndoRecord,
+  isAsLeft,
+  readUndoRecord,
+  restore,
+  type UndoEntry,
+  undoneFiles,
+} from './undo-record.js'
 import type { Warning } from './warnings.js'
-import { decodeText } from './yaml-text.js'
 
 export interface UseSocketRequest {
   readonly nodeName: string | undefined
@@ -37,15 +42,10 @@ export async function useSocket(
 ): Promise<UseSocketResult> {
   const { recovery, facts } = await begin(request, ports)
   const { endpoint, warnings } = normalizeEndpoint(url, facts.host.os, 'URL')
-  if (!request.force && !(await ports.sockets.answers(endpoint)))
-    throw fail(
-      'node.refused',
-      `use ${endpoint}: nothing answers there; start the runtime first, or give --force`,
-      { endpoint },
-    )
+  if (!request.force) await requireAnswer(endpoint, ports)
   const part = planUseSocket(facts, endpoint)
   const entry = await undoEntry(part, facts, endpoint, ports)
-  const entries = await readUndoRecord(ports)
+  const { entries } = await readUndoRecord(ports)
   const record =
     entry.files.length === 0 ? [] : [{ path: undoPath, text: formatUndoRecord([...entries, entry]) }]
   return finish('use-socket', endpoint, request, ports, facts, recovery, warnings, {
@@ -56,21 +56,37 @@ export async function useSocket(
 
 export async function undoUseSocket(request: UseSocketRequest, ports: NodePorts): Promise<UseSocketResult> {
   const { recovery, facts } = await begin(request, ports)
-  const entries = await readUndoRecord(ports)
+  const { entries } = await readUndoRecord(ports)
   const last = entries.at(-1)
   if (last === undefined) throw fail('node.refused', 'undo use-socket: no change is recorded on this node')
+  if (last.server !== undefined)
+    throw fail(
+      'node.refused',
+      'undo use-socket: the last change is the CRI server in front of the runtime; take it out with keelson cri uninstall',
+    )
   if (!request.force) await checkAsLeft(last, ports)
-  const { annotation } = last
   return finish('use-socket --undo', last.endpoint, request, ports, facts, recovery, [], {
-    writes: [
-      ...last.files.map((f) => ({ path: f.path, text: f.before ?? undefined })),
-      { path: undoPath, text: formatUndoRecord(entries.slice(0, -1)) },
-    ],
-    cluster: annotation === undefined ? [] : [annotate(annotation.node, annotation.before)],
+    writes: [...last.files.map(restore), { path: undoPath, text: formatUndoRecord(entries.slice(0, -1)) }],
+    cluster: annotationBack(last),
   })
 }
 
-async function begin(request: UseSocketRequest, ports: NodePorts) {
+export const annotationBack = ({ annotation }: UndoEntry) =>
+  annotation === undefined ? [] : [annotate(annotation.node, annotation.before)]
+
+export async function requireAnswer(endpoint: string, ports: NodePorts): Promise<void> {
+  if (await ports.sockets.answers(endpoint)) return
+  throw fail(
+    'node.refused',
+    `use ${endpoint}: nothing answers there; start the runtime first, or give --force`,
+    { endpoint },
+  )
+}
+
+export async function begin(
+  request: Pick<UseSocketRequest, 'dryRun' | 'nodeName'>,
+  ports: NodePorts,
+): Promise<{ readonly recovery: Recovery | undefined; readonly facts: NodeFacts }> {
   const recovery = request.dryRun ? undefined : await recover(ports)
   const facts = await readNodeFacts(ports, { nodeName: request.nodeName, detect: false })
   return { recovery, facts }
@@ -92,44 +108,31 @@ async function finish(
   return { endpoint, node: facts.nodeName, plan, outcome, recovery }
 }
 
-const textOf = async (ports: NodePorts, path: string): Promise<string | undefined> => {
-  const bytes = await ports.files.read(path)
-  return bytes === undefined ? undefined : decodeText(bytes, path)
-}
-
-const readUndoRecord = async (ports: NodePorts): Promise<UndoEntry[]> =>
-  parseUndoRecord(await textOf(ports, undoPath))
-
-async function undoEntry(
+export async function undoEntry(
   part: PlanPart,
   facts: NodeFacts,
   endpoint: string,
   ports: NodePorts,
 ): Promise<UndoEntry> {
-  const files = []
-  for (const { path, text } of part.writes ?? []) {
-    const before = (await textOf(ports, path)) ?? null
-    if (text !== undefined && text !== before) files.push({ path, before, after: text })
-  }
   const before = facts.cluster?.annotation
   const annotates = (part.cluster ?? []).length > 0 && before !== undefined
   return {
     endpoint,
     when: ports.now().toISOString(),
-    files,
+    files: await undoneFiles(part.writes ?? [], ports),
     ...(annotates ? { annotation: { node: facts.nodeName, before, after: endpoint } } : {}),
   }
 }
 
 /** Somebody else's later change would be lost without a word. */
 async function checkAsLeft(entry: UndoEntry, ports: NodePorts): Promise<void> {
-  for (const { path, after } of entry.files)
-    if ((await textOf(ports, path)) !== after)
+  for (const file of entry.files)
+    if (!(await isAsLeft(file, ports)))
       throw fail(
         'node.refused',
-        `undo use-socket ${entry.endpoint}: ${path} was changed since; look at it, or give --force`,
+        `undo use-socket ${entry.endpoint}: ${file.path} was changed since; look at it, or give --force`,
         {
-          path,
+          path: file.path,
         },
       )
 }

@@ -2,15 +2,19 @@
 import { once } from 'node:events'
 import { Command } from 'commander'
 import { createLog } from '../adapters/log/log.js'
+import { createCriInstall, createCriUninstall } from './cri/install.js'
 import { type CriFlags, checkFlags } from './cri/options.js'
 import { startCri } from './cri/run.js'
 import type { Io } from './io.js'
 import { addServerOptions } from './server-flags.js'
 
 export const create = (io: Io): Command =>
-  addServerOptions(addCriOptions(new Command('cri')), 'cri').action(async (flags: CriFlags) => {
-    await runCri(flags, io)
-  })
+  addServerOptions(addCriOptions(new Command('cri')), 'cri')
+    .action(async (flags: CriFlags) => {
+      await runCri(flags, io)
+    })
+    .addCommand(createCriInstall(io))
+    .addCommand(createCriUninstall(io))
 
 const addCriOptions = (command: Command): Command =>
   command

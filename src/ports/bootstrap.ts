@@ -1,10 +1,16 @@
 // What `keelson node` needs from outside: the files of one node (perhaps below another root), the cluster's
 // few objects, runtime sockets, and the kubelet's service. All paths are absolute as the node itself sees them.
 
+export interface FileOwner {
+  readonly uid: number
+  readonly gid: number
+}
+
 export interface NodeFileStat {
   readonly kind: 'file' | 'directory' | 'other'
   /** Permission bits only. */
   readonly mode: number
+  readonly owner: FileOwner
 }
 
 export interface NodeFiles {
@@ -16,8 +22,12 @@ export interface NodeFiles {
   /** Parents included; what has to be created gets the mode. Returns the directories that were created, outermost first. */
   makeDirectory(path: string, mode: number): Promise<readonly string[]>
   /** A new file, whole and on disk when this returns. An existing file of that name is overwritten. */
-  write(path: string, content: Uint8Array, mode: number): Promise<void>
-  /** Atomic, and on disk when this returns. */
+  write(path: string, content: Uint8Array, mode: number, owner?: FileOwner): Promise<void>
+  /** Where the link leads that this path itself is; undefined: nothing there. Something else there is an error. */
+  readLink(path: string): Promise<string | undefined>
+  /** A link of this name, whatever was there before. */
+  writeLink(path: string, target: string): Promise<void>
+  /** Atomic, and on disk when this returns. A link at either end is moved or replaced itself, not followed. */
   rename(from: string, to: string): Promise<void>
   /** Not there is not an error. */
   remove(path: string): Promise<void>
@@ -70,8 +80,23 @@ export interface KubeletService {
   /** False: there is no service manager or no such unit here, so there was nothing to do. */
   stop(): Promise<boolean>
   start(): Promise<boolean>
+  /** Its unit's name; undefined: none runs here, and none was started. */
+  restartIfActive(): Promise<string | undefined>
   /** The arguments of the running kubelet, without its name; undefined: none runs. */
   runningArguments(): Promise<readonly string[] | undefined>
+}
+
+/** Units of the service manager of this machine. */
+export interface NodeServices {
+  /** False: no service manager runs here, or work happens below another root. */
+  available(): Promise<boolean>
+  /** Unit files are read again. */
+  reload(): Promise<void>
+  isActive(unit: string): Promise<boolean>
+  /** Started, or started again when it runs. */
+  restart(unit: string): Promise<void>
+  /** A unit that is not known is not an error. */
+  stop(unit: string): Promise<void>
 }
 
 export interface NodeMounts {
@@ -95,6 +120,7 @@ export interface NodePorts {
   readonly sockets: RuntimeSockets
   readonly runtime: RuntimeOfNode
   readonly kubelet: KubeletService
+  readonly services: NodeServices
   readonly mounts: NodeMounts
   /** Undefined: no kubeconfig was given; changes to the cluster are printed instead. */
   readonly cluster: ClusterObjects | undefined

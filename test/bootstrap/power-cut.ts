@@ -29,11 +29,12 @@ export function dyingPorts(ports: NodePorts, root: string, at: number, torn: boo
   const dying: NodeFiles = {
     ...files,
     makeDirectory: (path, mode) => change(() => files.makeDirectory(path, mode)),
-    write: (path, content, mode) =>
+    write: (path, content, mode, owner) =>
       change(
-        () => files.write(path, content, mode),
+        () => files.write(path, content, mode, owner),
         () => files.write(path, content.slice(0, Math.floor(content.length / 2)), mode),
       ),
+    writeLink: (path, target) => change(() => files.writeLink(path, target)),
     rename: (from, to) => change(() => files.rename(from, to)),
     remove: (path) => change(() => files.remove(path)),
     removeEmptyDirectory: (path) => change(() => files.removeEmptyDirectory(path)),

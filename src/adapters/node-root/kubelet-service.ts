@@ -1,16 +1,18 @@
-// The kubelet's unit and its running process. Below another root there is neither to stop nor to start.
+// The kubelet's unit and its running process, upstream's or ours. Below another root there is neither to stop nor to start.
 import { execFile } from 'node:child_process'
-import { access, readdir, readFile } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { fail } from '../../core/errors.js'
-import type { KubeletService } from '../../ports/bootstrap.js'
+import type { KubeletService, NodeServices } from '../../ports/bootstrap.js'
+import { findKubeletProcess } from '../diagnosis/kubelet-process.js'
 
 const run = promisify(execFile)
-const unit = 'kubelet.service'
+const upstreamUnit = 'kubelet.service'
+const ownUnit = 'keelson-kubelet.service'
 const timeoutMs = 60_000
 
-async function hasUnit(): Promise<boolean> {
+async function hasUnit(unit: string): Promise<boolean> {
   try {
     await access('/run/systemd/system')
     await run('systemctl', ['cat', unit], { timeout: timeoutMs })
@@ -20,8 +22,8 @@ async function hasUnit(): Promise<boolean> {
   }
 }
 
-async function systemctl(verb: 'stop' | 'start'): Promise<boolean> {
-  if (!(await hasUnit())) return false
+async function systemctl(verb: 'stop' | 'start', unit: string): Promise<boolean> {
+  if (!(await hasUnit(unit))) return false
   try {
     await run('systemctl', [verb, unit], { timeout: timeoutMs })
     return true
@@ -36,18 +38,23 @@ async function systemctl(verb: 'stop' | 'start'): Promise<boolean> {
   }
 }
 
-async function runningArguments(proc: string): Promise<string[] | undefined> {
-  const ids = (await readdir(proc).catch(() => [])).filter((n) => /^\d+$/.test(n))
-  for (const id of ids) {
-    const words = (await readFile(join(proc, id, 'cmdline'), 'utf8').catch(() => '')).split('\0')
-    const [name = '', ...rest] = words.slice(0, -1)
-    if (/(^|\/)kubelet$/.test(name)) return rest
+export function createKubeletService(root: string | undefined, services: NodeServices): KubeletService {
+  /** Ours where ours runs; what was stopped is what is started again. */
+  let unit: string | undefined
+  const unitNow = async (): Promise<string> =>
+    (unit ??= (await services.isActive(ownUnit)) ? ownUnit : upstreamUnit)
+  return {
+    stop: async () => root === undefined && (await systemctl('stop', await unitNow())),
+    start: async () => root === undefined && (await systemctl('start', await unitNow())),
+    async restartIfActive() {
+      if (!(await services.available())) return undefined
+      for (const name of [ownUnit, upstreamUnit])
+        if (await services.isActive(name)) {
+          await services.restart(name)
+          return name
+        }
+      return undefined
+    },
+    runningArguments: async () => (await findKubeletProcess(join(root ?? '/', 'proc')))?.args,
   }
-  return undefined
 }
-
-export const createKubeletService = (root: string | undefined): KubeletService => ({
-  stop: async () => root === undefined && (await systemctl('stop')),
-  start: async () => root === undefined && (await systemctl('start')),
-  runningArguments: () => runningArguments(join(root ?? '/', 'proc')),
-})

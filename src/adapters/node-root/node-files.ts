@@ -1,6 +1,6 @@
 // The files of one node, on this machine or below another root. Every write is on disk when it returns.
 import { constants } from 'node:fs'
-import { chmod, lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { chmod, lstat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { fail, isKeelsonError } from '../../core/errors.js'
 import type { NodeFiles } from '../../ports/bootstrap.js'
@@ -64,6 +64,8 @@ async function readBounded(path: string): Promise<Uint8Array> {
 
 export function createNodeFiles(root: string): NodeFiles {
   const at = (path: string) => resolveInside(root, path)
+  /** The name itself: only the way to it is followed. */
+  const ownPlace = async (path: string) => `${(await at(dirname(path))).outside}/${basename(path)}`
   const writing = <T>(doing: string, work: () => Promise<T>) => wrap('file.write-failed', doing, work)
   const reading = <T>(doing: string, work: () => Promise<T>) => wrap('input.unreadable', doing, work)
   return {
@@ -77,7 +79,11 @@ export function createNodeFiles(root: string): NodeFiles {
         const { outside, exists } = await at(path)
         if (!exists) return undefined
         const s = await lstat(outside)
-        return { kind: s.isFile() ? 'file' : s.isDirectory() ? 'directory' : 'other', mode: s.mode & 0o7777 }
+        return {
+          kind: s.isFile() ? 'file' : s.isDirectory() ? 'directory' : 'other',
+          mode: s.mode & 0o7777,
+          owner: { uid: s.uid, gid: s.gid },
+        }
       }),
     resolve: (path) =>
       reading(`follow ${path}`, async () => {
@@ -86,12 +92,15 @@ export function createNodeFiles(root: string): NodeFiles {
       }),
     makeDirectory: (path, mode) =>
       writing(`create directory ${path}`, () => makeDirectories(root, path, mode)),
-    write: (path, content, mode) =>
+    write: (path, content, mode, owner) =>
       writing(`write ${path}`, async () => {
         const { outside } = await at(path)
         const handle = await open(outside, 'w', mode)
         try {
           await handle.writeFile(content)
+          const now = await handle.stat()
+          if (owner !== undefined && (owner.uid !== now.uid || owner.gid !== now.gid))
+            await handle.chown(owner.uid, owner.gid)
           // The umask took its part of the mode away.
           await handle.chmod(mode)
           await handle.sync()
@@ -101,16 +110,37 @@ export function createNodeFiles(root: string): NodeFiles {
       }),
     rename: (from, to) =>
       writing(`replace ${to}`, async () => {
-        const target = (await at(to)).outside
-        await rename((await at(from)).outside, target)
+        const target = await ownPlace(to)
+        await rename(await ownPlace(from), target)
         await syncDirectory(dirname(target))
+      }),
+    readLink: (path) =>
+      reading(`read link ${path}`, async () => {
+        const place = await ownPlace(path)
+        const found = await lstat(place).catch(() => undefined)
+        if (found === undefined) return undefined
+        if (!found.isSymbolicLink())
+          throw fail(
+            'node.refused',
+            `read link ${path}: something else is there; look at it, then remove it`,
+            {
+              path,
+            },
+          )
+        return readlink(place)
+      }),
+    writeLink: (path, target) =>
+      writing(`link ${path}`, async () => {
+        const place = await ownPlace(path)
+        await rm(place, { force: true })
+        await symlink(target, place)
+        await syncDirectory(dirname(place))
       }),
     remove: (path) =>
       writing(`remove ${path}`, async () => {
-        // A link is removed itself; only the way to it is followed.
         const parent = await at(dirname(path))
         if (!parent.exists) return
-        await rm(`${parent.outside}/${basename(path)}`, { force: true })
+        await rm(await ownPlace(path), { force: true })
         await syncDirectory(parent.outside)
       }),
     removeEmptyDirectory: (path) =>

@@ -1,6 +1,7 @@
 // Emptying a directory, with a guard: a link or a setting must not turn it into emptying the system.
 import { fail } from '../../core/errors.js'
 import type { NodeFiles } from '../../ports/bootstrap.js'
+import { stateDirectory } from '../paths.js'
 
 const kept = new Set(
   '/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /tmp /usr /usr/bin /usr/lib /usr/local /usr/share /var /var/lib /var/log /var/run /etc/kubernetes'.split(
@@ -29,3 +30,11 @@ export async function emptyDirectories(files: NodeFiles, paths: readonly string[
     if (real !== undefined) await files.removeContents(real)
   }
 }
+
+/** Those of a change that was taken back; what somebody else put into one keeps it. */
+export async function removeDirectories(files: NodeFiles, paths: readonly string[]): Promise<void> {
+  for (const path of paths) await files.removeEmptyDirectory(path).catch(() => undefined)
+}
+
+/** Cannot be empty while a change is under way. */
+export const holdsState = (directory: string): boolean => `${stateDirectory}/`.startsWith(`${directory}/`)

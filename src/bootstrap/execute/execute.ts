@@ -15,9 +15,10 @@ import type { Plan } from '../plan.js'
 import { encodeText } from '../yaml-text.js'
 import { backUpFiles } from './back-up.js'
 import { describeChange, neededSteps, runStep } from './cluster-steps.js'
-import { emptyDirectories, resolveToEmpty } from './empty-directories.js'
+import { emptyDirectories, holdsState, removeDirectories, resolveToEmpty } from './empty-directories.js'
 import { type ClusterStep, type FileChange, type Journal, removeJournal, writeJournal } from './journal.js'
-import { commitStaged, isSameBytes, stage } from './replace.js'
+import { commitStaged, isSameBytes, makeWayTo, readNow, stage } from './replace.js'
+import { finishServer, startServer } from './server-steps.js'
 import { undo } from './undo.js'
 
 export interface Outcome {
@@ -40,12 +41,16 @@ export async function executePlan(plan: Plan, facts: NodeFacts, ports: NodePorts
   const created = [...(await files.makeDirectory(stateDirectory, directoryMode))]
   try {
     const release = await files.lock(lockPath)
+    let outcome: Outcome
     try {
-      await checkUnchanged(facts, ports)
-      return await underLock(plan, facts, ports, empty, created)
+      await checkUnchanged(facts, plan, ports)
+      outcome = await underLock(plan, facts, ports, empty, created)
     } finally {
       await release()
     }
+    // The lock and the journal were in it.
+    await removeDirectories(files, plan.removeDirectories.filter(holdsState))
+    return outcome
   } catch (e) {
     for (const path of created.toReversed()) await files.removeEmptyDirectory(path).catch(() => undefined)
     throw e
@@ -73,27 +78,37 @@ async function underLock(
     cluster: needed.steps,
     emptyDirectories: empty,
     removeFiles: plan.removeFiles,
+    ...(plan.server === undefined ? {} : { server: plan.server }),
+    removeDirectories: plan.removeDirectories,
   }
+  const { server } = plan
+  const early = server?.put === true ? changes.filter((c) => server.paths.includes(c.path)) : []
   const backups: string[] = []
   const notices: string[] = []
   const ran: ClusterStep[] = []
   let stopped = false
   try {
-    for (const directory of new Set(changes.map((c) => c.path.slice(0, c.path.lastIndexOf('/')))))
-      created.push(...(await files.makeDirectory(directory, directoryMode)))
+    for (const { path } of changes) created.push(...(await makeWayTo(files, path)))
     await backUpFiles(plan.backUp, facts, ports, backups, created)
-    for (const c of changes) await stage(files, c.path, c.after)
+    for (const c of changes) await stage(files, c, c.after)
     if (plan.kubelet !== undefined && (changes.length > 0 || empty.length > 0)) stopped = await kubelet.stop()
     // Before the journal: once it is written a deletion will be finished, so nothing may still be mounted below.
     if (plan.removePods) notices.push(...(await clearNode(plan, ports, empty)))
     if (isWork(journal)) await writeJournal(files, journal)
-    for (const c of changes) await commitStaged(files, c.path, c.after)
+    for (const c of early) await commitStaged(files, c, c.after)
+    if (server?.put === true) notices.push(...(await startServer(server, early.length > 0, ports)))
+    for (const c of changes) if (!early.includes(c)) await commitStaged(files, c, c.after)
     await emptyDirectories(files, empty)
     for (const path of plan.removeFiles) await files.remove(path)
     for (const step of needed.steps) {
       ran.push(step)
       if (ports.cluster !== undefined) await runStep(ports.cluster, step.change)
     }
+    if (server !== undefined && changes.length > 0) notices.push(...(await finishServer(server, ports)))
+    await removeDirectories(
+      files,
+      plan.removeDirectories.filter((d) => !holdsState(d)),
+    )
     await removeJournal(files)
   } catch (e) {
     await undo(journal, ran, backups, ports)
@@ -144,23 +159,32 @@ const bytesNow = (facts: NodeFacts): Readonly<Record<string, Uint8Array | undefi
 
 async function fileChanges(plan: Plan, { files }: NodePorts): Promise<FileChange[]> {
   const changes: FileChange[] = []
-  for (const { path, text } of plan.writes) {
-    const before = await files.read(path)
+  for (const { path, text, link, mode, owner } of plan.writes) {
+    const kind = link === true ? { link } : {}
+    const before = await readNow(files, { path, ...kind })
     const after = text === undefined ? undefined : encodeText(text)
-    if (!isSameBytes(before, after)) changes.push({ path, before, after })
+    if (isSameBytes(before, after)) continue
+    const found = link === true ? undefined : await files.stat(path)
+    const attributes =
+      found !== undefined
+        ? { mode: found.mode, owner: found.owner }
+        : { ...(mode === undefined ? {} : { mode }), ...(owner === undefined ? {} : { owner }) }
+    changes.push({ path, before, after, ...kind, ...attributes })
   }
   return changes
 }
 
 /** The plan was made before the lock was held. */
-async function checkUnchanged(facts: NodeFacts, { files }: NodePorts): Promise<void> {
+async function checkUnchanged(facts: NodeFacts, plan: Plan, { files }: NodePorts): Promise<void> {
+  const refuse = (path: string) =>
+    fail('node.busy', `${path} was changed by somebody else while this command was planning; run it again`, {
+      path,
+    })
   for (const [path, before] of Object.entries(bytesNow(facts)))
-    if (!isSameBytes(await files.read(path), before))
-      throw fail(
-        'node.busy',
-        `${path} was changed by somebody else while this command was planning; run it again`,
-        {
-          path,
-        },
-      )
+    if (!isSameBytes(await files.read(path), before)) throw refuse(path)
+  for (const write of plan.writes) {
+    if (write.basedOn === undefined) continue
+    const expected = write.basedOn === null ? undefined : encodeText(write.basedOn)
+    if (!isSameBytes(await readNow(files, write), expected)) throw refuse(write.path)
+  }
 }

@@ -1,9 +1,9 @@
 // The journal: a change written down in full before its first step, so that whoever comes after a power cut can
 // finish it, or take it back. It exists exactly as long as a change is under way.
 import { fail } from '../../core/errors.js'
-import type { NodeFiles } from '../../ports/bootstrap.js'
+import type { FileOwner, NodeFiles } from '../../ports/bootstrap.js'
 import { directoryMode, journalPath, stateDirectory } from '../paths.js'
-import type { ClusterChange } from '../plan.js'
+import type { ClusterChange, ServerChange } from '../plan.js'
 import { decodeText, encodeText, isMap } from '../yaml-text.js'
 
 export interface FileChange {
@@ -11,6 +11,11 @@ export interface FileChange {
   /** Undefined: the file did not exist, or shall not exist. */
   readonly before: Uint8Array | undefined
   readonly after: Uint8Array | undefined
+  /** The bytes are where a link leads. */
+  readonly link?: true
+  /** Of the file that was there, which its replacement and its return keep; undefined: the usual ones. */
+  readonly mode?: number
+  readonly owner?: FileOwner
 }
 
 /** A change of the cluster together with the way back. */
@@ -28,6 +33,9 @@ export interface Journal {
   readonly cluster: readonly ClusterStep[]
   readonly emptyDirectories: readonly string[]
   readonly removeFiles: readonly string[]
+  readonly server?: ServerChange
+  /** Directories that nobody needs after the change, innermost first; they go if they are empty. */
+  readonly removeDirectories?: readonly string[]
 }
 
 const journalMode = 0o600
@@ -42,7 +50,7 @@ export async function writeJournal(files: NodeFiles, journal: Journal): Promise<
   const text = JSON.stringify({
     version: 1,
     ...journal,
-    files: journal.files.map((f) => ({ path: f.path, before: encode(f.before), after: encode(f.after) })),
+    files: journal.files.map((f) => ({ ...f, before: encode(f.before), after: encode(f.after) })),
   })
   await files.makeDirectory(stateDirectory, directoryMode)
   await files.write(temporary, encodeText(text), journalMode)
@@ -66,6 +74,7 @@ export async function readJournal(files: NodeFiles): Promise<Journal | undefined
     return {
       ...journal,
       files: list.filter(isMap).map((f) => ({
+        ...(f as unknown as FileChange),
         path: String(f.path),
         before: decode(f.before),
         after: decode(f.after),

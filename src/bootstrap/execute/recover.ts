@@ -2,9 +2,10 @@
 import type { NodePorts } from '../../ports/bootstrap.js'
 import { directoryMode, lockPath, stateDirectory } from '../paths.js'
 import { describeChange, neededSteps, runStep } from './cluster-steps.js'
-import { emptyDirectories } from './empty-directories.js'
+import { emptyDirectories, removeDirectories } from './empty-directories.js'
 import { type Journal, readJournal, removeJournal } from './journal.js'
-import { dropStaged, isSameBytes, replaceNow } from './replace.js'
+import { dropStaged, isSameBytes, readNow, replaceNow } from './replace.js'
+import { finishServer, startServer, takeServerBack } from './server-steps.js'
 
 export interface Recovery {
   readonly command: string
@@ -17,12 +18,16 @@ export async function recover(ports: NodePorts): Promise<Recovery | undefined> {
   if ((await readJournal(ports.files)) === undefined) return undefined
   await ports.files.makeDirectory(stateDirectory, directoryMode)
   const release = await ports.files.lock(lockPath)
+  let journal: Journal | undefined
+  let recovery: Recovery | undefined
   try {
-    const journal = await readJournal(ports.files)
-    return journal === undefined ? undefined : await settle(ports, journal)
+    journal = await readJournal(ports.files)
+    recovery = journal === undefined ? undefined : await settle(ports, journal)
   } finally {
     await release()
   }
+  if (journal?.direction === 'forward') await removeDirectories(ports.files, journal.removeDirectories ?? [])
+  return recovery
 }
 
 async function settle(ports: NodePorts, journal: Journal): Promise<Recovery> {
@@ -31,9 +36,9 @@ async function settle(ports: NodePorts, journal: Journal): Promise<Recovery> {
   const notices: string[] = []
   for (const change of forward ? journal.files : journal.files.toReversed()) {
     const [from, to] = forward ? [change.before, change.after] : [change.after, change.before]
-    const now = await files.read(change.path)
+    const now = await readNow(files, change)
     if (isSameBytes(now, to)) continue
-    if (isSameBytes(now, from)) await replaceNow(files, change.path, to)
+    if (isSameBytes(now, from)) await replaceNow(files, change, to)
     else notices.push(`${change.path} was changed by somebody else meanwhile and is left as it is`)
   }
   await dropStaged(files, journal.files)
@@ -43,8 +48,20 @@ async function settle(ports: NodePorts, journal: Journal): Promise<Recovery> {
     for (const path of journal.removeFiles) await files.remove(path)
   }
   notices.push(...(await settleCluster(ports, journal)))
+  notices.push(...(await settleServer(ports, journal)))
   await removeJournal(files)
   return { command: journal.command, did: forward ? 'finished' : 'undone', notices }
+}
+
+/** Whether it was started or stopped before the interruption is not known; doing it again does no harm. */
+async function settleServer(ports: NodePorts, { server, direction }: Journal): Promise<string[]> {
+  if (server === undefined) return []
+  if (direction === 'back') {
+    await takeServerBack(server, ports)
+    return []
+  }
+  const started = server.put ? await startServer(server, true, ports) : []
+  return [...started, ...(await finishServer(server, ports))]
 }
 
 async function settleCluster(

@@ -2,7 +2,8 @@
 import type { NodePorts } from '../../ports/bootstrap.js'
 import { runStep } from './cluster-steps.js'
 import { type ClusterStep, type Journal, removeJournal, writeJournal } from './journal.js'
-import { dropStaged, isSameBytes, replaceNow } from './replace.js'
+import { dropStaged, isSameBytes, readNow, replaceNow } from './replace.js'
+import { takeServerBack } from './server-steps.js'
 
 export async function undo(
   journal: Journal,
@@ -15,9 +16,9 @@ export async function undo(
   if (journal.emptyDirectories.length + journal.removeFiles.length > 0) return
   try {
     const touched = []
-    for (const c of journal.files) if (!isSameBytes(await files.read(c.path), c.before)) touched.push(c)
+    for (const c of journal.files) if (!isSameBytes(await readNow(files, c), c.before)) touched.push(c)
     if (touched.length > 0) await writeJournal(files, { ...journal, direction: 'back' })
-    for (const c of touched.toReversed()) await replaceNow(files, c.path, c.before)
+    for (const c of touched.toReversed()) await replaceNow(files, c, c.before)
     if (cluster !== undefined)
       for (const s of ran.toReversed()) await runStep(cluster, s.before).catch(() => undefined)
     await dropStaged(files, journal.files)
@@ -25,6 +26,7 @@ export async function undo(
       await files.remove(path)
       await files.removeEmptyDirectory(path.slice(0, path.lastIndexOf('/')))
     }
+    if (journal.server !== undefined && touched.length > 0) await takeServerBack(journal.server, ports)
     await removeJournal(files)
   } catch {
     // The first error is the one to report; the journal tells the next command what is left.

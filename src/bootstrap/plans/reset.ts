@@ -3,6 +3,8 @@
 import type { PhaseContext } from '../context.js'
 import { backupParent, kubeletDirectory, kubernetesDirectory, undoPath } from '../paths.js'
 import type { PlanPart } from '../plan.js'
+import { formatUndoRecord, parseUndoRecord } from '../undo-record.js'
+import { decodeText } from '../yaml-text.js'
 
 const kubeconfigs = [
   'admin.conf',
@@ -13,7 +15,18 @@ const kubeconfigs = [
   'scheduler.conf',
 ]
 
-export function planReset({ request }: PhaseContext): PlanPart {
+/** There is no way back to files that are gone; but the CRI server is still to be taken out, by cri uninstall. */
+function keptRecord(bytes: Uint8Array | undefined): string | undefined {
+  try {
+    const text = bytes === undefined ? undefined : decodeText(bytes, undoPath)
+    return formatUndoRecord(parseUndoRecord(text).filter((e) => e.server !== undefined))
+  } catch {
+    return undefined
+  }
+}
+
+export function planReset({ request, facts }: PhaseContext): PlanPart {
+  const record = keptRecord(facts.undoRecord)
   const { reset } = request.documents
   const certificates = reset?.certificatesDir ?? `${kubernetesDirectory}/pki`
   const temporary = request.cleanupTmpDir || (reset?.cleanupTmpDir ?? false) ? [backupParent] : []
@@ -21,6 +34,15 @@ export function planReset({ request }: PhaseContext): PlanPart {
     kubelet: 'stop',
     removePods: true,
     emptyDirectories: [kubeletDirectory, `${kubernetesDirectory}/manifests`, certificates, ...temporary],
-    removeFiles: [...kubeconfigs.map((f) => `${kubernetesDirectory}/${f}`), undoPath],
+    removeFiles: [
+      ...kubeconfigs.map((f) => `${kubernetesDirectory}/${f}`),
+      ...(record === undefined ? [undoPath] : []),
+    ],
+    ...(record === undefined
+      ? {}
+      : {
+          writes: [{ path: undoPath, text: record }],
+          notices: ['the CRI server is still installed; take it out with keelson cri uninstall'],
+        }),
   }
 }

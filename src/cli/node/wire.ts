@@ -8,6 +8,7 @@ import { createNodeMounts } from '../../adapters/node-root/mounts.js'
 import { createNodeFiles } from '../../adapters/node-root/node-files.js'
 import { createRuntimeOfNode } from '../../adapters/node-root/runtime-of-node.js'
 import { createRuntimeSockets } from '../../adapters/node-root/runtime-sockets.js'
+import { createNodeServices } from '../../adapters/node-root/services.js'
 import { userInput } from '../../adapters/node-root/user-input.js'
 import { fail } from '../../core/errors.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
@@ -28,11 +29,13 @@ export const wireNode: Wire = async ({ rootfs, kubeconfig }) => {
   }
   const root = rootfs === undefined || resolve(rootfs) === '/' ? undefined : resolve(rootfs)
   const at = root ?? '/'
+  const services = createNodeServices(root)
   return {
     files: createNodeFiles(at),
     sockets: createRuntimeSockets(at),
     runtime: createRuntimeOfNode(at),
-    kubelet: createKubeletService(root),
+    kubelet: createKubeletService(root, services),
+    services,
     mounts: createNodeMounts(at),
     cluster: kubeconfig === undefined ? undefined : await createClusterObjects(kubeconfig),
     input: userInput,

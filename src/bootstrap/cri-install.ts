@@ -1,0 +1,172 @@
+// Puts the CRI server between the kubelet and the runtime of a node, and takes it out again byte for byte. One change, one
+// journal: the server answers before the kubelet is sent to it, and ends only after the kubelet has left it.
+import { fail } from '../core/errors.js'
+import type { NodePorts } from '../ports/bootstrap.js'
+import { normalizeEndpoint } from './cri-socket.js'
+import { formatCriUnit } from './cri-unit.js'
+import { executePlan, type Outcome } from './execute/execute.js'
+import type { Recovery } from './execute/recover.js'
+import type { NodeFacts } from './facts.js'
+import { crictlPath, criUnit, stateDirectory, undoPath } from './paths.js'
+import { joinParts, type Plan, type PlanPart } from './plan.js'
+import { planCriInstall } from './plans/cri-install.js'
+import { winnerOf } from './status.js'
+import {
+  formatUndoRecord,
+  type InstalledServer,
+  missingDirectories,
+  readUndoRecord,
+  textNow,
+  type UndoEntry,
+} from './undo-record.js'
+import { begin, requireAnswer, undoEntry } from './use-socket.js'
+
+export interface CriInstallRequest {
+  readonly nodeName: string | undefined
+  readonly dryRun: boolean
+  /** Goes on when nothing answers where something should. */
+  readonly force: boolean
+  /** Not given: what the kubelet uses now. */
+  readonly upstream: string | undefined
+  readonly listen: string
+  readonly mode: 'complete' | 'observe'
+  readonly program: readonly string[]
+}
+
+export interface CriChangeResult {
+  readonly node: string
+  /** Undefined: there is no server to take out. */
+  readonly server: InstalledServer | undefined
+  readonly plan: Plan
+  readonly outcome: Outcome | undefined
+  readonly recovery: Recovery | undefined
+}
+
+/** Two names of one socket: /var/run is a link to /run. */
+const isSameSocket = (a: string, b: string): boolean =>
+  a.replace('/var/run/', '/run/') === b.replace('/var/run/', '/run/')
+
+/** The entry of the server, which must be the newest: what came after it builds on it. */
+export function installedEntry(entries: readonly UndoEntry[], what: string): UndoEntry | undefined {
+  const at = entries.findLastIndex((e) => e.server !== undefined)
+  if (at >= 0 && at < entries.length - 1)
+    throw fail(
+      'node.refused',
+      `${what}: the node was moved to ${entries.at(-1)?.endpoint} since the server was installed; take that back first with keelson node use-socket --undo`,
+    )
+  return entries[at]
+}
+
+export async function installCri(request: CriInstallRequest, ports: NodePorts): Promise<CriChangeResult> {
+  const { recovery, facts } = await begin(request, ports)
+  const record = await readUndoRecord(ports)
+  const known = installedEntry(record.entries, 'cri install')
+  const { server, warnings } = await decideServer(request, facts, known?.server, ports)
+  await checkPlaces(request, server, facts, ports)
+  const part = planCriInstall(facts, server, {
+    unit: formatCriUnit({
+      program: request.program,
+      upstream: server.upstream,
+      listen: server.listen,
+      mode: request.mode,
+    }),
+    crictl: await textNow(ports, { path: crictlPath }),
+  })
+  const entry = mergeEntries(known, {
+    ...(await undoEntry(part, facts, server.listen, ports)),
+    server,
+    directories: await missingDirectories([undoPath, ...(part.writes ?? []).map((w) => w.path)], ports),
+  })
+  const entries = [...record.entries.filter((e) => e !== known), entry]
+  const plan = joinParts('cri install', undefined, [
+    { warnings },
+    part,
+    { writes: [{ path: undoPath, text: formatUndoRecord(entries), basedOn: record.text }] },
+    { notices: await otherFlag(server, part, ports) },
+  ])
+  const outcome = request.dryRun ? undefined : await executePlan(plan, facts, ports)
+  return { node: facts.nodeName, server, plan, outcome, recovery }
+}
+
+async function decideServer(
+  request: CriInstallRequest,
+  facts: NodeFacts,
+  known: InstalledServer | undefined,
+  ports: NodePorts,
+): Promise<{ readonly server: InstalledServer; readonly warnings: Plan['warnings'] }> {
+  const listen = normalizeEndpoint(request.listen, facts.host.os, '--listen')
+  const now = winnerOf(facts).endpoint
+  const previous = known?.previous ?? now
+  const upstream = normalizeEndpoint(request.upstream ?? known?.upstream ?? now, facts.host.os, '--upstream')
+  if (isSameSocket(upstream.endpoint, listen.endpoint))
+    throw fail(
+      'usage.invalid',
+      `cri install: ${listen.endpoint} would stand in front of itself; name the runtime with --upstream`,
+    )
+  return {
+    server: {
+      unit: criUnit,
+      listen: listen.endpoint,
+      upstream: upstream.endpoint,
+      previous: isSameSocket(previous, listen.endpoint) ? upstream.endpoint : previous,
+      wasActive:
+        known?.wasActive ?? ((await ports.services.available()) && (await ports.services.isActive(criUnit))),
+    },
+    warnings: [...listen.warnings, ...upstream.warnings],
+  }
+}
+
+/** Below another root nothing runs, so nothing is asked. */
+async function checkPlaces(
+  { force, dryRun }: CriInstallRequest,
+  server: InstalledServer,
+  facts: NodeFacts,
+  ports: NodePorts,
+): Promise<void> {
+  if (force || facts.host.privileged === undefined) return
+  await requireAnswer(server.upstream, ports)
+  if (dryRun || (await ports.services.available())) return
+  if (!(await ports.sockets.answers(server.listen)))
+    throw fail(
+      'node.refused',
+      `cri install: there is no systemd here that could run the server; start keelson cri --upstream ${server.upstream} --listen ${server.listen} first, or give --force`,
+    )
+}
+
+/** Installing twice: the way back still leads to what was there before the first time. */
+function mergeEntries(known: UndoEntry | undefined, fresh: UndoEntry): UndoEntry {
+  if (known === undefined) return fresh
+  const added = fresh.files.filter((f) => !known.files.some((k) => k.path === f.path))
+  const kept = known.files.map((k) => {
+    const again = fresh.files.find((f) => f.path === k.path)
+    return again === undefined ? k : { ...k, after: again.after }
+  })
+  const annotation = known.annotation ?? fresh.annotation
+  return {
+    ...known,
+    endpoint: fresh.endpoint,
+    files: [...kept, ...added],
+    ...(annotation === undefined ? {} : { annotation }),
+    ...(fresh.server === undefined ? {} : { server: fresh.server }),
+    directories: [...new Set([...(known.directories ?? []), ...(fresh.directories ?? [])])],
+  }
+}
+
+/** A flag that comes from elsewhere than kubeadm-flags.env stays, and beats config.yaml. */
+async function otherFlag(
+  { listen, previous }: InstalledServer,
+  part: PlanPart,
+  ports: NodePorts,
+): Promise<string[]> {
+  const words = (await ports.kubelet.runningArguments()) ?? []
+  const flag = words.find((w) => w.startsWith('--container-runtime-endpoint'))
+  if (flag === undefined || flag.includes(listen)) return []
+  if ((part.writes ?? []).some((w) => w.path.endsWith('/kubeadm-flags.env'))) return []
+  return [
+    `the running kubelet was started with ${flag}, which does not come from kubeadm-flags.env and beats config.yaml (now ${previous}); look in /etc/default/kubelet and in the drop-ins of its unit`,
+  ]
+}
+
+/** Of the state directory, too, when the record was all that it held. */
+export const directoriesOf = (entry: UndoEntry, isLast: boolean): readonly string[] =>
+  (entry.directories ?? []).filter((d) => isLast || !stateDirectory.startsWith(d))

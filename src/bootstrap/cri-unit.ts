@@ -1,0 +1,67 @@
+// The systemd unit of `keelson cri` as `keelson cri install` writes it.
+import { socketPathOf } from './cri-socket.js'
+
+export interface CriUnit {
+  /** The program and words before `cri`, such as node and a script. */
+  readonly program: readonly string[]
+  readonly upstream: string
+  readonly listen: string
+  readonly mode: 'complete' | 'observe'
+}
+
+/** One word of a command line of systemd: quoted, with its two marks for variables doubled. */
+export const quoteForUnit = (word: string): string => {
+  const plain = word.replaceAll('%', '%%').replaceAll('$', '$$$$')
+  return /^[\w%$@+,./:=-]+$/.test(plain)
+    ? plain
+    : `"${plain.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+}
+
+/** Homes are out of sight of the service, unless the program itself lives in one. */
+const protectsHome = (program: readonly string[]): boolean =>
+  !program.some((word) => /^\/(home|root|run\/user)\//.test(word))
+
+/** `unix:///run/keelson/cri.sock` -> `keelson`: made by systemd at each start; elsewhere the directory must be there. */
+const runtimeDirectory = (socket: string): string | undefined =>
+  /^\/(?:var\/)?run\/([^/]+)\/[^/]+$/.exec(socket)?.[1]
+
+export function formatCriUnit({ program, upstream, listen, mode }: CriUnit): string {
+  const socket = socketPathOf(listen)
+  const directory = runtimeDirectory(socket)
+  const words = [
+    ...program,
+    'cri',
+    '--upstream',
+    upstream,
+    '--listen',
+    listen,
+    ...(mode === 'complete' ? [] : ['--mode', mode]),
+  ]
+  return `# Written by keelson cri install; keelson cri uninstall takes it out again. More options of the server go into
+# /etc/default/keelson-cri as KEELSON_CRI_ARGS="...".
+[Unit]
+Description=Keelson CRI server
+# After the runtime and before the kubelet, but it needs neither: while the runtime is away, calls are refused at once.
+After=containerd.service crio.service
+Before=kubelet.service keelson-kubelet.service
+StartLimitIntervalSec=0
+
+[Service]
+EnvironmentFile=-/etc/default/keelson-cri
+ExecStart=${words.map(quoteForUnit).join(' ')} $KEELSON_CRI_ARGS
+# "Started" means that the socket is there, so that the kubelet finds it.
+ExecStartPost=/bin/sh -c 'until [ -S "$$1" ]; do sleep 0.1; done' sh ${quoteForUnit(socket)}
+TimeoutStartSec=60
+Restart=always
+RestartSec=1
+${directory === undefined ? '' : `RuntimeDirectory=${quoteForUnit(directory)}\nRuntimeDirectoryPreserve=yes\n`}# All pods of the node hang on it.
+OOMScoreAdjust=-999
+LimitNOFILE=65536
+UMask=0077
+NoNewPrivileges=yes
+${protectsHome(program) ? 'ProtectHome=yes\n' : ''}RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+
+[Install]
+WantedBy=multi-user.target
+`
+}

@@ -1,0 +1,65 @@
+// The service in front of the runtime, told to systemd: started and answering before anybody is sent to it, and ended
+// only when nobody is any more. Without a service manager the files alone are the change.
+import { fail } from '../../core/errors.js'
+import type { NodePorts } from '../../ports/bootstrap.js'
+import type { ServerChange } from '../plan.js'
+
+/** A cold start of the server on a small machine takes a few seconds. */
+const answerWithinMs = 60_000
+const askEveryMs = 200
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+async function waitForAnswer({ unit, endpoint }: ServerChange, ports: NodePorts): Promise<void> {
+  for (const until = ports.now().getTime() + answerWithinMs; ; await pause(askEveryMs)) {
+    if (await ports.sockets.answers(endpoint)) return
+    if (ports.now().getTime() > until)
+      throw fail(
+        'systemd.failed',
+        `start ${unit}: nothing answers at ${endpoint} after ${answerWithinMs / 1000} s; see journalctl --unit ${unit}`,
+        { unit, endpoint },
+      )
+  }
+}
+
+/** `changed`: one of its files is new, so what runs now is not what they say. */
+export async function startServer(
+  server: ServerChange,
+  changed: boolean,
+  ports: NodePorts,
+): Promise<string[]> {
+  const { services } = ports
+  if (!(await services.available())) return []
+  if (!changed && (await services.isActive(server.unit))) return []
+  await services.reload()
+  await services.restart(server.unit)
+  await waitForAnswer(server, ports)
+  return [`started ${server.unit}`]
+}
+
+export async function endServer({ unit, wasActive }: ServerChange, ports: NodePorts): Promise<string[]> {
+  const { services } = ports
+  if (!(await services.available())) return []
+  if (!wasActive) await services.stop(unit)
+  await services.reload()
+  if (wasActive) await services.restart(unit)
+  return [wasActive ? `${unit} runs again as before` : `stopped ${unit}`]
+}
+
+export async function restartKubelet(ports: NodePorts): Promise<string[]> {
+  const unit = await ports.kubelet.restartIfActive()
+  return unit === undefined ? [] : [`restarted ${unit}`]
+}
+
+/** After all files: clients move to where the files send them, and only then does the old way end. */
+export async function finishServer(server: ServerChange, ports: NodePorts): Promise<string[]> {
+  const moved = await restartKubelet(ports)
+  return server.put ? moved : [...moved, ...(await endServer(server, ports))]
+}
+
+/** The change did not come about: the other direction, as far as it can be had. */
+export async function takeServerBack(server: ServerChange, ports: NodePorts): Promise<void> {
+  await restartKubelet(ports).catch(() => [])
+  if (server.put) await endServer(server, ports).catch(() => [])
+  else await startServer(server, true, ports).catch(() => [])
+}

@@ -1,0 +1,125 @@
+// `keelson cri install` and `uninstall`: the CRI server as a service in front of the runtime of a kubeadm node.
+import { resolve } from 'node:path'
+import { Command, Option } from 'commander'
+import type { CriChangeResult } from '../../bootstrap/cri-install.js'
+import { undoPath } from '../../bootstrap/paths.js'
+import { fail } from '../../core/errors.js'
+import type { Io } from '../io.js'
+import { addPlaceOptions, givenOptions, type NodeOptions } from '../node/options.js'
+import type { Wire } from '../node/wire.js'
+
+interface InstallOptions extends Pick<NodeOptions, 'nodeName' | 'rootfs' | 'kubeconfig' | 'output'> {
+  readonly upstream?: string
+  readonly listen: string
+  readonly mode: 'complete' | 'observe'
+  readonly program?: string
+  readonly dryRun?: boolean
+  readonly force?: boolean
+}
+
+const defaultProgram = '/usr/local/bin/keelson'
+
+/** Tests bring their own ports. */
+export type LoadWire = () => Promise<Wire>
+
+const loadWire: LoadWire = async () => (await import('../node/wire.js')).wireNode
+
+export function createCriInstall(io: Io, load: LoadWire = loadWire): Command {
+  const command = new Command('install')
+    .summary('put the server between the kubelet and the runtime of this node, as a systemd service')
+    .description(
+      "Put the CRI server between the kubelet and the runtime of this node: a systemd unit, the kubelet's endpoint and /etc/crictl.yaml.\n" +
+        'The server is started and must answer before the kubelet is sent to it. The page docs/cri-install.md shows it.',
+    )
+    .option('--upstream <endpoint>', 'the runtime; what the kubelet uses now if not given')
+    .option('--listen <endpoint>', 'where clients come', 'unix:///run/keelson/cri.sock')
+    .addOption(
+      new Option('--mode <mode>', 'complete, or observe: change nothing and record what the runtime lacks')
+        .choices(['complete', 'observe'])
+        .default('complete'),
+    )
+    .option(
+      '--program <file>',
+      `the keelson that the service runs; this one if not given, below another root ${defaultProgram}`,
+    )
+    .option('--dry-run', 'print what would be done and change nothing')
+    .option('-f, --force', 'even if nothing answers where something should')
+  return addPlaceOptions(command).action(async () => {
+    const options = givenOptions<InstallOptions>(command)
+    // The server's own --mode takes the word first, and takes any.
+    if (options.mode !== 'complete' && options.mode !== 'observe')
+      throw fail('usage.invalid', `--mode ${String(options.mode)}: give complete or observe`)
+    const { installCri } = await import('../../bootstrap/cri-install.js')
+    const result = await installCri(
+      {
+        nodeName: options.nodeName,
+        dryRun: options.dryRun ?? false,
+        force: options.force ?? false,
+        upstream: options.upstream,
+        listen: options.listen,
+        mode: options.mode,
+        program: programOf(options),
+      },
+      await (await load())(options),
+    )
+    print(result, options.output, io)
+  })
+}
+
+export function createCriUninstall(io: Io, load: LoadWire = loadWire): Command {
+  const command = new Command('uninstall')
+    .summary('take it out again: every file as it was')
+    .description(
+      'Take the CRI server out again: kubelet and crictl go back to the runtime, byte for byte, then the service ends.',
+    )
+    .option('--dry-run', 'print what would be done and change nothing')
+    .option('-f, --force', 'also take away a unit file that was changed since')
+  return addPlaceOptions(command).action(async () => {
+    const options = givenOptions<InstallOptions>(command)
+    const { uninstallCri } = await import('../../bootstrap/cri-uninstall.js')
+    const result = await uninstallCri(
+      { nodeName: options.nodeName, dryRun: options.dryRun ?? false, force: options.force ?? false },
+      await (await load())(options),
+    )
+    print(result, options.output, io)
+  })
+}
+
+/** The service runs what runs now, so that it is there and of the same version. */
+function programOf({ program, rootfs }: InstallOptions): string[] {
+  if (program !== undefined) return [rootfs === undefined ? resolve(program) : program]
+  if (rootfs !== undefined && resolve(rootfs) !== '/') return [defaultProgram]
+  return [process.execPath, ...process.execArgv, resolve(process.argv[1] ?? '')]
+}
+
+function print(result: CriChangeResult, output: 'text' | 'json', io: Io): void {
+  io.stdout.write(output === 'json' ? `${JSON.stringify(result, undefined, 2)}\n` : format(result))
+}
+
+function format({ server, plan, outcome, recovery }: CriChangeResult): string {
+  const lines = recovery === undefined ? [] : [`an interrupted ${recovery.command} was ${recovery.did} first`]
+  if (server === undefined)
+    return `${[...lines, 'cri uninstall: the CRI server is not installed, so nothing had to be changed'].join('\n')}\n`
+  lines.push(`${plan.command}: ${server.listen} in front of ${server.upstream}`)
+  for (const w of plan.warnings) lines.push(`warning: ${w.message} [${w.id}]`)
+  for (const n of [...(recovery?.notices ?? []), ...plan.notices]) lines.push(`note: ${n}`)
+  if (outcome === undefined) {
+    for (const { path, text, link } of plan.writes)
+      lines.push(
+        text === undefined
+          ? `would remove ${path}`
+          : link === true
+            ? `would link ${path} to ${text}`
+            : path === undoPath
+              ? `would write ${path}, the way back`
+              : `would write ${path}:\n${text.trimEnd().replaceAll(/^/gm, '    ')}`,
+      )
+    return `${lines.join('\n')}\n`
+  }
+  for (const path of outcome.written) lines.push(`changed ${path}`)
+  for (const n of outcome.notices) lines.push(n)
+  for (const c of outcome.clusterDone) lines.push(`done in the cluster: ${c}`)
+  for (const c of outcome.clusterLeft) lines.push(`left to do in the cluster: ${c}`)
+  if (outcome.written.length === 0) lines.push('nothing had to be changed')
+  return `${lines.join('\n')}\n`
+}
