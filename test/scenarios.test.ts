@@ -13,14 +13,16 @@ interface Scenario {
   readonly file: string
 }
 
-/** Titles are one literal: `'POD-01 words'`, in single, double or back quotes. */
+/** Of a test or of a check inside a bed; the title is one literal: `test('POD-01 words'`, `name: 'POD-01 words'`. */
 function scenariosIn(file: string): readonly Scenario[] {
   const text = readFileSync(join(lab, file), 'utf8')
-  return [...text.matchAll(/(['"`])([A-Z]+-\d+[a-z]?) (.+?)\1[,)]/g)].map(([, , id = '', title = '']) => ({
-    id,
-    title,
-    file,
-  }))
+  return [...text.matchAll(/(?:test\(|name:)\s*(['"`])([A-Z]+-\d+) (.+?)\1[,)]/g)].map(
+    ([, , id = '', title = '']) => ({
+      id,
+      title,
+      file,
+    }),
+  )
 }
 
 const files = readdirSync(lab, { recursive: true, encoding: 'utf8' })

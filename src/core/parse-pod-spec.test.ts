@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { image, manifest, specOf } from '../../test/support/pod-manifest.js'
 import { formatPodProblems, parsePodSpec } from './parse-pod-spec.js'
-import { refusedContainerFields, refusedPodFields, refusedVolumeKinds } from './pod-spec-refused.js'
+import {
+  refusedContainerFields,
+  refusedContainerSecurity,
+  refusedEnvSources,
+  refusedMetadata,
+  refusedMountFields,
+  refusedPodFields,
+  refusedPodSecurity,
+  refusedVolumeKinds,
+} from './pod-spec-refused.js'
 
 const problemsOf = (input: unknown): string[] => {
   const parsed = parsePodSpec(input)
@@ -129,6 +138,34 @@ describe('what is refused', () => {
         `.${key}: is not supported`,
       )
     })
+
+  for (const { place, refused, put } of [
+    { place: 'metadata', refused: refusedMetadata, put: (f: object) => manifest({}, { ...f }) },
+    {
+      place: 'securityContext',
+      refused: refusedPodSecurity,
+      put: (f: object) => manifest({ securityContext: f }),
+    },
+    {
+      place: "a container's securityContext",
+      refused: refusedContainerSecurity,
+      put: (f: object) => withContainer({ securityContext: f }),
+    },
+    {
+      place: 'a mount',
+      refused: refusedMountFields,
+      put: (f: object) => withContainer({ volumeMounts: [{ name: 'v', mountPath: '/v', ...f }] }),
+    },
+    {
+      place: 'a variable',
+      refused: refusedEnvSources,
+      put: (f: object) => withContainer({ env: [{ name: 'A', valueFrom: f }] }),
+    },
+  ])
+    for (const key of Object.keys(refused))
+      test(`${key} of ${place} by name`, () => {
+        expect(problemsOf(put({ [key]: 'x' })).join()).toContain(`.${key}: is not supported`)
+      })
 
   for (const { name, input, says } of [
     { name: 'a list', input: [], says: 'pod: is not an object' },

@@ -123,6 +123,7 @@ describe('the runtime is killed', () => {
       await node().pod(name, { terminationGracePeriodSeconds: 1, containers: [shell('app', forever)] })
     for (const name of names) await running(node(), name)
     const before = await ids(node())
+    const seconds: number[] = []
     for (let i = 0; i < 10; i += 1) {
       await node().containerd.kill('SIGKILL')
       await sleep(300)
@@ -131,10 +132,12 @@ describe('the runtime is killed', () => {
       // A pod that is wanted now proves that the kubelet works with the runtime again.
       await node().pod(`probe${i}`, { terminationGracePeriodSeconds: 0, containers: [shell('app', forever)] })
       await running(node(), `probe${i}`)
-      expect(performance.now() - began).toBeLessThan(10_000)
+      seconds.push((performance.now() - began) / 1000)
+      expect(seconds.at(-1)).toBeLessThan(10)
       await endPods(node(), `probe${i}`)
       expect(await ids(node())).toEqual(before)
     }
+    console.log(`POD-74 back after ${seconds.map((s) => s.toFixed(1)).join(', ')} s`)
     const phases = (await node().pods()).map((p) => p.status.phase)
     expect(phases).toEqual(names.map(() => 'Running'))
     await endPods(node(), ...names)

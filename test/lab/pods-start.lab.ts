@@ -3,6 +3,7 @@ import { mkdir, readFile, readlink, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { lacksSysResource } from '../../src/lab/containerd/start.js'
 import { busybox, forever, type PodNode, shell, until } from '../kubelet-pods/node.js'
 import { endPods, running, useNode } from '../kubelet-pods/use-node.js'
 
@@ -316,5 +317,36 @@ describe('what the container sees', () => {
     expect(reason).toBe(true)
     expect(await node().containers('nonroot')).toEqual([])
     await endPods(node(), 'nonroot')
+  })
+})
+
+describe('who is killed first', () => {
+  const scoreOf = async (name: string): Promise<number> =>
+    Number(await readFile(`/proc/${await pidOf(node(), name)}/oom_score_adj`, 'utf8'))
+
+  test('POD-15 oom_score_adj of BestEffort and Burstable pods', async () => {
+    await node().pod('best', { containers: [shell('app', forever)] })
+    await node().pod('burst', {
+      containers: [shell('app', forever, { resources: { requests: { memory: '16Mi' } } })],
+    })
+    await running(node(), 'best')
+    await running(node(), 'burst')
+    expect(await scoreOf('best')).toBe(1000)
+    const score = await scoreOf('burst')
+    expect(score).toBeGreaterThan(2)
+    expect(score).toBeLessThan(1000)
+    await endPods(node(), 'best', 'burst')
+  })
+
+  test('POD-16 oom_score_adj of Guaranteed pods and of sandboxes', async (ctx) => {
+    if (await lacksSysResource())
+      ctx.skip('needs CAP_SYS_RESOURCE: without it nobody may lower a score (restrict_oom_score_adj is set)')
+    const same = { cpu: '50m', memory: '32Mi' }
+    await node().pod('guaranteed', {
+      containers: [shell('app', forever, { resources: { requests: same, limits: same } })],
+    })
+    await running(node(), 'guaranteed')
+    expect(await scoreOf('guaranteed')).toBe(-997)
+    await endPods(node(), 'guaranteed')
   })
 })

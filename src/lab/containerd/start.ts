@@ -60,7 +60,7 @@ export interface PrivateContainerd {
 const capSysResource = 24n
 
 /** Without this capability runc cannot lower a pause container's OOM score. */
-async function lacksSysResource(): Promise<boolean> {
+export async function lacksSysResource(): Promise<boolean> {
   const status = await readFile('/proc/self/status', 'utf8')
   const mask = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)
   return (mask & (1n << capSysResource)) === 0n

@@ -69,7 +69,7 @@ const full = {
 }
 
 /** A copy with a few places changed: dropped, replaced by something odd, renamed, or with edited text. */
-function mutate(value: unknown, random: Random, percent: number): unknown {
+export function mutate(value: unknown, random: Random, percent: number): unknown {
   if (random.chance(percent)) return odd[random.below(odd.length)]
   if (typeof value === 'string') return random.chance(percent) ? mutateText(value, random) : value
   if (Array.isArray(value))
