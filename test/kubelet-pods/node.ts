@@ -31,7 +31,12 @@ export interface NodeOptions {
   /** Lines of KubeletConfiguration. */
   readonly config?: string
   readonly keelsonConfig?: string
+  /** `keelson cri` stands between the kubelet and containerd. Default: what $KEELSON_TEST_THROUGH_CRI says. */
+  readonly throughCri?: boolean
 }
+
+/** Set for a whole run of scenarios, which then go through the CRI server unchanged. */
+export const throughCriVariable = 'KEELSON_TEST_THROUGH_CRI'
 
 export interface Answer {
   readonly status: number
@@ -50,6 +55,7 @@ export class PodNode {
     readonly cgroups: CgroupTree,
     private readonly bundle: Bundle,
     private readonly options: NodeOptions,
+    private readonly between: CriBetween | undefined,
   ) {}
 
   static async create(options: NodeOptions = {}): Promise<PodNode> {
@@ -60,7 +66,10 @@ export class PodNode {
     await mkdir(join(directory, 'manifests'))
     const root = `/keelson-test-${randomBytes(4).toString('hex')}`
     const cgroups = createCgroupTree(readCgroupLayout())
-    return new PodNode(directory, containerd, cri, root, cgroups, await bundleCommand(), options)
+    const bundle = await bundleCommand()
+    const isThrough = options.throughCri ?? process.env[throughCriVariable] === '1'
+    const between = isThrough ? await startBetween(bundle, containerd, directory) : undefined
+    return new PodNode(directory, containerd, cri, root, cgroups, bundle, options, between)
   }
 
   get serverPort(): number {
@@ -97,7 +106,7 @@ address: 127.0.0.1
 port: ${port}
 healthzPort: ${healthPort}
 cgroupRoot: ${this.cgroupRoot}
-containerRuntimeEndpoint: ${this.containerd.endpoint}
+containerRuntimeEndpoint: ${this.between?.endpoint ?? this.containerd.endpoint}
 ${this.options.config ?? ''}`,
     )
     const keelson = join(this.directory, 'keelson.yaml')
@@ -203,6 +212,7 @@ ${this.options.config ?? ''}`,
 
   async close(): Promise<void> {
     await this.stop('SIGKILL')
+    await this.between?.server.end('SIGTERM')
     this.cri.close()
     await this.containerd.close()
     await removeCgroups(this.cgroups, this.cgroupRoot)
@@ -210,6 +220,29 @@ ${this.options.config ?? ''}`,
     await this.bundle.remove()
     await rm(this.directory, { recursive: true, force: true, maxRetries: 3 })
   }
+}
+
+interface CriBetween {
+  readonly endpoint: string
+  readonly server: RunningCommand
+}
+
+async function startBetween(
+  bundle: Bundle,
+  containerd: PrivateContainerd,
+  directory: string,
+): Promise<CriBetween> {
+  const endpoint = `unix://${join(directory, 'cri.sock')}`
+  const server = startCommand([
+    bundle.main,
+    'cri',
+    `--upstream=${containerd.endpoint}`,
+    `--listen=${endpoint}`,
+    `--runtime-config=${join(containerd.dir, 'config.toml')}`,
+    '--port=0',
+  ])
+  await server.says('the CRI server is up')
+  return { endpoint, server }
 }
 
 async function removeCgroups(cgroups: CgroupTree, root: string): Promise<void> {
@@ -221,13 +254,14 @@ export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false> | T | undefined | false,
   timeoutMs = 20_000,
+  pollMs = 100,
 ): Promise<T> {
   const end = performance.now() + timeoutMs
   for (;;) {
     const found = await look()
     if (found !== undefined && found !== false) return found
     if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms: ${what}`)
-    await sleep(100)
+    await sleep(pollMs)
   }
 }
 
