@@ -98,12 +98,7 @@ async function run(signal: AbortSignal): Promise<BenchReport> {
     phases.push(
       await measure(node, `${PODS} pods stop and are forgotten`, async () => {
         for (const name of names) await node.removeManifest(`${name}.yaml`)
-        await until(
-          'all pods have gone',
-          async () => (await node.sandboxes()).length === 0,
-          600_000,
-          POLL_MS,
-        )
+        await until('all pods have gone', async () => (await node.sandboxes()).length === 0, 600_000, POLL_MS)
       }),
     )
     const left = await node.leftovers()
