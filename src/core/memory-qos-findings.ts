@@ -108,6 +108,13 @@ export const unprotectedParent = (path: string, parent: string): Finding => ({
   remedy: `set memory.min of ${parent} (systemd: MemoryMin=) to at least the same`,
 })
 
+export const reservedMissing = (path: string, title: string): Finding => ({
+  id: 'reserved-cgroup-missing',
+  subject: path,
+  message: `${title} is enforced, but its cgroup does not exist: nothing protects those daemons`,
+  remedy: 'create the cgroup (a slice under systemd) and move the daemons into it, or do not enforce it',
+})
+
 export const highBelowUsage = (path: string, high: string, usage: bigint): Finding => ({
   id: 'high-below-usage',
   subject: path,

@@ -3,7 +3,13 @@
 import { parentPath } from '../core/cgroup-path.js'
 import { parseCount } from '../core/kernel-text/digits.js'
 import { createFlatKeyedParser } from '../core/kernel-text/flat-keyed.js'
-import { type Finding, minNearMax, nodeFindings, unprotectedParent } from '../core/memory-qos-findings.js'
+import {
+  type Finding,
+  minNearMax,
+  nodeFindings,
+  reservedMissing,
+  unprotectedParent,
+} from '../core/memory-qos-findings.js'
 import { protectedBytes, type TargetsInput } from '../core/memory-qos-targets.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { PassReport } from './engine.js'
@@ -28,9 +34,19 @@ export class NodeCheck {
         protectedBytes: protectedBytes(report.plan),
         memoryCapacity: input.node.memoryCapacity,
       }),
+      ...this.missing(input, report),
       ...report.observed.filter((o) => o.target.level === 'reserved').flatMap((o) => this.parents(o)),
       ...this.tight(report.observed),
     ]
+  }
+
+  /** The administrator makes these, and a kubelet does not start without; a companion can only say so. */
+  private missing({ memoryQos }: TargetsInput, { observed, plan }: PassReport): readonly Finding[] {
+    if (!memoryQos.enabled) return []
+    const present = new Set(observed.map((o) => o.path))
+    return plan.targets
+      .filter((t) => t.level === 'reserved' && !present.has(t.path))
+      .map((t) => reservedMissing(t.path, t.title))
   }
 
   private parents({ path, files }: Observation): readonly Finding[] {

@@ -26,6 +26,7 @@ import {
   text,
   tiered,
 } from './memory-qos-node.js'
+import { vectorChecks } from './memory-qos-vectors.js'
 
 const amounts = (request: string, limit: string | null) => ({
   requests: { memory: request },
@@ -214,12 +215,25 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'what somebody else resets is put back',
+    name: 'what somebody else resets is put back three times in ten minutes, then reported',
     async run() {
+      for (let i = 0; i < 3; i++) {
+        cgroups.write(kubepods, 'memory.low', '0')
+        const report = await engine().pass(input, { signal })
+        assert.deepEqual([report.writes, report.drifts], [1, 0])
+        await expectPlan(input)
+      }
       cgroups.write(kubepods, 'memory.low', '0')
       const report = await engine().pass(input, { signal })
-      assert.equal(report.writes, 1)
-      await expectPlan(input)
+      assert.deepEqual([report.writes, report.calls, report.drifts], [0, 0, 1])
+      assert.deepEqual(
+        report.findings.map((f) => [f.id, f.subject]),
+        [['drift', kubepods]],
+      )
+      assert.equal(text(kubepods, 'memory.low'), '0')
+      // A value of ours that changes is no drift, and is written again.
+      await become({ memoryQos: none })
+      await become({ memoryQos: tiered })
     },
   },
   {
@@ -235,4 +249,5 @@ export const checks: readonly Check[] = [
       assert.equal(text(kubepods, 'memory.min'), '0')
     },
   },
+  ...vectorChecks,
 ]

@@ -104,7 +104,7 @@ const podOf = (resources: Fields): Pod =>
     status: { qosClass: 'Burstable' },
   })
 
-function settingsWithDefaults(input: Fields): MemoryQosSettings {
+export function settingsWithDefaults(input: Fields): MemoryQosSettings {
   const config = isFields(input['config']) ? input['config'] : {}
   const gate = config['gate'] === true
   const { factor, policy } = effectiveMemoryQos(config, kepMemoryQosRules(gate))

@@ -1,0 +1,123 @@
+// What a pass says about the node: each danger that Memory QoS can meet is found and explained, and nothing else is.
+import { describe, expect, test } from 'vitest'
+import { checkKernel } from '../../src/core/kernel-check.js'
+import { type Finding, type NodeFindingsInput, nodeFindings } from '../../src/core/memory-qos-findings.js'
+import { FakeLog } from '../../src/fakes/log.js'
+import { createMemoryQos } from '../../src/memory-qos/memory-qos.js'
+import { createProcessMetrics } from '../../src/serve/process-metrics.js'
+import { gateOff, hard, type MemoryBed, makePod, mib, startBed, tiered, withKubeReserved } from './bed.js'
+
+const web = makePod('web', { app: { request: '128Mi', limit: '256Mi' } })
+const MiB = 2n ** 20n
+
+const calm: NodeFindingsInput = {
+  memoryQos: hard,
+  controllers: ['cpu', 'memory', 'pids'],
+  kernelMessage: undefined,
+  protectedBytes: 100n * MiB,
+  memoryCapacity: 1000n * MiB,
+}
+const oldKernel = checkKernel({ osrelease: '5.4.0-1-amd64', gate: true, cgroupVersion: 2 })
+const kernelMessage = oldKernel.kind === 'livelock-risk' ? oldKernel.message : 'none'
+
+describe('the node', () => {
+  for (const { name, more, ids } of [
+    { name: 'nothing wrong', more: {}, ids: [] },
+    { name: 'cgroup v1', more: { memoryQos: { ...hard, cgroupVersion: 1 as const } }, ids: ['cgroup-v1'] },
+    {
+      name: 'no memory controller',
+      more: { controllers: ['cpu', 'pids'] },
+      ids: ['memory-controller-missing'],
+    },
+    { name: 'kernel 5.4 with a factor', more: { kernelMessage }, ids: ['kernel-too-old'] },
+    {
+      name: 'kernel 5.4 without memory.high',
+      more: { kernelMessage, memoryQos: { ...hard, factor: undefined } },
+      ids: [],
+    },
+    { name: 'just below 90 %', more: { protectedBytes: 900n * MiB - 1n }, ids: [] },
+    { name: '90 %', more: { protectedBytes: 900n * MiB }, ids: ['protection-near-capacity'] },
+    { name: 'all of it', more: { protectedBytes: 1000n * MiB }, ids: ['protection-near-capacity'] },
+    { name: 'more than all', more: { protectedBytes: 1000n * MiB + 1n }, ids: ['protection-over-capacity'] },
+    {
+      name: 'policy None protects no pods',
+      more: { protectedBytes: 1200n * MiB, memoryQos: { ...hard, policy: 'None' as const } },
+      ids: [],
+    },
+    { name: 'gate off', more: { controllers: [], kernelMessage, memoryQos: gateOff }, ids: [] },
+  ])
+    test(name, () => {
+      const found = nodeFindings({ ...calm, ...more })
+      expect(found.map((f) => f.id)).toEqual(ids)
+      for (const f of found) expect([f.message.length > 20, f.remedy.length > 10]).toEqual([true, true])
+    })
+})
+
+async function findingsOf(bed: MemoryBed, more: { readonly kernelMessage?: string } = {}) {
+  const log = new FakeLog()
+  const metrics = await createProcessMetrics({ processDefaults: false })
+  const memoryQos = createMemoryQos({
+    cgroups: bed.cgroups,
+    runtime: bed.runtime,
+    clock: bed.clock,
+    timeoutMs: 1000,
+    ownsOtherFiles: () => false,
+    log,
+    metrics,
+    event: () => undefined,
+    node: () => bed.input,
+    pods: () => bed.input.pods,
+    signal: new AbortController().signal,
+    ...more,
+  })
+  await memoryQos.passNow()
+  await memoryQos.passNow()
+  const page = (await metrics.text()).body
+  return { findings: memoryQos.findings(), warnings: log.messages('warn'), page }
+}
+
+const idsOf = (findings: readonly Finding[]): readonly string[] => findings.map((f) => f.id)
+
+describe('over a pass', () => {
+  test('a danger is in the log once, in the gauge, and among the findings', async () => {
+    const bed = await startBed(tiered)
+    await bed.run(web)
+    const { findings, page, warnings } = await findingsOf(bed, { kernelMessage })
+    expect(idsOf(findings)).toEqual(['kernel-too-old'])
+    expect(warnings.filter((line) => line.includes('5.9'))).toHaveLength(1)
+    expect(page).toContain('keelson_memory_qos_findings{finding="kernel-too-old"} 1')
+  })
+
+  test('no memory controller: said, and nothing is written', async () => {
+    const bed = await startBed(tiered)
+    await bed.run(web)
+    const { read, controllers } = bed.cgroups
+    bed.cgroups.read = (path, file) =>
+      file.startsWith('memory.') ? undefined : read.call(bed.cgroups, path, file)
+    bed.cgroups.controllers = (path) => controllers.call(bed.cgroups, path)?.filter((c) => c !== 'memory')
+    bed.cgroups.calls.length = 0
+    expect(idsOf((await findingsOf(bed)).findings)).toEqual(['memory-controller-missing'])
+    expect(bed.cgroups.calls).toEqual([])
+    expect(bed.updates).toEqual([])
+  })
+
+  test('cgroup v1: said, and nothing is written', async () => {
+    const bed = await startBed(tiered)
+    await bed.run(web)
+    bed.input = { ...bed.input, memoryQos: { ...tiered, cgroupVersion: 1 } }
+    bed.cgroups.calls.length = 0
+    expect(idsOf((await findingsOf(bed)).findings)).toEqual(['cgroup-v1'])
+    expect(bed.cgroups.calls).toEqual([])
+    expect(bed.updates).toEqual([])
+  })
+
+  test('an enforced reserved cgroup that does not exist', async () => {
+    const bed = await startBed(tiered)
+    bed.input = withKubeReserved(bed.input, '/kube/reserved', '200Mi')
+    const { findings } = await findingsOf(bed)
+    expect(findings).toMatchObject([{ id: 'reserved-cgroup-missing', subject: '/kube/reserved' }])
+    await bed.cgroups.ensure('/kube/reserved')
+    bed.cgroups.kernel.write('/kube', 'memory.min', mib(200))
+    expect(idsOf((await findingsOf(bed)).findings)).toEqual([])
+  })
+})
