@@ -7,13 +7,23 @@ import { cgroupSweep } from './cgroup-sweep/unit.js'
 import { cri } from './cri/unit.js'
 import { memoryPressure } from './memory-pressure/unit.js'
 import { memoryQosPass } from './memory-qos-pass/unit.js'
+import { memoryQosStart } from './memory-qos-start/unit.js'
 import { pods } from './pods/unit.js'
 import { formatReport } from './report.js'
 import { scrape } from './scrape/unit.js'
 import { startup } from './startup/unit.js'
 import type { BenchUnit } from './unit.js'
 
-const units: readonly BenchUnit[] = [cgroupSweep, cri, scrape, startup, memoryPressure, memoryQosPass, pods]
+const units: readonly BenchUnit[] = [
+  cgroupSweep,
+  cri,
+  scrape,
+  startup,
+  memoryPressure,
+  memoryQosPass,
+  memoryQosStart,
+  pods,
+]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -4,9 +4,9 @@
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { build } from 'esbuild'
 import { bedNames } from '../../src/lab/bed.js'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run.js'
+import { bundleForBed } from '../bundle-for-bed.js'
 import type { BenchReport, BenchTarget, BenchUnit } from '../unit.js'
 import { plot } from './plot.js'
 import type { RunResult } from './scene.js'
@@ -15,26 +15,11 @@ const memoryMiB = 1024
 const diskMiB = [700, 1536]
 const timeoutS = 1500
 
-async function bundle(target: string): Promise<void> {
-  await build({
-    entryPoints: [resolve(import.meta.dirname, 'inside.ts')],
-    outfile: target,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    logLevel: 'silent',
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
-  })
-}
-
 async function runInBed(bed: (typeof bedNames)[number], signal: AbortSignal): Promise<readonly RunResult[]> {
   const out = mkdtempSync(join(tmpdir(), 'keelson-pressure-'))
   try {
     const module = join(out, 'inside.mjs')
-    await bundle(module)
+    await bundleForBed(resolve(import.meta.dirname, 'inside.ts'), module)
     const disks = diskMiB.map((mib, i) => {
       const file = join(out, `disk${i}.img`)
       writeFileSync(file, '')

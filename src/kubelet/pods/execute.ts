@@ -54,8 +54,7 @@ export async function act(
       return runCreated(action.id, input, c, signal)
     }
     case 'resize':
-      await resizePod(wanted(i), i.observed, c, signal)
-      return undefined
+      return resizePod(wanted(i), i.observed, c, signal)
     case 'stop-containers':
       await stopContainers(action, i.observed, c, signal)
       return undefined

@@ -38,6 +38,8 @@ export class PodWorker {
   private prepared = false
   private released = false
   private resizedFor = ''
+  /** A smaller limit that waits for usage to fall. */
+  private resizeHold: Hold | undefined
   private observed: ObservedPod
   private waiting: ReadonlyMap<string, Waiting> = new Map()
   private status: PodStatus | undefined
@@ -162,6 +164,7 @@ export class PodWorker {
   private needsResize(): boolean {
     if (this.spec === undefined || this.ending !== undefined || !this.prepared) return false
     if (this.resizedFor === this.amounts(this.spec)) return false
+    if (this.resizeHold !== undefined && this.resizeHold.untilNanos > this.c.clock.nowNanos()) return false
     return this.c.planner.differing(this.spec, this.observed).ids.length > 0
   }
 
@@ -190,12 +193,19 @@ export class PodWorker {
     if (action.kind === 'start-container' || action.kind === 'start-created') this.held(action.name, hold)
     if (action.kind === 'run-sandbox') this.holds.delete('')
     if (action.kind === 'prepare') this.prepared = true
-    if (action.kind === 'resize' && this.spec !== undefined) this.resizedFor = this.amounts(this.spec)
+    if (action.kind === 'resize' && this.spec !== undefined) this.resized(this.spec, hold)
     if (action.kind === 'release') this.released = true
     if (action.kind === 'forget') {
       this.forgotten = true
       this.hooks.onForgotten()
     }
+  }
+
+  private resized(spec: PodSpec, hold: Hold | undefined): void {
+    if (hold === undefined) this.resizedFor = this.amounts(spec)
+    else if (hold.message !== this.resizeHold?.message)
+      this.c.log.warn('a resize waits until less memory is used', { pod: this.name, message: hold.message })
+    this.resizeHold = hold
   }
 
   private held(name: string, hold: Hold | undefined): void {
