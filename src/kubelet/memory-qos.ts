@@ -70,13 +70,14 @@ export async function createKubeletMemoryQos(
     memoryQos,
     nodeCgroups: {
       async apply(specs) {
-        pods.want(specs.map((spec) => spec.pod))
+        const changed = pods.want(specs.map((spec) => spec.pod))
         if (!isSetUp) {
           // What an earlier life of us left behind goes from the bottom, before the levels above are touched.
           await memoryQos.passNow()
           await memoryQos.setUpNode()
           isSetUp = true
         } else await memoryQos.coverPods()
+        if (changed) memoryQos.poke()
       },
     },
   }
@@ -155,10 +156,13 @@ class KnownPods {
 
   constructor(private readonly i: Pick<KubeletMemoryQosInput, 'cgroups' | 'config' | 'driver'>) {}
 
-  want(pods: readonly Pod[]): void {
-    for (const pod of this.wanted ?? []) this.leaving.set(cgroupUid(pod), pod)
+  /** Whether a pod that was wanted before has changed or is not wanted any more. */
+  want(pods: readonly Pod[]): boolean {
+    const before = this.wanted ?? []
+    for (const pod of before) this.leaving.set(cgroupUid(pod), pod)
     for (const pod of pods) this.leaving.delete(cgroupUid(pod))
     this.wanted = pods
+    return before.some((pod) => !pods.includes(pod))
   }
 
   now(): readonly Pod[] | undefined {

@@ -11,9 +11,8 @@ import { resizePod } from './resize.js'
 const MiB = 2 ** 20
 const path = '/kubepods/burstable/podu1'
 const id = 'c'.repeat(64)
-const limit = 64 * MiB
 
-async function bed() {
+async function bed(limit = 64 * MiB) {
   const cgroups = new FakeCgroupTree()
   await cgroups.ensure(`${path}/${id}`)
   const updates: unknown[] = []
@@ -21,7 +20,7 @@ async function bed() {
     containers: [{ name: 'app', image, resources: { limits: { memory: String(limit) } } }],
   })
   const planner = {
-    podCgroup: () => ({ path, values: { 'memory.max': String(limit) } }),
+    podCgroup: () => ({ path, values: { 'memory.max': limit === 0 ? 'max' : String(limit) } }),
     resources: () => ({ memoryLimitInBytes: BigInt(limit) }),
     differing: () => ({ ids: [id], unknown: false }),
   } as unknown as Planner
@@ -45,11 +44,11 @@ async function bed() {
       },
       new AbortController().signal,
     )
-  return { cgroups, updates, resize }
+  return { cgroups, limit, updates, resize }
 }
 
 test('usage below the new limit: the pod, then its container', async () => {
-  const { cgroups, resize, updates } = await bed()
+  const { cgroups, limit, resize, updates } = await bed()
   cgroups.kernel.setText(path, 'memory.current', String(limit))
   cgroups.kernel.setText(`${path}/${id}`, 'memory.current', String(limit - 1))
   expect(await resize()).toBeUndefined()
@@ -57,12 +56,20 @@ test('usage below the new limit: the pod, then its container', async () => {
   expect(updates).toMatchObject([{ containerId: id, linux: { memoryLimitInBytes: BigInt(limit) } }])
 })
 
+test('no limit any more: the one that is there is taken away', async () => {
+  const { cgroups, resize, updates } = await bed(0)
+  cgroups.kernel.write(path, 'memory.max', '4096')
+  expect(await resize()).toBeUndefined()
+  expect(cgroups.kernel.text(path, 'memory.max')).toBe('max')
+  expect(updates).toMatchObject([{ linux: { memoryLimitInBytes: -1n } }])
+})
+
 for (const [what, at] of [
   ['the pod', path],
   ['container app', `${path}/${id}`],
 ] as const)
   test(`${what} uses more than the new limit: nothing changes, and it waits`, async () => {
-    const { cgroups, resize, updates } = await bed()
+    const { cgroups, limit, resize, updates } = await bed()
     cgroups.kernel.setText(at, 'memory.current', String(limit + 4096))
     expect(await resize()).toMatchObject({
       reason: 'ResizeDeferred',

@@ -38,8 +38,10 @@ export async function resizePod(
     })
     // The score of a running process is not the runtime's to change any more.
     const { oomScoreAdj: _, ...changeable } = linux
+    // -1 takes a limit away; 0 would leave the one that is there.
+    const memoryLimitInBytes = linux.memoryLimitInBytes === 0n ? -1n : linux.memoryLimitInBytes
     await c.runtime.updateContainerResources(
-      { containerId: id, linux: changeable },
+      { containerId: id, linux: { ...changeable, memoryLimitInBytes } },
       { timeoutMs: c.timeoutMs, signal },
     )
   }
