@@ -1,11 +1,9 @@
-// A node for the scrape benchmark: real cgroups of pods with two containers each, every one with a sleeping process, and
-// a runtime that only lists them.
+// Pods for the scrape benchmark: real cgroups with two containers each, every one with a sleeping process, and what a
+// runtime would list of them.
 
 import type { Hierarchy } from '../../src/adapters/cgroups/hierarchy.js'
 import type { CgroupFsTree } from '../../src/adapters/cgroups/tree.js'
-import { fail } from '../../src/core/errors.js'
 import { Container, ContainerState, PodSandbox } from '../../src/cri-api/api.js'
-import type { CriClient } from '../../src/ports/runtime.js'
 import type { LineProcess } from '../cgroup-sweep/floor.js'
 
 export interface BenchPod {
@@ -48,13 +46,19 @@ export async function makeCgroups(
   await holder.next()
 }
 
-/** Lists; every other call is unknown to it. */
-export function listingRuntime(pods: readonly BenchPod[]): CriClient {
+/** What a runtime lists of them, with the labels that a kubelet gives. */
+export function listed(pods: readonly BenchPod[]): { items: PodSandbox[]; containers: Container[] } {
+  const labels = ({ index, uid }: BenchPod) => ({
+    'io.kubernetes.pod.name': `pod-${index}`,
+    'io.kubernetes.pod.namespace': 'bench',
+    'io.kubernetes.pod.uid': uid,
+  })
   const items = pods.map((pod) =>
     PodSandbox.fromPartial({
       id: pod.sandboxId,
       metadata: { name: `pod-${pod.index}`, namespace: 'bench', uid: pod.uid },
       createdAt: 1n,
+      labels: labels(pod),
     }),
   )
   const containers = pods.flatMap((pod) =>
@@ -66,30 +70,9 @@ export function listingRuntime(pods: readonly BenchPod[]): CriClient {
         image: { image: 'registry.example/team/application:1.2.3' },
         state: ContainerState.CONTAINER_RUNNING,
         createdAt: 1n,
+        labels: { ...labels(pod), 'io.kubernetes.container.name': `container-${i}` },
       }),
     ),
   )
-  const answers: Readonly<Record<string, unknown>> = {
-    listPodSandbox: { items },
-    listContainers: { containers },
-    status: { info: {} },
-  }
-  const service = new Proxy(
-    {},
-    {
-      get: (_target, name: string) => async () => {
-        if (name in answers) return answers[name]
-        throw fail('runtime.unimplemented', `call ${name}`)
-      },
-    },
-  )
-  return {
-    endpoint: 'bench',
-    socketPath: 'bench',
-    state: 'ready',
-    onState: () => () => {},
-    close() {},
-    runtime: service,
-    image: service,
-  } as unknown as CriClient
+  return { items, containers }
 }

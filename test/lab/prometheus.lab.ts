@@ -22,6 +22,8 @@ const gate = (on: boolean): string[] => [`--feature-gates=PodAndContainerStatsFr
 /** Above its quota, so that it is throttled; writes to the disk, so that there is I/O. */
 const busy =
   'trap "exit 0" TERM; while :; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; dd if=/dev/zero of=/f bs=64k count=4 conv=fsync 2>/dev/null; sleep 0.2; done'
+const calm =
+  'trap "exit 0" TERM; while :; do dd if=/dev/zero of=/f bs=64k count=1 conv=fsync 2>/dev/null; sleep 1; done'
 const limits = { resources: { limits: { cpu: '20m', memory: '64Mi' } } }
 const pods = ['steady', 'restarted']
 const jobs = ['kubelet', 'kubelet-stamped', 'resource', 'resource-stamped']
@@ -63,7 +65,7 @@ describe.sequential('a kubelet that Prometheus scrapes', () => {
     node = await PodNode.create()
     await node.start(gate(true))
     for (const name of pods)
-      await node.pod(name, { containers: [shell('app', busy, limits), shell('idle', busy)] })
+      await node.pod(name, { containers: [shell('app', busy, limits), shell('calm', calm)] })
     for (const name of pods) await running(node, name)
     exporter = await startPodInfo()
     const address = exporter.address()
@@ -106,7 +108,10 @@ describe.sequential('a kubelet that Prometheus scrapes', () => {
   }, async () => {
     await until(
       'every target was scraped',
-      async () => (await prometheus.targets()).every((t) => t.health === 'up'),
+      async () => {
+        const targets = await prometheus.targets()
+        return targets.length > jobs.length && targets.every((t) => t.health === 'up')
+      },
       40_000,
     )
     await sleep(12_000)
