@@ -1,12 +1,21 @@
 // Pods that are not ordinary Linux processes: Windows (process-isolated and Hyper-V), and virtual machines on Linux.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { expectGolden } from '../../test/support/golden.js'
 import { indentJson } from '../../test/support/indent-json.js'
-import { createStatsBed, hexId, type StatsBed, text } from '../../test/support/stats-bed.js'
+import { createStatsBed, hexId, noFiles, type StatsBed, text } from '../../test/support/stats-bed.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
+import { createClock } from '../adapters/clock/clock.js'
+import { createCriClient } from '../adapters/cri/client.js'
+import { createProcfs } from '../adapters/procfs/procfs.js'
 import { Container, ContainerState, ContainerStats, PodSandbox, PodSandboxStats } from '../cri-api/api.js'
+import { startFakeRuntime } from '../fakes/cri/fake-runtime.js'
 import { vmHandler, vmPodStats, vmStatus, windowsPodStats } from '../fakes/cri/shapes.js'
+import { FakeLog } from '../fakes/log.js'
+import { createProcessMetrics } from '../serve/process-metrics.js'
 import { createCpuHistory } from './cpu-history.js'
+import { createStats } from './create-stats.js'
 import { criStatsSample } from './cri-stats.js'
 import { buildInventory } from './inventory.js'
 import { formatJson } from './json.js'
@@ -15,6 +24,7 @@ import { buildResourceMetrics } from './resource-metrics.js'
 import { noUsage } from './sum-usage.js'
 import { buildSummary } from './summary.js'
 
+const goldens = join(import.meta.dirname, '../../test/golden')
 const now = 1_790_000_000_000_000_000n
 
 const node: NodeSample = {
@@ -92,6 +102,43 @@ describe('Windows', () => {
     expectGolden('stats/windows-summary.json', indentJson(formatJson(summary)))
     const resource = buildResourceMetrics({ node, pods: sample.pods, failed: false })
     expectGolden('stats/windows-resource.txt', resource)
+  })
+
+  test('over a socket, without cgroups: the runtime is the only source, and nothing else is made up', async () => {
+    const { sandbox, container } = listed(hexId('a', 1), hexId('c', 1), 'iis', 'runhcs-wcow-process')
+    const runtime = await startFakeRuntime({
+      ListPodSandbox: { value: { items: [sandbox] } },
+      ListContainers: { value: { containers: [container] } },
+      ListPodSandboxStats: { value: { stats: [PodSandboxStats.fromPartial(windowsPodStats('iis', now))] } },
+    })
+    const client = createCriClient(runtime.endpoint)
+    const stats = createStats({
+      nodeName: 'win1',
+      client,
+      procfs: createProcfs({ proc: '/nonexistent', sys: '/nonexistent' }),
+      files: noFiles,
+      clock: createClock(),
+      log: new FakeLog(),
+      metrics: await createProcessMetrics({ processDefaults: false }),
+      fromCri: true,
+    })
+    const stop = new AbortController()
+    const running = stats.run(stop.signal)
+    try {
+      const lines = text(await stats.resource(1_500)).split('\n')
+      const golden = readFileSync(join(goldens, 'stats/windows-resource.txt'), 'utf8').split('\n')
+      const ofPod = (all: string[]) => all.filter((l) => l.includes('pod="iis"'))
+      expect(ofPod(lines)).toEqual(ofPod(golden))
+      expect(ofPod(lines).length).toBeGreaterThan(3)
+      expect(stats.describe().stats).toEqual({ source: 'cri', runtime: 'in-use' })
+      // containerd has no metrics RPCs on Windows.
+      expect(text(await stats.cadvisor(0))).not.toContain('pod="iis"')
+    } finally {
+      stop.abort(new Error('over'))
+      await running
+      client.close()
+      await runtime.close()
+    }
   })
 })
 
