@@ -21,8 +21,11 @@ export interface StepPlace {
   readonly containerId: string | undefined
 }
 
+/** Huge page sizes of all architectures, as the kernel's files name them; those that are not here have no file. */
+const hugePages = ['64KB', '1MB', '2MB', '16MB', '32MB', '512MB', '1GB', '2GB', '16GB']
+
 /** Whoever tunes these must find them as they were. */
-const watched = [
+const watched: readonly string[] = [
   'memory.min',
   'memory.low',
   'memory.high',
@@ -32,7 +35,10 @@ const watched = [
   'cpu.max',
   'pids.max',
   'io.weight',
-] as const
+  'cpuset.cpus',
+  'cpuset.mems',
+  ...hugePages.flatMap((size) => [`hugetlb.${size}.max`, `hugetlb.${size}.rsvd.max`]),
+]
 
 const readText = (cgroups: Hands['cgroups'], path: CgroupPath, file: string): string | undefined => {
   const bytes = cgroups.read(path, file)
@@ -49,7 +55,8 @@ export async function carryOut(hands: Hands, step: WriteStep, place: StepPlace):
   else await updateContainer(hands, place.containerId, step.values)
   for (const { file, before } of foreign) {
     const after = before === undefined ? undefined : readText(cgroups, place.path, file)
-    if (before !== undefined && after !== undefined && after !== before)
+    // Nothing written is nothing tuned.
+    if (before !== undefined && before !== '' && after !== undefined && after !== before)
       cgroups.write(place.path, file, before)
   }
   return Object.entries(step.values)

@@ -18,8 +18,12 @@ export async function openApiAccess(kubeconfig: string | undefined): Promise<Api
     else config.loadFromFile(kubeconfig)
     const cluster = config.getCurrentCluster()
     if (cluster === null) throw new Error('its current context names no cluster')
+    const server = new URL(cluster.server)
+    // The library refuses each request later; a person learns it at the start.
+    if (server.protocol === 'http:' && !cluster.skipTLSVerify)
+      throw new Error('its server is plain HTTP; use https, or say insecure-skip-tls-verify for a test')
     return {
-      server: new URL(cluster.server),
+      server,
       async credentials() {
         const options: RequestOptions = {}
         await config.applyToHTTPSOptions(options)

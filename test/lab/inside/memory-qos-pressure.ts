@@ -8,10 +8,15 @@ import { parseFlatKeyed } from '../../../src/core/kernel-text/flat-keyed.js'
 import type { MemoryQosSettings } from '../../../src/core/memory-qos-settings.js'
 import type { Pod } from '../../../src/core/pod.js'
 import { ContainerState } from '../../../src/cri-api/api.js'
+import { FakeLog } from '../../../src/fakes/log.js'
+import { createMemoryQos } from '../../../src/memory-qos/memory-qos.js'
+import type { MemoryQosEvent } from '../../../src/memory-qos/report.js'
+import { createProcessMetrics } from '../../../src/serve/process-metrics.js'
 import type { Check } from '../../support/check.js'
 import {
   cgroups,
   client,
+  clock,
   containerPath,
   gateOff,
   hard,
@@ -60,6 +65,37 @@ const hogPod = (name: string): Pod =>
   podOf(name, {
     containers: [{ name: 'hog', resources: { requests: { memory: '16Mi' }, limits: { memory: '256Mi' } } }],
   })
+
+/** Memory QoS as a kubelet holds it, for what it says about a pod. */
+async function watchedBy(pod: Pod) {
+  const events: MemoryQosEvent[] = []
+  const metrics = await createProcessMetrics({ processDefaults: false })
+  const memoryQos = createMemoryQos({
+    cgroups,
+    runtime: client().runtime,
+    clock,
+    timeoutMs: 60_000,
+    ownsOtherFiles: () => false,
+    log: new FakeLog(),
+    metrics,
+    event: (e) => events.push(e),
+    node: () => nodeInput(halfway),
+    pods: () => [pod],
+    signal,
+  })
+  const labels = `{namespace="lab",pod="${pod.name}",container="hog"}`
+  const throttled = async (): Promise<number> => {
+    const { body } = await metrics.text()
+    const start = `kubelet_memory_qos_throttle_events_total${labels} `
+    return Number(
+      body
+        .split('\n')
+        .find((line) => line.startsWith(start))
+        ?.slice(start.length),
+    )
+  }
+  return { memoryQos, events, throttled }
+}
 
 async function startHog(name: string, swapLimit: bigint): Promise<{ pod: LabPod; path: string; id: string }> {
   const pod = await startPod(hogPod(name), {
@@ -137,9 +173,14 @@ export const checks: readonly Check[] = [
     timeoutMs: 120_000,
     async run() {
       const { pod, path, id } = await startHog('hog', 0n)
+      const watched = await watchedBy(pod.pod)
+      await watched.memoryQos.passNow()
+      const told = { events: watched.events.length, counter: await watched.throttled() }
       for (const end = Date.now() + 60_000; count(path, 'memory.events', 'high') <= 100; await sleep(250))
         assert.ok(Date.now() < end, `high rose to ${count(path, 'memory.events', 'high')} only`)
+      await watched.memoryQos.passNow()
       await sleep(3000)
+      await watched.memoryQos.passNow()
       const events = counts(path, 'memory.events')
       const resident = count(path, 'memory.stat', 'anon')
       const started = Date.now()
@@ -152,6 +193,14 @@ export const checks: readonly Check[] = [
       assert.ok(Math.abs(resident - high) <= high / 10, `${resident} of ${high}`)
       assert.ok(answeredMs < 5000, `${answeredMs} ms`)
       assert.notEqual(status?.exitCode, 137)
+      // An event with the first throttle and no second one; the counter goes on.
+      assert.deepEqual(told, { events: 0, counter: 0 })
+      assert.deepEqual(
+        watched.events.map((e) => [e.reason, e.pod?.namespace, e.pod?.name]),
+        [['MemoryThrottled', 'lab', 'hog']],
+      )
+      const counted = await watched.throttled()
+      assert.ok(counted > 100 && counted <= Number(events.get('high')), String(counted))
       return { high: events.get('high'), residentShare: resident / high, answeredMs }
     },
   },
