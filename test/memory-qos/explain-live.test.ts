@@ -1,16 +1,20 @@
-// The text of `keelson explain --live`, from a node in memory to what a person reads.
+// `keelson explain --live`, from a node in memory to what a person reads: the text alone, and the command over HTTPS.
 import { expect, test } from 'vitest'
 import { renderLive } from '../../src/cli/explain/live.js'
+import type { Io } from '../../src/cli/io.js'
+import { startNodeServer } from '../../src/cli/node-server.js'
+import { run } from '../../src/cli/program.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import { createMemoryQos } from '../../src/memory-qos/memory-qos.js'
+import { memoryQosEndpoint } from '../../src/serve/endpoints/memory-qos.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
-import { makePod, mib, startBed, tiered } from './bed.js'
+import { settingsIn, temporaryDirectory } from '../e2e/serve/start.js'
+import { type MemoryBed, makePod, mib, startBed, tiered } from './bed.js'
 
-test('intended, written, effective, and who caps', async () => {
-  const bed = await startBed(tiered)
-  const web = makePod('web', { app: { request: '128Mi', limit: '256Mi' } })
-  await bed.run(web)
-  const memoryQos = createMemoryQos({
+const web = makePod('web', { app: { request: '128Mi', limit: '256Mi' } })
+
+const hold = async (bed: MemoryBed) =>
+  createMemoryQos({
     cgroups: bed.cgroups,
     runtime: bed.runtime,
     clock: bed.clock,
@@ -23,6 +27,11 @@ test('intended, written, effective, and who caps', async () => {
     pods: () => bed.input.pods,
     signal: new AbortController().signal,
   })
+
+test('intended, written, effective, and who caps', async () => {
+  const bed = await startBed(tiered)
+  await bed.run(web)
+  const memoryQos = await hold(bed)
   await memoryQos.passNow()
   const app = bed.containerPath(web, 'app')
   for (const path of ['/kubepods', '/kubepods/burstable', '/kubepods/burstable/poduid-web', app])
@@ -42,4 +51,51 @@ test('intended, written, effective, and who caps', async () => {
 
 test('nothing yet is said so', () => {
   expect(renderLive({ rows: [], findings: [] })).toContain('has not made a pass yet')
+})
+
+test('the command asks the process over HTTPS: one pod and its ancestors, findings, JSON', async () => {
+  const bed = await startBed(tiered)
+  await bed.run(web)
+  await bed.run(makePod('other', { app: { request: '64Mi' } }))
+  bed.ignoresUnified = true
+  const memoryQos = await hold(bed)
+  await memoryQos.passNow()
+  const directory = temporaryDirectory()
+  const server = await startNodeServer({
+    settings: settingsIn(directory.path, 'companion'),
+    endpoints: [memoryQosEndpoint(memoryQos)],
+    configz: () => ({ kubeletconfig: {}, keelson: {} }),
+    metrics: await createProcessMetrics({ processDefaults: false }),
+    log: new FakeLog(),
+  })
+  try {
+    const explain = async (...args: readonly string[]): Promise<string> => {
+      let text = ''
+      const sink = {
+        write: (piece: string) => {
+          text += piece
+          return true
+        },
+      }
+      const io: Io = { stdout: sink, stderr: sink, stdin: process.stdin, env: {}, exitCode: 0 }
+      const reach = [
+        `--server=${server.url}`,
+        `--token-file=${directory.path}/token`,
+        `--certificate=${directory.path}/pki/companion.crt`,
+      ]
+      await run(['explain', '--live', ...args, ...reach], io)
+      return text
+    }
+    const shown = await explain('web')
+    expect(shown).toContain('container app of default/web')
+    expect(shown).not.toContain('default/other')
+    expect(shown).toMatch(/finding unified-ignored: .*containerd 1\.6/)
+    const json = JSON.parse(await explain('-o', 'json')) as {
+      readonly rows: readonly { pod: string | null }[]
+    }
+    expect(new Set(json.rows.map((row) => row.pod))).toEqual(new Set([null, 'default/web', 'default/other']))
+  } finally {
+    await server.close()
+    directory.remove()
+  }
 })
