@@ -1,4 +1,5 @@
 // The road of every call through the CRI server. The list is the documentation.
+import { grpcCode } from '../core/grpc-codes.js'
 import type { CallEnding, CallHandler, ServerCall } from '../ports/cri-calls.js'
 import type { Services } from './services.js'
 import { accessLog } from './steps/access-log.js'
@@ -13,7 +14,7 @@ export type Step = (services: Services) => (call: ServerCall, next: CallHandler)
 export const steps: readonly Step[] = [deadline, accessLog, callMetrics, answerLocally, passThrough]
 
 const unimplemented: CallHandler = (call) =>
-  call.refuse({ code: 12, message: `keelson: nobody answers ${call.path}` })
+  call.refuse({ code: grpcCode.unimplemented, message: `keelson: nobody answers ${call.path}` })
 
 export const createChain = (services: Services, list: readonly Step[] = steps): CallHandler =>
   list

@@ -1,6 +1,7 @@
 // `--mode observe`: the answer of the runtime as it is, and a note of the RPCs and fields that it lacks.
+
+import { grpcCode } from '../core/grpc-codes.js'
 import type { CallEnding, ServerCall } from '../ports/cri-calls.js'
-import { codes } from './codes.js'
 import type { CriMethod } from './methods/method.js'
 import type { Services } from './services.js'
 
@@ -11,11 +12,11 @@ export async function observe(
 ): Promise<CallEnding> {
   if (method.streams === true) {
     const ending = await call.passOn()
-    if (ending.code === codes.unimplemented) table.noteMissing(call.path)
+    if (ending.code === grpcCode.unimplemented) table.noteMissing(call.path)
     return ending
   }
   const answer = await call.ask()
-  if (answer.code === codes.unimplemented) table.noteMissing(call.path)
+  if (answer.code === grpcCode.unimplemented) table.noteMissing(call.path)
   if (answer.message !== undefined && method.missingFields !== undefined)
     try {
       for (const field of method.missingFields(answer.message)) table.noteMissing(call.path, field)

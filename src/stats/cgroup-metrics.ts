@@ -82,16 +82,19 @@ function writeOpaque(
   for (const c of containers) writeUsage(containerRow(o.rows, info, c.info, ''), c.usage)
 }
 
-export const cgroupMetrics = (
-  { pods, opaque, stats: { timeNanos, missing } }: CgroupSweep,
+/** All series of one sweep, row by row, to whoever takes them. */
+export function writeSweep(
+  { pods, opaque }: Pick<CgroupSweep, 'pods' | 'opaque'>,
+  write: RowWriter,
   o: CgroupMetricsOptions,
-): MetricsSample => ({
+): void {
+  for (const pod of pods) writePod(pod, write, o)
+  for (const pod of opaque) writeOpaque(pod, write, o)
+}
+
+export const cgroupMetrics = (sweep: CgroupSweep, o: CgroupMetricsOptions): MetricsSample => ({
   source: 'cgroup',
-  timeNanos,
-  missing,
-  write(into) {
-    const write = createRowWriter(into, o.switches)
-    for (const pod of pods) writePod(pod, write, o)
-    for (const pod of opaque) writeOpaque(pod, write, o)
-  },
+  timeNanos: sweep.stats.timeNanos,
+  missing: sweep.stats.missing,
+  write: (into) => writeSweep(sweep, createRowWriter(into, o.switches), o),
 })

@@ -44,6 +44,8 @@ export interface CgroupSourceOptions {
   readonly isOpaque: (pod: PodInfo) => boolean
   /** What the runtime last said of a container, for those pods. */
   readonly runtimeUsage: (containerId: string) => Usage | undefined
+  /** Default: rates span two sweeps. */
+  readonly history?: CpuHistory
 }
 
 export interface CgroupSource {
@@ -56,7 +58,7 @@ const PODS_A_TURN = 8
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 export function createCgroupSource(o: CgroupSourceOptions): CgroupSource {
-  const history = createCpuHistory()
+  const history = o.history ?? createCpuHistory()
   const hostNetwork = o.procfs.networkNamespace()
   return {
     async sweep(inventory, signal) {

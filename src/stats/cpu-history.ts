@@ -9,6 +9,30 @@ export interface CpuHistory {
   sweep(): void
 }
 
+interface Spaced {
+  readonly now: CpuReading
+  readonly before: CpuReading | undefined
+}
+
+/** For readers that come when they like: no rate spans less than this, however close two readings are. */
+export function createSpacedHistory(leastNanos: bigint): CpuHistory {
+  let kept = new Map<string, Spaced>()
+  let seen = new Map<string, Spaced>()
+  return {
+    exchange(key, now) {
+      const last = kept.get(key)
+      if (now === undefined) return last?.now
+      const isApart = last === undefined || now.timeNanos - last.now.timeNanos >= leastNanos
+      seen.set(key, isApart ? { now, before: last?.now } : last)
+      return isApart ? last?.now : last.before
+    },
+    sweep() {
+      kept = seen
+      seen = new Map()
+    },
+  }
+}
+
 export function createCpuHistory(): CpuHistory {
   let before = new Map<string, CpuReading>()
   let current = new Map<string, CpuReading>()

@@ -31,6 +31,8 @@ export interface FilesystemKeeper {
   node(): NodeFilesystems
   pods(): PodFilesystems
   containerFs(id: string): ContainerFs | undefined
+  /** The writable layer of a container, as the runtime told it. */
+  layer(id: string): LayerUsage | undefined
   /** What the runtime said of a container besides its layer. */
   runtimeUsage(id: string): Usage | undefined
   /** Rises with each round. */
@@ -185,6 +187,7 @@ export function createFilesystemKeeper(o: FilesystemKeeperOptions): FilesystemKe
       if (layer === undefined || capacity === undefined) return undefined
       return { ...layerUsage(layer), device: extraLabels({ device: capacity.device }) }
     },
+    layer: (id) => state.layers.get(id),
     runtimeUsage: (id) => state.usage.get(id),
     get version() {
       return version

@@ -29,16 +29,22 @@ export function decideSwitches({ disable = [], enable = [], rows = {} }: SwitchR
 export const unknownFamilies = ({ disable = [], enable = [] }: SwitchRequest = {}): readonly string[] =>
   [...disable, ...enable].filter((name) => familyOf(name) === undefined)
 
+/** Not switched off, and a family that rows of this kind have. */
+export const isShown = (
+  { kind }: Row,
+  family: Family,
+  { disabledFamilies }: Pick<Switches, 'disabledFamilies'>,
+): boolean =>
+  !((kind === 'pod' || kind === 'slice') && family.level === 'container') &&
+  !disabledFamilies.has(family.name)
+
 export type RowWriter = (row: Row, timeNanos: bigint, emitAll: (emit: Emit) => void) => void
 
 export const createRowWriter =
-  (into: Exposition, { disabledFamilies }: Switches): RowWriter =>
+  (into: Exposition, switches: Switches): RowWriter =>
   (row, timeNanos, emitAll) => {
     const time = formatTimestamp(timeNanos)
-    const isGroup = row.kind === 'pod' || row.kind === 'slice'
-    emitAll((family: Family, value, extra) => {
-      if (isGroup && family.level === 'container') return
-      if (disabledFamilies.has(family.name)) return
-      into.add(family, row.block(extra), value, time)
+    emitAll((family, value, extra) => {
+      if (isShown(row, family, switches)) into.add(family, row.block(extra), value, time)
     })
   }

@@ -10,7 +10,10 @@ export interface Handlers {
 }
 
 /** Asked once for each life of the runtime. */
-export function createHandlers({ client, listTimeoutMs = 5_000 }: StatsOptions): Handlers {
+export function createHandlers({
+  client,
+  listTimeoutMs = 5_000,
+}: Pick<StatsOptions, 'client' | 'listTimeoutMs'>): Handlers {
   let opaque: ReadonlySet<string> | undefined
   return {
     async refresh(signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 // Joins a client's stream with one to the runtime: headers, data and trailers of both directions as they come, at the
 // pace of the slower side. When one side ends early, so does the other.
+
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -8,11 +9,11 @@ import {
   type OutgoingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2'
+import { grpcCode } from '../../core/grpc-codes.js'
 import type { RawMetadata, WholeAnswer } from '../../ports/cri-calls.js'
 import { statusOf, toHeaders } from './proxy-headers.js'
 import type { Link } from './proxy-link.js'
 import type { Reply } from './server-reply.js'
-import { grpcCode } from './server-status.js'
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants
 

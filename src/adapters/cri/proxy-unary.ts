@@ -1,4 +1,5 @@
 // One question to the runtime whose whole answer is wanted before anything is said to the client.
+
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -6,11 +7,11 @@ import {
   type IncomingHttpHeaders,
 } from 'node:http2'
 import { fail } from '../../core/errors.js'
+import { grpcCode } from '../../core/grpc-codes.js'
 import type { RawMetadata, WholeAnswer } from '../../ports/cri-calls.js'
 import { unframeOne } from './proxy-frames.js'
 import { findHeader, statusOf } from './proxy-headers.js'
 import type { Link } from './proxy-link.js'
-import { grpcCode } from './server-status.js'
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants
 

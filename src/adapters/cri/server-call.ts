@@ -10,6 +10,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import { fail, isKeelsonError } from '../../core/errors.js'
+import { grpcCode } from '../../core/grpc-codes.js'
 import type {
   CallEnding,
   GrpcStatus,
@@ -25,7 +26,7 @@ import type { Link } from './proxy-link.js'
 import { joinAnswer, pumpRequest } from './proxy-stream.js'
 import { readWhole } from './proxy-unary.js'
 import { Reply } from './server-reply.js'
-import { grpcCode, responseHeaders, statusHeaders, toStatus } from './server-status.js'
+import { responseHeaders, statusHeaders, toStatus } from './server-status.js'
 import { parseGrpcTimeout } from './server-timeout.js'
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants

@@ -2,22 +2,9 @@
 // runtime never passes here.
 import type { OutgoingHttpHeaders } from 'node:http2'
 import { asKeelsonError, type ErrorCode } from '../../core/errors.js'
+import { grpcCode, grpcCodeNames } from '../../core/grpc-codes.js'
 import type { GrpcStatus } from '../../ports/cri-calls.js'
 import type { RuntimeErrorDetails } from '../../ports/runtime.js'
-
-export const grpcCode = {
-  ok: 0,
-  cancelled: 1,
-  unknown: 2,
-  invalidArgument: 3,
-  deadlineExceeded: 4,
-  notFound: 5,
-  resourceExhausted: 8,
-  failedPrecondition: 9,
-  unimplemented: 12,
-  internal: 13,
-  unavailable: 14,
-} as const
 
 const byError: Partial<Record<ErrorCode, number>> = {
   'request.invalid': grpcCode.invalidArgument,
@@ -36,31 +23,11 @@ const byError: Partial<Record<ErrorCode, number>> = {
   'cgroup.controller-missing': grpcCode.failedPrecondition,
 }
 
-const names = [
-  'OK',
-  'CANCELLED',
-  'UNKNOWN',
-  'INVALID_ARGUMENT',
-  'DEADLINE_EXCEEDED',
-  'NOT_FOUND',
-  'ALREADY_EXISTS',
-  'PERMISSION_DENIED',
-  'RESOURCE_EXHAUSTED',
-  'FAILED_PRECONDITION',
-  'ABORTED',
-  'OUT_OF_RANGE',
-  'UNIMPLEMENTED',
-  'INTERNAL',
-  'UNAVAILABLE',
-  'DATA_LOSS',
-  'UNAUTHENTICATED',
-]
-
 /** An error that carries the runtime's own status gives that one back; everything else goes through the table. */
 export function toStatus(e: unknown): GrpcStatus {
   const error = asKeelsonError(e)
   const { grpcCode: name, grpcMessage } = error.details as Partial<RuntimeErrorDetails>
-  const own = name === undefined ? -1 : names.indexOf(name)
+  const own = name === undefined ? -1 : grpcCodeNames.findIndex((known) => known === name)
   if (error.code === 'runtime.failed' && own > 0) return { code: own, message: grpcMessage ?? error.message }
   return { code: byError[error.code] ?? grpcCode.internal, message: `keelson: ${error.message}` }
 }

@@ -1,6 +1,7 @@
 // RuntimeConfig: the runtime's own answer where it has one; otherwise the driver that we know for certain.
+
+import { grpcCode } from '../../core/grpc-codes.js'
 import { CgroupDriver, RuntimeConfigResponse } from '../../cri-api/api.js'
-import { codes } from '../codes.js'
 import { type CriMethod, runtimePath } from './method.js'
 
 const numbers = { systemd: CgroupDriver.SYSTEMD, cgroupfs: CgroupDriver.CGROUPFS } as const
@@ -9,7 +10,7 @@ export const runtimeConfig: CriMethod = {
   path: runtimePath('RuntimeConfig'),
   async run(call, { findDriver, log, table }) {
     const answer = await call.ask()
-    if (answer.code !== codes.unimplemented) return await call.relay(answer)
+    if (answer.code !== grpcCode.unimplemented) return await call.relay(answer)
     table.noteMissing(call.path)
     const found = await findDriver(call.signal)
     const { evidence } = found

@@ -1,5 +1,7 @@
 // The Stream* RPCs on a runtime that has only the unary ones. Lists that can be asked by sandbox are, so that no single
 // answer of the runtime grows with the node.
+
+import { grpcCode } from '../../core/grpc-codes.js'
 import {
   ListContainerStatsRequest,
   ListContainersRequest,
@@ -9,7 +11,6 @@ import {
 } from '../../cri-api/api.js'
 import { complete } from '../../cri-api/complete.js'
 import type { CallEnding, ServerCall, WholeAnswer } from '../../ports/cri-calls.js'
-import { codes } from '../codes.js'
 import type { Services } from '../services.js'
 import { inOrder } from '../streams/ahead.js'
 import { packItems } from '../streams/pages.js'
@@ -32,7 +33,7 @@ const ask =
   (path: string): AskList =>
   async (call, message) => {
     const answer = await call.ask(message, path)
-    if (answer.message === undefined && answer.code !== codes.ok) throw new Refused(answer)
+    if (answer.message === undefined && answer.code !== grpcCode.ok) throw new Refused(answer)
     return answer.message ?? new Uint8Array()
   }
 
@@ -85,7 +86,7 @@ function streamOver(path: string, list: AskList, split: Split = whole): CriMetho
     path,
     streams: true,
     async run(call, services): Promise<CallEnding> {
-      const passed = await call.passOnUnless(codes.unimplemented)
+      const passed = await call.passOnUnless(grpcCode.unimplemented)
       if (!('refused' in passed)) return passed
       services.table.noteMissing(path)
       const answers = async function* (): AsyncGenerator<Uint8Array> {
@@ -95,7 +96,7 @@ function streamOver(path: string, list: AskList, split: Split = whole): CriMetho
       try {
         return await call.replyStream(packItems(answers()))
       } catch (e) {
-        if (e instanceof Refused && e.answer.code === codes.unimplemented)
+        if (e instanceof Refused && e.answer.code === grpcCode.unimplemented)
           return await call.relay(passed.refused)
         if (e instanceof Refused) return await call.relay(e.answer)
         throw e

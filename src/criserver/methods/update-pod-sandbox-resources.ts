@@ -2,9 +2,9 @@
 // Slices belong to systemd: there the call is answered only when the values are in place already.
 
 import { parentPath } from '../../core/cgroup-path.js'
+import { grpcCode } from '../../core/grpc-codes.js'
 import { isSettled } from '../../core/kernel-text/read-back.js'
 import { UpdatePodSandboxResourcesRequest, UpdatePodSandboxResourcesResponse } from '../../cri-api/api.js'
-import { codes } from '../codes.js'
 import { podValues } from '../unified/pod-values.js'
 import { tryDecode } from '../wire.js'
 import { type CriMethod, runtimePath } from './method.js'
@@ -14,7 +14,7 @@ export const updatePodSandboxResources: CriMethod = {
   async run(call, { cgroups, cgroupFinder, pageSize, log, table }) {
     const request = tryDecode(UpdatePodSandboxResourcesRequest, await call.readMessage())
     const answer = await call.ask()
-    if (answer.code !== codes.unimplemented || request === undefined) return await call.relay(answer)
+    if (answer.code !== grpcCode.unimplemented || request === undefined) return await call.relay(answer)
     table.noteMissing(call.path)
     const sandbox = await cgroupFinder.ofSandbox(request.podSandboxId, call.signal)
     const pod = sandbox === undefined ? undefined : parentPath(sandbox)

@@ -1,31 +1,11 @@
 // What a scripted runtime may say to a call, and the helpers that name the odd cases. A script is a list of
 // answers for one method: one per call, and the last one for every call after it.
+import type { GrpcCodeName } from '../../core/grpc-codes.js'
 import type { DeepPartial, ImageServiceDefinition, RuntimeServiceDefinition } from '../../cri-api/api.js'
 import type { RequestOf, ResponseOf } from '../../ports/runtime.js'
 
-export const grpcCodes = [
-  'OK',
-  'CANCELLED',
-  'UNKNOWN',
-  'INVALID_ARGUMENT',
-  'DEADLINE_EXCEEDED',
-  'NOT_FOUND',
-  'ALREADY_EXISTS',
-  'PERMISSION_DENIED',
-  'RESOURCE_EXHAUSTED',
-  'FAILED_PRECONDITION',
-  'ABORTED',
-  'OUT_OF_RANGE',
-  'UNIMPLEMENTED',
-  'INTERNAL',
-  'UNAVAILABLE',
-  'DATA_LOSS',
-  'UNAUTHENTICATED',
-] as const
-export type GrpcCode = (typeof grpcCodes)[number]
-
 export interface StatusSaid {
-  readonly code: GrpcCode
+  readonly code: GrpcCodeName
   readonly message?: string
   /** Sent as grpc-status-details-bin. */
   readonly statusDetails?: Uint8Array

@@ -1,9 +1,11 @@
 // One answer, played on one HTTP/2 stream in gRPC's framing. Back-pressure is kept: a huge answer waits for
 // its reader.
+
 import { once } from 'node:events'
 import type { ServerHttp2Stream } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { grpcCodes, type Said, type StatusSaid } from './answers.js'
+import { grpcCodeNames } from '../../core/grpc-codes.js'
+import type { Said, StatusSaid } from './answers.js'
 
 export interface Stage {
   readonly stream: ServerHttp2Stream
@@ -30,7 +32,7 @@ const encodeText = (text: string): string =>
     .join('')
 
 const statusHeaders = (s: StatusSaid): Record<string, string> => ({
-  'grpc-status': String(grpcCodes.indexOf(s.code)),
+  'grpc-status': String(grpcCodeNames.indexOf(s.code)),
   ...(s.message === undefined ? {} : { 'grpc-message': encodeText(s.message) }),
   ...(s.statusDetails === undefined
     ? {}

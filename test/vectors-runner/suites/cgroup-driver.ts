@@ -3,7 +3,8 @@
 
 import { deprecatedFallbackLine } from '../../../src/core/decide-driver.js'
 import { asKeelsonError } from '../../../src/core/errors.js'
-import type { AnswerOf, GrpcCode } from '../../../src/fakes/cri/answers.js'
+import type { GrpcCodeName } from '../../../src/core/grpc-codes.js'
+import type { AnswerOf } from '../../../src/fakes/cri/answers.js'
 import { runtimeConfig } from '../../../src/fakes/cri/shapes.js'
 import { configuredDriverIgnoredLine, driverFromCriLine } from '../../../src/kubelet/driver-report.js'
 import type { RunningKubelet } from '../../../src/kubelet/start.js'
@@ -55,7 +56,7 @@ async function runCase(input: Fields): Promise<Fields> {
   const bed = await createKubeletBed({
     os: input.os === 'windows' ? 'windows' : 'linux',
     scripts: {
-      Version: cri.connect === 'ok' ? version : { code: cri.connect as GrpcCode },
+      Version: cri.connect === 'ok' ? version : { code: cri.connect as GrpcCodeName },
       RuntimeConfig: (Array.isArray(cri.calls) ? cri.calls : []).map(answerOf),
     },
   })
@@ -89,7 +90,7 @@ function answerOf(entry: unknown): AnswerOf<'RuntimeConfig'> {
   if (typeof said.enum === 'number') return runtimeConfig.unknownDriver(said.enum)
   if (said.linux === null) return runtimeConfig.absentLinux
   if (isFields(said.linux)) return runtimeConfig.emptyLinux
-  if (typeof said.code === 'string') return { code: said.code as GrpcCode, message: 'scripted' }
+  if (typeof said.code === 'string') return { code: said.code as GrpcCodeName, message: 'scripted' }
   if (said.timeout === true) return { hang: true }
   if (said.transport === true) return { drop: 'before-headers' }
   throw new Error(`the answer ${JSON.stringify(entry)} is not supported`)
