@@ -5,6 +5,9 @@ import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { FindDriver } from './driver/find.js'
+import type { Figures } from './figures/figures.js'
+import type { FindRuntimeName } from './figures/runtime-name.js'
+import type { MetricsSource } from './metrics/source.js'
 import type { RpcTable } from './rpc-table.js'
 import type { CgroupFinder } from './unified/cgroup-of.js'
 import type { UnifiedKeeper } from './unified/keeper.js'
@@ -26,6 +29,9 @@ export interface Services {
   readonly cgroupFinder: CgroupFinder
   readonly unified: UnifiedKeeper
   readonly pageSize: bigint
+  readonly figures: Figures
+  readonly metricsSource: MetricsSource
+  readonly findRuntimeName: FindRuntimeName
   /** Undefined: no HTTP server. */
   readonly metricsUrl: () => string | undefined
 }

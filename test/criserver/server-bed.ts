@@ -5,13 +5,20 @@ import { join } from 'node:path'
 import { createClock } from '../../src/adapters/clock/clock.js'
 import { createCriClient } from '../../src/adapters/cri/client.js'
 import { type CriServer, type CriServerOptions, startCriServer } from '../../src/adapters/cri/server.js'
+import { createProcfs } from '../../src/adapters/procfs/procfs.js'
+import { createStatsFiles } from '../../src/adapters/stats-files/stats-files.js'
 import { createChain } from '../../src/criserver/chain.js'
+import { createFigures } from '../../src/criserver/figures/figures.js'
+import { createRuntimeNameFinder } from '../../src/criserver/figures/runtime-name.js'
+import { createCadvisorText } from '../../src/criserver/metrics/exposition.js'
+import { createMetricsSource } from '../../src/criserver/metrics/source.js'
 import { createRpcTable, type RpcTable } from '../../src/criserver/rpc-table.js'
 import type { Services } from '../../src/criserver/services.js'
 import { createCgroupFinder } from '../../src/criserver/unified/cgroup-of.js'
 import { createUnifiedKeeper } from '../../src/criserver/unified/keeper.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeLog } from '../../src/fakes/log.js'
+import type { Procfs } from '../../src/ports/procfs.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
 
 export interface ServerBed {
@@ -21,12 +28,17 @@ export interface ServerBed {
   readonly table: RpcTable
   readonly errors: unknown[]
   readonly log: FakeLog
+  /** The text of the Prometheus endpoint. */
+  cadvisor(): Promise<string>
   close(): Promise<void>
 }
 
 export async function startServerBed(
   upstream: string,
-  options: Partial<CriServerOptions> & { readonly services?: Partial<Services> } = {},
+  options: Partial<CriServerOptions> & {
+    readonly services?: Partial<Services>
+    readonly procfs?: Procfs
+  } = {},
 ): Promise<ServerBed> {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-criserver-'))
   const table = createRpcTable()
@@ -41,7 +53,15 @@ export async function startServerBed(
       procfs: { cgroupOf: () => undefined },
       cgroupVersion: 'v2',
     })
+  const procfs = options.procfs ?? createProcfs()
+  const clock = createClock()
+  const figures =
+    options.services?.figures ??
+    createFigures({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
   const services: Services = {
+    figures,
+    metricsSource: createMetricsSource({ client, figures, cgroups, procfs }),
+    findRuntimeName: createRuntimeNameFinder(client, log),
     version: 'test',
     client,
     findDriver: async () => ({ kind: 'unknown', reason: 'nobody looked', evidence: [] }),
@@ -59,7 +79,7 @@ export async function startServerBed(
     mode: 'complete',
     table,
     metrics: await createProcessMetrics({ processDefaults: false }),
-    clock: createClock(),
+    clock,
     log,
     ...options.services,
   }
@@ -77,8 +97,10 @@ export async function startServerBed(
     table,
     errors,
     log,
+    cadvisor: async () => new TextDecoder().decode(await createCadvisorText(services).cadvisor(5_000)),
     async close() {
       await server.close(0)
+      figures.close()
       client.close()
       rmSync(dir, { recursive: true, force: true })
     },

@@ -117,6 +117,26 @@ const hostFiles: Readonly<Record<string, string>> = {
   '1/net/dev': '    lo: 5 1 0 0 0 0 0 0 5 1 0 0 0 0 0 0\n  eth0: 900 9 0 0 0 0 0 0 800 8 0 0 0 0 0 0\n',
 }
 
+/** Below `directory`: a cgroup v2 tree and /proc with these pods, and as much of /sys as device names need. */
+export function layOutNode(
+  directory: string,
+  pods: readonly BedPod[],
+): { readonly root: string; readonly proc: string; readonly sys: string } {
+  const root = join(directory, 'cgroup')
+  const proc = join(directory, 'proc')
+  for (const [file, text] of Object.entries(hostFiles)) put(join(proc, file), text)
+  mkdirSync(join(proc, 'self/ns'), { recursive: true })
+  symlinkSync('net:[1]', join(proc, 'self/ns/net'))
+  mkdirSync(join(directory, 'sys/dev/block'), { recursive: true })
+  symlinkSync('../../devices/pci/block/sda', join(directory, 'sys/dev/block/8:0'))
+  put(join(root, 'cpu.stat'), 'usage_usec 900000000\nuser_usec 600000000\nsystem_usec 300000000\n')
+  put(join(root, 'memory.stat'), 'anon 1000000000\nfile 2000000000\ninactive_file 500000000\nactive_file 1\n')
+  put(join(root, 'cgroup.procs'), '1\n2\n')
+  put(join(root, 'io.stat'), '8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0\n')
+  for (const pod of pods) layOutPod(root, proc, pod)
+  return { root, proc, sys: join(directory, 'sys') }
+}
+
 type Answers = Readonly<Record<string, (request: unknown) => unknown>>
 
 /** Methods without an answer are unimplemented, as in an old runtime. */
@@ -187,18 +207,7 @@ export async function createStatsBed({
   answers = {},
 }: BedOptions): Promise<StatsBed> {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-stats-'))
-  const root = join(directory, 'cgroup')
-  const proc = join(directory, 'proc')
-  for (const [file, text] of Object.entries(hostFiles)) put(join(proc, file), text)
-  mkdirSync(join(proc, 'self/ns'), { recursive: true })
-  symlinkSync('net:[1]', join(proc, 'self/ns/net'))
-  mkdirSync(join(directory, 'sys/dev/block'), { recursive: true })
-  symlinkSync('../../devices/pci/block/sda', join(directory, 'sys/dev/block/8:0'))
-  put(join(root, 'cpu.stat'), 'usage_usec 900000000\nuser_usec 600000000\nsystem_usec 300000000\n')
-  put(join(root, 'memory.stat'), 'anon 1000000000\nfile 2000000000\ninactive_file 500000000\nactive_file 1\n')
-  put(join(root, 'cgroup.procs'), '1\n2\n')
-  put(join(root, 'io.stat'), '8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0\n')
-  for (const pod of pods) layOutPod(root, proc, pod)
+  const { root, proc } = layOutNode(directory, pods)
 
   const clock = new FakeClock(startNanos)
   const log = new FakeLog()

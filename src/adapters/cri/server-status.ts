@@ -27,7 +27,7 @@ const byError: Partial<Record<ErrorCode, number>> = {
 export function toStatus(e: unknown): GrpcStatus {
   const error = asKeelsonError(e)
   const { grpcCode: name, grpcMessage } = error.details as Partial<RuntimeErrorDetails>
-  const own = name === undefined ? -1 : grpcCodeNames.findIndex((known) => known === name)
+  const own = name === undefined ? -1 : (grpcCodeNames as readonly string[]).indexOf(name)
   if (error.code === 'runtime.failed' && own > 0) return { code: own, message: grpcMessage ?? error.message }
   return { code: byError[error.code] ?? grpcCode.internal, message: `keelson: ${error.message}` }
 }

@@ -7,14 +7,20 @@ import { startCriServer } from '../../adapters/cri/server.js'
 import { parseToml } from '../../adapters/cri/server-toml.js'
 import { createFiles } from '../../adapters/files/files.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
+import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import { createChain } from '../../criserver/chain.js'
 import { createDriverFinder } from '../../criserver/driver/find.js'
 import { rpcs } from '../../criserver/endpoints.js'
+import { createFigures } from '../../criserver/figures/figures.js'
+import { createRuntimeNameFinder } from '../../criserver/figures/runtime-name.js'
+import { createCadvisorText } from '../../criserver/metrics/exposition.js'
+import { createMetricsSource } from '../../criserver/metrics/source.js'
 import { createRpcTable } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'
 import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
 import { createUnifiedKeeper } from '../../criserver/unified/keeper.js'
 import type { Log } from '../../ports/log.js'
+import { metricsCadvisor } from '../../serve/endpoints/metrics-cadvisor.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { openCgroupFiles } from '../cgroup-files.js'
 import { type NodeServer, startNodeServer } from '../node-server.js'
@@ -41,18 +47,23 @@ export async function startCri(o: CriOptions, log: Log): Promise<RunningCri> {
   const procfs = createProcfs()
   const metrics = await createProcessMetrics()
   const cgroupFinder = createCgroupFinder({ runtime: client.runtime, procfs, cgroupVersion: cgroups.version })
+  const clock = createClock()
+  const figures = createFigures({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
   const served: { url?: string } = {}
   const services: Services = {
     version,
     mode: o.mode,
     table: createRpcTable(),
     metrics,
-    clock: createClock(),
+    clock,
     log,
     client,
     cgroups,
     cgroupFinder,
     pageSize: procfs.pageSize(),
+    figures,
+    metricsSource: createMetricsSource({ client, figures, cgroups, procfs }),
+    findRuntimeName: createRuntimeNameFinder(client, log),
     unified: createUnifiedKeeper({
       cgroups,
       finder: cgroupFinder,
@@ -77,7 +88,17 @@ export async function startCri(o: CriOptions, log: Log): Promise<RunningCri> {
       log,
     }),
   }
-  const closers: (() => void | Promise<void>)[] = [() => client.close(), () => cgroups.close()]
+  const life = new AbortController()
+  const loop = figures.run(life.signal)
+  const closers: (() => void | Promise<void>)[] = [
+    () => client.close(),
+    () => cgroups.close(),
+    async () => {
+      life.abort()
+      figures.close()
+      await loop
+    },
+  ]
   const close = async (): Promise<void> => {
     for (const closer of closers.splice(0).reverse()) await closer()
   }
@@ -118,7 +139,7 @@ async function serveHttp(o: CriOptions, services: Services, log: Log): Promise<N
   if (o.serve.port === 0) return undefined
   return await startNodeServer({
     settings: o.serve,
-    endpoints: [rpcs(services, o.upstream)],
+    endpoints: [rpcs(services, o.upstream), metricsCadvisor(createCadvisorText(services))],
     configz: () => ({
       kubeletconfig: null,
       keelson: {

@@ -1,6 +1,9 @@
 // The RPCs that do more than pass through. Everything else goes by unread.
+import { containerStats, listContainerStats } from './container-stats.js'
 import { createContainer } from './create-container.js'
 import type { CriMethod } from './method.js'
+import { listMetricDescriptors, listPodSandboxMetrics } from './metrics.js'
+import { listPodSandboxStats, podSandboxStats } from './pod-sandbox-stats.js'
 import { removeContainer } from './remove-container.js'
 import { runtimeConfig } from './runtime-config.js'
 import { startContainer } from './start-container.js'
@@ -17,5 +20,11 @@ export const methods: readonly CriMethod[] = [
   removeContainer,
   updateContainerResources,
   updatePodSandboxResources,
+  containerStats,
+  listContainerStats,
+  podSandboxStats,
+  listPodSandboxStats,
+  listMetricDescriptors,
+  listPodSandboxMetrics,
   ...streams,
 ]

@@ -11,17 +11,22 @@ import {
 } from '../../cri-api/api.js'
 import { complete } from '../../cri-api/complete.js'
 import type { CallEnding, ServerCall, WholeAnswer } from '../../ports/cri-calls.js'
+import type { NodeView } from '../figures/node-view.js'
 import type { Services } from '../services.js'
 import { inOrder } from '../streams/ahead.js'
 import { packItems } from '../streams/pages.js'
 import { tryDecode } from '../wire.js'
+import { type Completing, completeAnswer } from './completing.js'
+import { listOfContainerStats } from './container-stats.js'
 import { type CriMethod, imagePath, runtimePath } from './method.js'
+import { podMetricsMessage } from './metrics.js'
+import { listOfPodStats } from './pod-sandbox-stats.js'
 
 /** Questions under way at once. */
 const ahead = 8
 
-/** One question of the unary form. Throws a `Refused` when the runtime does not answer it. */
-export type AskList = (call: ServerCall, message: Uint8Array, services: Services) => Promise<Uint8Array>
+/** How one call puts its questions of the unary form. Throws a `Refused` when the runtime does not answer one. */
+type Begin = (call: ServerCall, services: Services) => (message: Uint8Array) => Promise<Uint8Array>
 
 class Refused extends Error {
   constructor(readonly answer: WholeAnswer) {
@@ -29,13 +34,38 @@ class Refused extends Error {
   }
 }
 
-const ask =
-  (path: string): AskList =>
-  async (call, message) => {
-    const answer = await call.ask(message, path)
-    if (answer.message === undefined && answer.code !== grpcCode.ok) throw new Refused(answer)
-    return answer.message ?? new Uint8Array()
+function messageOf(answer: WholeAnswer): Uint8Array {
+  if (answer.message === undefined && answer.code !== grpcCode.ok) throw new Refused(answer)
+  return answer.message ?? new Uint8Array()
+}
+
+const asking =
+  (path: string): Begin =>
+  (call) =>
+  async (message) =>
+    messageOf(await call.ask(message, path))
+
+/** All pages are completed from one look at the node. */
+const completing =
+  <Q, S>(path: string, how: Completing<Q, S>): Begin =>
+  (call, services) => {
+    let view: Promise<NodeView> | undefined
+    const look = (): Promise<NodeView> => {
+      view ??= services.figures.look(call.signal)
+      return view
+    }
+    return async (request) => {
+      const question = { path, request, ask: () => call.ask(request, path), look, signal: call.signal }
+      const made = await completeAnswer(how, question, services)
+      if ('notFound' in made) return new Uint8Array()
+      return 'message' in made ? made.message : messageOf(made.answer)
+    }
   }
+
+const podMetrics: Begin = (call, services) => async (request) => {
+  const answer = await call.ask(request, runtimePath('ListPodSandboxMetrics'))
+  return (await podMetricsMessage(answer, services, call.signal)) ?? messageOf(answer)
+}
 
 /** The requests that together give what the stream was asked for. */
 type Split = (
@@ -45,9 +75,9 @@ type Split = (
 
 const whole: Split = async (request) => [request]
 
-async function listSandboxes(call: ServerCall, services: Services): Promise<readonly string[]> {
+async function listSandboxes(call: ServerCall): Promise<readonly string[]> {
   const message = ListPodSandboxRequest.encode(ListPodSandboxRequest.fromPartial({})).finish()
-  const listed = await ask(runtimePath('ListPodSandbox'))(call, message, services)
+  const listed = messageOf(await call.ask(message, runtimePath('ListPodSandbox')))
   return ListPodSandboxResponse.decode(listed).items.map((s) => s.id)
 }
 
@@ -81,7 +111,7 @@ const podStatsBySandbox: Split = async (request, sandboxes) => {
   )
 }
 
-function streamOver(path: string, list: AskList, split: Split = whole): CriMethod {
+function streamOver(path: string, begin: Begin, split: Split = whole): CriMethod {
   return {
     path,
     streams: true,
@@ -90,8 +120,8 @@ function streamOver(path: string, list: AskList, split: Split = whole): CriMetho
       if (!('refused' in passed)) return passed
       services.table.noteMissing(path)
       const answers = async function* (): AsyncGenerator<Uint8Array> {
-        const requests = await split(await call.readMessage(), () => listSandboxes(call, services))
-        yield* inOrder(requests, (message) => list(call, message, services), ahead)
+        const requests = await split(await call.readMessage(), () => listSandboxes(call))
+        yield* inOrder(requests, begin(call, services), ahead)
       }
       try {
         return await call.replyStream(packItems(answers()))
@@ -106,18 +136,18 @@ function streamOver(path: string, list: AskList, split: Split = whole): CriMetho
 }
 
 export const streams: readonly CriMethod[] = [
-  streamOver(runtimePath('StreamPodSandboxes'), ask(runtimePath('ListPodSandbox'))),
-  streamOver(runtimePath('StreamContainers'), ask(runtimePath('ListContainers')), containersBySandbox),
+  streamOver(runtimePath('StreamPodSandboxes'), asking(runtimePath('ListPodSandbox'))),
+  streamOver(runtimePath('StreamContainers'), asking(runtimePath('ListContainers')), containersBySandbox),
   streamOver(
     runtimePath('StreamContainerStats'),
-    ask(runtimePath('ListContainerStats')),
+    completing(runtimePath('ListContainerStats'), listOfContainerStats),
     containerStatsBySandbox,
   ),
   streamOver(
     runtimePath('StreamPodSandboxStats'),
-    ask(runtimePath('ListPodSandboxStats')),
+    completing(runtimePath('ListPodSandboxStats'), listOfPodStats),
     podStatsBySandbox,
   ),
-  streamOver(runtimePath('StreamPodSandboxMetrics'), ask(runtimePath('ListPodSandboxMetrics'))),
-  streamOver(imagePath('StreamImages'), ask(imagePath('ListImages'))),
+  streamOver(runtimePath('StreamPodSandboxMetrics'), podMetrics),
+  streamOver(imagePath('StreamImages'), asking(imagePath('ListImages'))),
 ]

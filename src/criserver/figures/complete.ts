@@ -1,0 +1,126 @@
+// The runtime's figures with ours in the gaps. What it gave stays, apart from the defects that are known of it; fields
+// that we have no name for stay too.
+import type {
+  ContainerStats,
+  CpuUsage,
+  LinuxPodSandboxStats,
+  MemoryUsage,
+  NetworkUsage,
+  PodSandboxStats,
+  ProcessUsage,
+} from '../../cri-api/api.js'
+import { containerStatsOf, podStatsOf } from './answers.js'
+import type { DefectName } from './defects.js'
+import type { NodeView } from './node-view.js'
+
+export type Knows = (defect: DefectName) => boolean
+
+/** A message without a time, or a list without items, says nothing. */
+const isNothing = (value: unknown): boolean =>
+  value === undefined || value === 0n || (Array.isArray(value) && value.length === 0)
+
+/** Field by field, the runtime's word first. */
+function fill<T extends object>(given: T | undefined, ours: T | undefined): T | undefined {
+  if (given === undefined || ours === undefined) return given ?? ours
+  return Object.assign(
+    {},
+    ours,
+    Object.fromEntries(Object.entries(given).filter(([, value]) => !isNothing(value))),
+  )
+}
+
+const isZero = (wrapped: { readonly value: bigint } | undefined): boolean => wrapped?.value === 0n
+
+const mendCpu = (given: CpuUsage | undefined, knows: Knows): CpuUsage | undefined =>
+  given !== undefined && isZero(given.usageNanoCores) && knows('rate-zero-when-unknown')
+    ? { ...given, usageNanoCores: undefined }
+    : given
+
+const mendMemory = (
+  given: MemoryUsage | undefined,
+  ours: MemoryUsage | undefined,
+  knows: Knows,
+): MemoryUsage | undefined =>
+  given !== undefined &&
+  isZero(given.availableBytes) &&
+  ours !== undefined &&
+  ours.availableBytes === undefined &&
+  knows('available-zero-when-unlimited')
+    ? { ...given, availableBytes: undefined }
+    : given
+
+export function completeContainer(given: ContainerStats, ours: ContainerStats, knows: Knows): ContainerStats {
+  return {
+    ...given,
+    attributes: given.attributes ?? ours.attributes,
+    cpu: fill(mendCpu(given.cpu, knows), ours.cpu),
+    memory: fill(mendMemory(given.memory, ours.memory, knows), ours.memory),
+    writableLayer: given.writableLayer ?? ours.writableLayer,
+    swap: fill(given.swap, ours.swap),
+    io: fill(given.io, ours.io),
+  }
+}
+
+function completeNetwork(
+  given: NetworkUsage | undefined,
+  ours: LinuxPodSandboxStats,
+  knows: Knows,
+): NetworkUsage | undefined {
+  if (given === undefined) return ours.network
+  // It has processes that we looked through, and still no network of its own.
+  if (ours.network === undefined && ours.process !== undefined && knows('host-network-counted'))
+    return undefined
+  const isLoopback = given.defaultInterface?.name === 'lo' && knows('loopback-as-default')
+  const mended = isLoopback ? { ...given, defaultInterface: undefined, interfaces: [] } : given
+  const whole = fill(mended, ours.network) ?? mended
+  return knows('default-interface-repeated')
+    ? {
+        ...whole,
+        interfaces: whole.interfaces.filter((i) => i.name !== whole.defaultInterface?.name),
+      }
+    : whole
+}
+
+const completeProcess = (
+  given: ProcessUsage | undefined,
+  ours: ProcessUsage | undefined,
+  knows: Knows,
+): ProcessUsage | undefined =>
+  ours !== undefined && knows('threads-as-processes') ? ours : fill(given, ours)
+
+function completeLinux(
+  given: LinuxPodSandboxStats,
+  ours: LinuxPodSandboxStats,
+  knows: Knows,
+): LinuxPodSandboxStats {
+  const left = new Map(ours.containers.map((c) => [c.attributes?.id ?? '', c]))
+  const containers = given.containers.map((c) => {
+    const own = left.get(c.attributes?.id ?? '')
+    left.delete(c.attributes?.id ?? '')
+    return own === undefined ? c : completeContainer(c, own, knows)
+  })
+  return {
+    ...given,
+    cpu: fill(mendCpu(given.cpu, knows), ours.cpu),
+    memory: fill(mendMemory(given.memory, ours.memory, knows), ours.memory),
+    network: completeNetwork(given.network, ours, knows),
+    process: completeProcess(given.process, ours.process, knows),
+    containers: [...containers, ...left.values()],
+    io: fill(given.io, ours.io),
+  }
+}
+
+/** Containers and pods that we know nothing about go by as they are. */
+export function completeContainerStats(given: ContainerStats, view: NodeView, knows: Knows): ContainerStats {
+  const ours = containerStatsOf(view, given.attributes?.id ?? '')
+  return ours === undefined ? given : completeContainer(given, ours, knows)
+}
+
+export function completePodStats(given: PodSandboxStats, view: NodeView, knows: Knows): PodSandboxStats {
+  const ours = podStatsOf(view, given.attributes?.id ?? '')
+  if (ours === undefined || given.windows !== undefined) return given
+  return {
+    ...given,
+    linux: given.linux === undefined ? ours.linux : completeLinux(given.linux, ours.linux, knows),
+  }
+}

@@ -1,0 +1,157 @@
+// Looks at the node for the methods and the endpoint that show figures: the runtime's lists, then one sweep over the
+// cgroups, shared by everybody who asks within a second.
+import type { CgroupTree } from '../../ports/cgroups.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Log } from '../../ports/log.js'
+import type { Procfs } from '../../ports/procfs.js'
+import type { CriClient } from '../../ports/runtime.js'
+import type { StatsFiles } from '../../ports/stats-files.js'
+import { createCgroupLocator } from '../../stats/cgroup-locator.js'
+import { type CgroupSweep, createCgroupSource } from '../../stats/cgroup-source.js'
+import type { CollectContext } from '../../stats/collectors/collector.js'
+import { createDevices } from '../../stats/collectors/device.js'
+import { createHugePageSizes } from '../../stats/collectors/hugetlb.js'
+import { createSpacedHistory } from '../../stats/cpu-history.js'
+import { buildInventory, type Inventory } from '../../stats/inventory.js'
+import { createRuntimeCalls } from '../../stats/runtime-calls.js'
+import { createHandlers } from '../../stats/runtime-handlers.js'
+import { createLayers } from './layers.js'
+import { createNodeView, type NodeView } from './node-view.js'
+
+export interface FiguresOptions {
+  readonly client: CriClient
+  readonly cgroups: CgroupTree
+  readonly procfs: Procfs
+  readonly files: StatsFiles
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface Figures {
+  /** The node as it is now. Errors: those of the runtime's lists. */
+  look(signal: AbortSignal): Promise<NodeView>
+  /** `8:0` -> `/dev/sda`. */
+  deviceName(numbers: string): string | undefined
+  /** False: the runtime tells no writable layers. */
+  readonly hasLayers: boolean
+  /** Keeps rates of processors young while somebody asks for figures. Ends with the signal. */
+  run(signal: AbortSignal): Promise<void>
+  close(): void
+}
+
+/** Younger than this, a sweep serves the next caller too; no rate spans less. */
+const sharedNanos = 1_000_000_000n
+const periodMs = 10_000
+/** Nobody has asked for so long: the loop rests. */
+const restNanos = 600_000_000_000n
+const listTimeoutMs = 5_000
+const statsTimeoutMs = 30_000
+
+const idsOf = ({ pods }: Inventory): string[] =>
+  pods.flatMap((p) => [p.sandboxId, ...p.containers.map((c) => c.id)])
+
+export function createFigures(o: FiguresOptions): Figures {
+  const { client, cgroups, procfs, clock, log } = o
+  const calls = createRuntimeCalls({ client, listTimeoutMs, statsTimeoutMs, streaming: false })
+  const handlers = createHandlers({ client, listTimeoutMs })
+  const nowNanos = (): bigint => clock.nowNanos()
+  const deviceName = (numbers: string): string | undefined => {
+    const name = procfs.deviceName(numbers)
+    return name === undefined ? undefined : `/dev/${name}`
+  }
+  const context: CollectContext = {
+    cgroups,
+    procfs,
+    device: createDevices(deviceName),
+    hugePageSizes: createHugePageSizes({ cgroups }),
+  }
+  const layers = createLayers({
+    calls,
+    files: o.files,
+    clock,
+    onFailure: (what, error) => log.debug('figures of filesystems could not be had', { what, error }),
+  })
+  const source = createCgroupSource({
+    context,
+    procfs,
+    locator: createCgroupLocator({ cgroups, podRoots: ['/kubepods', '/kubepods.slice'] }),
+    nowNanos,
+    isOpaque: (pod) => handlers.isOpaque(pod),
+    runtimeUsage: (id) => layers.runtimeUsage(id),
+    history: createSpacedHistory(sharedNanos),
+  })
+
+  let newest:
+    | { readonly sweep: CgroupSweep; readonly ids: ReadonlySet<string>; readonly at: bigint }
+    | undefined
+  let turns: Promise<unknown> = Promise.resolve()
+  let lastAsked: bigint | undefined
+
+  const serving = (ids: readonly string[]): CgroupSweep | undefined =>
+    newest !== undefined &&
+    clock.monotonicNanos() - newest.at < sharedNanos &&
+    ids.every((id) => newest?.ids.has(id))
+      ? newest.sweep
+      : undefined
+
+  /** One after another: a sweep that served somebody else meanwhile is not made again. */
+  async function sweepOver(inventory: Inventory, signal: AbortSignal): Promise<CgroupSweep> {
+    const ids = idsOf(inventory)
+    const turn = turns.then(async () => {
+      const known = serving(ids)
+      if (known !== undefined) return known
+      const at = clock.monotonicNanos()
+      const sweep = await source.sweep(inventory, signal)
+      newest = { sweep, ids: new Set(ids), at }
+      return sweep
+    })
+    turns = turn.catch(() => undefined)
+    return await turn
+  }
+
+  async function look(signal: AbortSignal): Promise<NodeView> {
+    const [sandboxes, containers] = await Promise.all([
+      calls.sandboxes(signal),
+      calls.containers(signal),
+      handlers.refresh(signal),
+    ])
+    const inventory = buildInventory(sandboxes, containers, nowNanos())
+    await layers.ensure(inventory.pods.flatMap((p) => p.containers.map((c) => c.id)))
+    return createNodeView({
+      sandboxes: new Map(sandboxes.map((s) => [s.id, s])),
+      containers: new Map(containers.map((c) => [c.id, c])),
+      sweep: await sweepOver(inventory, signal),
+      layer: (id) => layers.layer(id),
+      containerFs: (id) => layers.containerFs(id),
+    })
+  }
+
+  return {
+    async look(signal) {
+      lastAsked = clock.monotonicNanos()
+      return await look(signal)
+    },
+    deviceName,
+    get hasLayers() {
+      return layers.areGiven
+    },
+    async run(signal) {
+      const stop = client.onState((state) => {
+        if (state === 'ready') return
+        calls.forget()
+        handlers.forget()
+      })
+      try {
+        while (!signal.aborted) {
+          await clock.sleep(periodMs, signal).catch(() => undefined)
+          if (signal.aborted || lastAsked === undefined || clock.monotonicNanos() - lastAsked > restNanos)
+            continue
+          await look(signal).catch((error: unknown) => log.debug('no look at the node', { error }))
+        }
+      } finally {
+        stop()
+      }
+    },
+    close: () => layers.close(),
+  }
+}

@@ -1,0 +1,26 @@
+// Which runtime is behind us, asked once for each life of the connection.
+import type { Log } from '../../ports/log.js'
+import type { CriClient } from '../../ports/runtime.js'
+import type { RuntimeName } from './defects.js'
+
+/** Undefined: it could not be asked, so nothing is known to be wrong with it. */
+export type FindRuntimeName = (signal: AbortSignal) => Promise<RuntimeName | undefined>
+
+const timeoutMs = 5_000
+
+export function createRuntimeNameFinder(client: CriClient, log: Log): FindRuntimeName {
+  let known: RuntimeName | undefined
+  client.onState((state) => {
+    if (state !== 'ready') known = undefined
+  })
+  return async (signal) => {
+    if (known !== undefined) return known
+    try {
+      const { runtimeName, runtimeVersion } = await client.runtime.version({}, { timeoutMs, signal })
+      known = { name: runtimeName.toLowerCase(), version: runtimeVersion }
+    } catch (error) {
+      log.debug('the runtime did not say its name', { error })
+    }
+    return known
+  }
+}

@@ -1,0 +1,93 @@
+// The way of every RPC that gives stats: ask the runtime, put our figures into the gaps of its answer, or answer alone where
+// it has no such RPC. A node that cannot be looked at costs the runtime's own answer nothing.
+import { grpcCode } from '../../core/grpc-codes.js'
+import type { MessageFns } from '../../cri-api/api.js'
+import type { CallEnding, ServerCall, WholeAnswer } from '../../ports/cri-calls.js'
+import type { Knows } from '../figures/complete.js'
+import { hasDefect } from '../figures/defects.js'
+import type { NodeView } from '../figures/node-view.js'
+import type { Services } from '../services.js'
+import { tryDecode } from '../wire.js'
+
+export interface Completing<Q, S> {
+  readonly request: Pick<MessageFns<Q>, 'decode'>
+  readonly response: Pick<MessageFns<S>, 'decode' | 'encode'>
+  complete(given: S, view: NodeView, knows: Knows): S
+  /** Undefined: what was asked for is not there. */
+  answer(request: Q, view: NodeView): S | undefined
+  /** The runtime is not asked, unless only it knows something. */
+  isOurs?(knows: Knows): boolean
+}
+
+export type Completed =
+  /** With the runtime's metadata, where it answered. */
+  | { readonly message: Uint8Array; readonly answer?: WholeAnswer }
+  /** The runtime's own word, as it is. */
+  | { readonly answer: WholeAnswer }
+  /** The runtime does not have the RPC, and what was asked for is not there. */
+  | { readonly notFound: true }
+
+export async function knowsOf(services: Services, signal: AbortSignal): Promise<Knows> {
+  const runtime = await services.findRuntimeName(signal)
+  return (defect) => hasDefect(runtime, defect)
+}
+
+const encode = <S>(fns: Pick<MessageFns<S>, 'encode'>, value: S): Uint8Array => fns.encode(value).finish()
+
+export interface Question {
+  readonly path: string
+  readonly request: Uint8Array
+  ask(): Promise<WholeAnswer>
+  /** May have looked already: the pages of one stream share a view. */
+  look(): Promise<NodeView>
+  readonly signal: AbortSignal
+}
+
+export async function completeAnswer<Q, S>(
+  o: Completing<Q, S>,
+  { request, ask, look, signal, path }: Question,
+  services: Services,
+): Promise<Completed> {
+  const asked = tryDecode(o.request, request)
+  const knows = await knowsOf(services, signal)
+  if (asked !== undefined && o.isOurs?.(knows) === true) {
+    const view = await look()
+    const whole = view.hasOpaque ? undefined : o.answer(asked, view)
+    if (whole !== undefined) return { message: encode(o.response, whole) }
+  }
+  const answer = await ask()
+  if (answer.code === grpcCode.unimplemented && asked !== undefined) {
+    services.table.noteMissing(path)
+    const whole = o.answer(asked, await look())
+    return whole === undefined ? { notFound: true } : { message: encode(o.response, whole) }
+  }
+  const given = tryDecode(o.response, answer.message)
+  if (given === undefined) return { answer }
+  try {
+    return { message: encode(o.response, o.complete(given, await look(), knows)), answer }
+  } catch (error) {
+    services.log.debug('figures of the runtime are passed on as they are', { error })
+    return { answer }
+  }
+}
+
+export async function runCompleting<Q, S>(
+  o: Completing<Q, S>,
+  call: ServerCall,
+  services: Services,
+): Promise<CallEnding> {
+  const made = await completeAnswer(
+    o,
+    {
+      path: call.path,
+      request: await call.readMessage(),
+      ask: () => call.ask(),
+      look: () => services.figures.look(call.signal),
+      signal: call.signal,
+    },
+    services,
+  )
+  if ('notFound' in made)
+    return await call.refuse({ code: grpcCode.notFound, message: 'keelson: no such pod or container runs' })
+  return 'message' in made ? await call.reply(made.message, made.answer) : await call.relay(made.answer)
+}

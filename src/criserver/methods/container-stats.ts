@@ -1,0 +1,52 @@
+// ContainerStats and ListContainerStats: the runtime's figures with the fields that it leaves out.
+import {
+  ContainerStatsRequest,
+  ContainerStatsResponse,
+  ListContainerStatsRequest,
+  ListContainerStatsResponse,
+} from '../../cri-api/api.js'
+import { allContainerStats, containerStatsOf } from '../figures/answers.js'
+import { completeContainerStats } from '../figures/complete.js'
+import { missingInContainer } from '../figures/missing.js'
+import { type Completing, runCompleting } from './completing.js'
+import { type CriMethod, runtimePath } from './method.js'
+
+const one: Completing<ContainerStatsRequest, ContainerStatsResponse> = {
+  request: ContainerStatsRequest,
+  response: ContainerStatsResponse,
+  complete: ({ stats, ...rest }, view, knows) => ({
+    ...rest,
+    stats: stats && completeContainerStats(stats, view, knows),
+  }),
+  answer({ containerId }, view) {
+    const stats = containerStatsOf(view, containerId)
+    return stats && { stats }
+  },
+}
+
+export const listOfContainerStats: Completing<ListContainerStatsRequest, ListContainerStatsResponse> = {
+  request: ListContainerStatsRequest,
+  response: ListContainerStatsResponse,
+  complete: (given, view, knows) => ({
+    ...given,
+    stats: given.stats.map((c) => completeContainerStats(c, view, knows)),
+  }),
+  answer: ({ filter }, view) => ({ stats: allContainerStats(view, filter) }),
+}
+
+export const containerStats: CriMethod = {
+  path: runtimePath('ContainerStats'),
+  run: (call, services) => runCompleting(one, call, services),
+  missingFields(message) {
+    const { stats } = ContainerStatsResponse.decode(message)
+    return stats === undefined ? ['stats'] : missingInContainer(stats)
+  },
+}
+
+export const listContainerStats: CriMethod = {
+  path: runtimePath('ListContainerStats'),
+  run: (call, services) => runCompleting(listOfContainerStats, call, services),
+  missingFields: (message) => [
+    ...new Set(ListContainerStatsResponse.decode(message).stats.flatMap((c) => missingInContainer(c))),
+  ],
+}

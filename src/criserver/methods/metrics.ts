@@ -1,0 +1,94 @@
+// ListMetricDescriptors and ListPodSandboxMetrics: answered from the cgroups, or the runtime's own with what it lacks.
+import { grpcCode } from '../../core/grpc-codes.js'
+import {
+  ListMetricDescriptorsResponse,
+  ListPodSandboxMetricsResponse,
+  type Metric,
+  type PodSandboxMetrics,
+} from '../../cri-api/api.js'
+import type { WholeAnswer } from '../../ports/cri-calls.js'
+import { mergeDescriptors } from '../metrics/merge.js'
+import { podMetricsOf } from '../metrics/messages.js'
+import type { CollectedMetrics } from '../metrics/source.js'
+import type { Services } from '../services.js'
+import { tryDecode } from '../wire.js'
+import { knowsOf } from './completing.js'
+import { type CriMethod, runtimePath } from './method.js'
+
+export const listMetricDescriptors: CriMethod = {
+  path: runtimePath('ListMetricDescriptors'),
+  async run(call, { metricsSource, table, log }) {
+    const answer = await call.ask()
+    const isMissing = answer.code === grpcCode.unimplemented
+    if (isMissing) table.noteMissing(call.path)
+    const given = tryDecode(ListMetricDescriptorsResponse, answer.message)
+    if (!isMissing && given === undefined) return await call.relay(answer)
+    try {
+      const families = await metricsSource.families(call.signal)
+      const descriptors = mergeDescriptors(given?.descriptors ?? [], families)
+      const message = ListMetricDescriptorsResponse.encode({ ...given, descriptors }).finish()
+      return await call.reply(message, isMissing ? undefined : answer)
+    } catch (error) {
+      if (isMissing) throw error
+      log.debug('descriptors of the runtime are passed on as they are', { error })
+      return await call.relay(answer)
+    }
+  },
+}
+
+function withOthers(pod: PodSandboxMetrics, others: CollectedMetrics['others']): PodSandboxMetrics {
+  const plus = (id: string, metrics: Metric[]): Metric[] => [...metrics, ...(others.get(id) ?? [])]
+  return {
+    ...pod,
+    metrics: plus(pod.podSandboxId, pod.metrics),
+    containerMetrics: pod.containerMetrics.map((c) => ({ ...c, metrics: plus(c.containerId, c.metrics) })),
+  }
+}
+
+/** Pods that only the runtime has figures of stay as they are. */
+export async function completePodMetrics(
+  given: ListPodSandboxMetricsResponse | undefined,
+  services: Services,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const knows = await knowsOf(services, signal)
+  const { pods, others } = await services.metricsSource.collect(given?.podMetrics, knows, signal)
+  const known = new Set(pods.map((p) => p.podSandboxId))
+  return ListPodSandboxMetricsResponse.encode({
+    ...given,
+    podMetrics: [
+      ...pods.map((p) => withOthers(podMetricsOf(p), others)),
+      ...(given?.podMetrics ?? []).filter((p) => !known.has(p.podSandboxId)),
+    ],
+  }).finish()
+}
+
+/** Undefined: the runtime's answer stays as it is. */
+export async function podMetricsMessage(
+  answer: WholeAnswer,
+  services: Services,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  const isMissing = answer.code === grpcCode.unimplemented
+  const given = tryDecode(ListPodSandboxMetricsResponse, answer.message)
+  if (!isMissing && given === undefined) return undefined
+  try {
+    return await completePodMetrics(given, services, signal)
+  } catch (error) {
+    if (isMissing) throw error
+    services.log.debug('metrics of the runtime are passed on as they are', { error })
+    return undefined
+  }
+}
+
+export const listPodSandboxMetrics: CriMethod = {
+  path: runtimePath('ListPodSandboxMetrics'),
+  async run(call, services) {
+    const answer = await call.ask()
+    const isMissing = answer.code === grpcCode.unimplemented
+    if (isMissing) services.table.noteMissing(call.path)
+    const message = await podMetricsMessage(answer, services, call.signal)
+    if (message === undefined) return await call.relay(answer)
+    return await call.reply(message, isMissing ? undefined : answer)
+  },
+}

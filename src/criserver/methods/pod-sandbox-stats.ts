@@ -1,0 +1,54 @@
+// PodSandboxStats and ListPodSandboxStats: the runtime's figures with the fields that it leaves out; the list alone where
+// the runtime is known to take seconds for it.
+import {
+  ListPodSandboxStatsRequest,
+  ListPodSandboxStatsResponse,
+  PodSandboxStatsRequest,
+  PodSandboxStatsResponse,
+} from '../../cri-api/api.js'
+import { allPodStats, podStatsOf } from '../figures/answers.js'
+import { completePodStats } from '../figures/complete.js'
+import { missingInPod } from '../figures/missing.js'
+import { type Completing, runCompleting } from './completing.js'
+import { type CriMethod, runtimePath } from './method.js'
+
+const one: Completing<PodSandboxStatsRequest, PodSandboxStatsResponse> = {
+  request: PodSandboxStatsRequest,
+  response: PodSandboxStatsResponse,
+  complete: ({ stats, ...rest }, view, knows) => ({
+    ...rest,
+    stats: stats && completePodStats(stats, view, knows),
+  }),
+  answer({ podSandboxId }, view) {
+    const stats = podStatsOf(view, podSandboxId)
+    return stats && { stats }
+  },
+}
+
+export const listOfPodStats: Completing<ListPodSandboxStatsRequest, ListPodSandboxStatsResponse> = {
+  request: ListPodSandboxStatsRequest,
+  response: ListPodSandboxStatsResponse,
+  complete: (given, view, knows) => ({
+    ...given,
+    stats: given.stats.map((p) => completePodStats(p, view, knows)),
+  }),
+  answer: ({ filter }, view) => ({ stats: allPodStats(view, filter) }),
+  isOurs: (knows) => knows('slow-pod-stats'),
+}
+
+export const podSandboxStats: CriMethod = {
+  path: runtimePath('PodSandboxStats'),
+  run: (call, services) => runCompleting(one, call, services),
+  missingFields(message) {
+    const { stats } = PodSandboxStatsResponse.decode(message)
+    return stats === undefined ? ['stats'] : missingInPod(stats)
+  },
+}
+
+export const listPodSandboxStats: CriMethod = {
+  path: runtimePath('ListPodSandboxStats'),
+  run: (call, services) => runCompleting(listOfPodStats, call, services),
+  missingFields: (message) => [
+    ...new Set(ListPodSandboxStatsResponse.decode(message).stats.flatMap(missingInPod)),
+  ],
+}

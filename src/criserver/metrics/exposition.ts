@@ -1,0 +1,25 @@
+// The Prometheus text of the same series that the RPC gives, with the fractions that CRI has no room for (KEP-2371).
+import { createExposition, formatTimestamp } from '../../stats/exposition.js'
+import { knowsOf } from '../methods/completing.js'
+import type { Services } from '../services.js'
+import type { CollectedMetrics } from './source.js'
+
+export function formatSeries({ pods }: Pick<CollectedMetrics, 'pods'>): string {
+  const into = createExposition()
+  for (const { pod, containers } of pods)
+    for (const series of [pod, ...containers.values()])
+      for (const { family, row, extra, value, timeNanos } of series)
+        into.add(family, row.block(extra), value, formatTimestamp(timeNanos))
+  return into.text()
+}
+
+/** For the endpoint that kubelet and companion have too. Errors: those of the runtime. */
+export const createCadvisorText = (services: Services) => ({
+  async cadvisor(waitMs: number): Promise<Uint8Array> {
+    const signal = AbortSignal.timeout(waitMs)
+    const { metricsSource } = services
+    const upstream = await metricsSource.upstreamMetrics(signal)
+    const collected = await metricsSource.collect(upstream, await knowsOf(services, signal), signal)
+    return new TextEncoder().encode(formatSeries(collected))
+  },
+})

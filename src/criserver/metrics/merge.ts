@@ -1,0 +1,119 @@
+// The runtime's own metrics joined with ours: its values stay, with the labels that consumers select on; what it lacks is
+// added; what is known to be wrong is mended.
+import type { Metric, MetricDescriptor, PodSandboxMetrics } from '../../cri-api/api.js'
+import type { Family } from '../../stats/catalogue/family.js'
+import { familyOf } from '../../stats/catalogue/index.js'
+import { alwaysFamilies } from '../../stats/catalogue/times-and-limits.js'
+import { containerRow, podRow } from '../../stats/cgroup-metrics.js'
+import { type Described, describeAll, extraLabelsOf, type LabelFixes } from '../../stats/cri-descriptors.js'
+import type { Row, Rows } from '../../stats/row.js'
+import type { Knows } from '../figures/complete.js'
+import type { NodeView } from '../figures/node-view.js'
+import { descriptorOf } from './messages.js'
+import { type PodSeries, type Series, seriesKey } from './series.js'
+
+/** What the runtime declares besides our families goes by as it is; of ours the labels are ours. */
+export function mergeDescriptors(
+  given: readonly MetricDescriptor[],
+  ours: readonly Family[],
+): MetricDescriptor[] {
+  const own = new Map(ours.map((f) => [f.name, f]))
+  const merged = given.map((d) => {
+    const family = own.get(d.name) ?? familyOf(d.name)
+    own.delete(d.name)
+    return family === undefined ? d : descriptorOf(family)
+  })
+  return [...merged, ...[...own.values()].map(descriptorOf)]
+}
+
+export interface MergeInput extends LabelFixes {
+  readonly descriptors: readonly MetricDescriptor[]
+  readonly metrics: readonly PodSandboxMetrics[]
+  readonly ours: readonly PodSeries[]
+  readonly view: NodeView
+  readonly rows: Rows
+  readonly knows: Knows
+}
+
+export interface Merged {
+  readonly pods: readonly PodSeries[]
+  /** Metrics of names that we do not know, by the id of their sandbox or container. */
+  readonly others: ReadonlyMap<string, readonly Metric[]>
+}
+
+/** A start after the year 33658 is one in nanoseconds. */
+const latestSeconds = 1_000_000_000_000n
+const nanos = 1_000_000_000n
+
+export function mergeMetrics(input: MergeInput): Merged {
+  const { view, rows, knows } = input
+  const described = describeAll(input.descriptors)
+  const others = new Map<string, Metric[]>()
+  const given = new Map(input.metrics.map((m) => [m.podSandboxId, m]))
+
+  function toSeries(metric: Metric, { labelCount, extra }: Described, family: Family, row: Row) {
+    if (metric.value === undefined || metric.labelValues.length !== labelCount) return undefined
+    const labels = extraLabelsOf({ family, extra, labelCount, scale: 1n }, metric.labelValues, input)
+    const isStart = family === alwaysFamilies.container_start_time_seconds
+    const isNanos = isStart && metric.value.value >= latestSeconds && knows('start-time-in-nanoseconds')
+    const value = isNanos ? metric.value.value / nanos : metric.value.value
+    const series: Series = {
+      family,
+      row,
+      extra: labels,
+      value: value * 10n ** BigInt(family.decimals),
+      timeNanos: metric.timestamp,
+    }
+    return series
+  }
+
+  /** Names of our catalogue become series of ours, others are kept for the RPC. */
+  function join(key: string, metrics: readonly Metric[], row: Row, own: readonly Series[]): Series[] {
+    const left = new Map(own.map((s) => [seriesKey(s), s]))
+    const families = new Set<string>()
+    const joined: Series[] = []
+    for (const metric of metrics) {
+      const family = familyOf(metric.name)
+      const about = described.get(metric.name)
+      if (family === undefined || about === undefined) {
+        others.set(key, [...(others.get(key) ?? []), metric])
+        continue
+      }
+      const hasLabels = family.extraLabels.every(
+        (label) => about.extra.some(([, name]) => name === label) || label === 'cpu',
+      )
+      const series = toSeries(metric, about, family, row)
+      // Without the labels that tell its series apart, ours are the only usable ones.
+      if (series === undefined || (!hasLabels && own.some((s) => s.family === family))) continue
+      const exact = left.get(seriesKey(series))
+      left.delete(seriesKey(series))
+      families.add(family.name)
+      joined.push(family.decimals > 0 && exact !== undefined ? exact : series)
+    }
+    // A family that the runtime fills is whole: devices or interfaces that it leaves out it has left out on purpose.
+    return [...joined, ...[...left.values()].filter((s) => !families.has(s.family.name))]
+  }
+
+  const pods = input.ours.map((pod): PodSeries => {
+    const answer = given.get(pod.podSandboxId)
+    const sample = view.pod(pod.podSandboxId)
+    if (answer === undefined || sample === undefined) return pod
+    const containers = new Map(answer.containerMetrics.map((c) => [c.containerId, c.metrics]))
+    const { info } = sample
+    const podPath = pod.pod[0]?.row.labels.id ?? ''
+    return {
+      podSandboxId: pod.podSandboxId,
+      pod: join(pod.podSandboxId, answer.metrics, podRow(rows, info, podPath), pod.pod),
+      containers: new Map(
+        [...pod.containers].map(([id, own]) => {
+          const about = info.containers.find((c) => c.id === id)
+          const metrics = containers.get(id)
+          if (about === undefined || metrics === undefined) return [id, own]
+          const path = own[0]?.row.labels.id ?? ''
+          return [id, join(id, metrics, containerRow(rows, info, about, path), own)]
+        }),
+      ),
+    }
+  })
+  return { pods, others }
+}

@@ -1,0 +1,45 @@
+// Series and families as CRI's messages. Values are whole numbers there, so seconds lose their fractions.
+import { type Metric, type MetricDescriptor, MetricType, type PodSandboxMetrics } from '../../cri-api/api.js'
+import type { Family } from '../../stats/catalogue/family.js'
+import type { RowLabels } from '../../stats/row.js'
+import type { PodSeries, Series } from './series.js'
+
+export const rowLabelKeys: readonly (keyof RowLabels)[] = [
+  'container',
+  'id',
+  'image',
+  'name',
+  'namespace',
+  'pod',
+]
+
+export const descriptorOf = ({ name, help, extraLabels }: Family): MetricDescriptor => ({
+  name,
+  help,
+  labelKeys: [...rowLabelKeys, ...extraLabels],
+})
+
+function labelValues({ row, extra, family }: Series): string[] {
+  const given = new Map(extra?.pairs ?? [])
+  return [
+    ...rowLabelKeys.map((key) => row.labels[key]),
+    ...family.extraLabels.map((key) => given.get(key) ?? ''),
+  ]
+}
+
+export const metricOf = (series: Series): Metric => ({
+  name: series.family.name,
+  timestamp: series.timeNanos,
+  metricType: series.family.type === 'counter' ? MetricType.COUNTER : MetricType.GAUGE,
+  labelValues: labelValues(series),
+  value: { value: series.value / 10n ** BigInt(series.family.decimals) },
+})
+
+export const podMetricsOf = ({ podSandboxId, pod, containers }: PodSeries): PodSandboxMetrics => ({
+  podSandboxId,
+  metrics: pod.map(metricOf),
+  containerMetrics: [...containers].map(([containerId, series]) => ({
+    containerId,
+    metrics: series.map(metricOf),
+  })),
+})

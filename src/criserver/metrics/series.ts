@@ -1,0 +1,52 @@
+// The series of a look at the node, as values: the RPC and the Prometheus endpoint are two ways to write them.
+import type { ExtraLabels, Family } from '../../stats/catalogue/family.js'
+import { writeSweep } from '../../stats/cgroup-metrics.js'
+import type { Row, Rows } from '../../stats/row.js'
+import { isShown, type Switches } from '../../stats/row-writer.js'
+import type { NodeView } from '../figures/node-view.js'
+
+export interface Series {
+  readonly family: Family
+  readonly row: Row
+  readonly extra: ExtraLabels | undefined
+  /** In the family's smallest unit. */
+  readonly value: bigint
+  readonly timeNanos: bigint
+}
+
+export interface PodSeries {
+  readonly podSandboxId: string
+  readonly pod: readonly Series[]
+  /** Container id -> its series. */
+  readonly containers: ReadonlyMap<string, readonly Series[]>
+}
+
+/** Of one row: `container_fs_reads_total [["device","/dev/sda"]]`. */
+export const seriesKey = ({ family, extra }: Pick<Series, 'family' | 'extra'>): string =>
+  `${family.name} ${extra?.key ?? ''}`
+
+export function collectSeries(
+  view: NodeView,
+  { rows, switches }: { readonly rows: Rows; readonly switches: Switches },
+): PodSeries[] {
+  const options = { rows, switches, containerFs: view.containerFs }
+  return view.sweep.pods
+    .filter(({ info }) => view.pod(info.sandboxId) !== undefined)
+    .map((figures) => {
+      const pod: Series[] = []
+      const containers = new Map<string, Series[]>(
+        figures.containers.filter((c) => view.container(c.info.id)).map((c) => [c.info.id, []]),
+      )
+      writeSweep(
+        { pods: [figures], opaque: [] },
+        (row, timeNanos, emitAll) => {
+          const into = row.kind === 'pod' ? pod : containers.get(row.labels.name)
+          emitAll((family, value, extra) => {
+            if (isShown(row, family, switches)) into?.push({ family, row, extra, value, timeNanos })
+          })
+        },
+        options,
+      )
+      return { podSandboxId: figures.info.sandboxId, pod, containers }
+    })
+}

@@ -1,0 +1,62 @@
+// A CRI server in front of a scripted runtime, on a node whose cgroups and /proc are files.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { unifiedHierarchy } from '../../src/adapters/cgroups/hierarchy.js'
+import { CgroupFsTree } from '../../src/adapters/cgroups/tree.js'
+import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createProcfs } from '../../src/adapters/procfs/procfs.js'
+import type { Scripts } from '../../src/fakes/cri/answers.js'
+import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
+import type { CriClient } from '../../src/ports/runtime.js'
+import { type BedPod, containersOf, layOutNode, put, sandboxOf } from '../support/stats-bed.js'
+import { type ServerBed, startServerBed } from './server-bed.js'
+
+export interface FiguresBed {
+  readonly runtime: FakeRuntime
+  readonly server: ServerBed
+  readonly client: CriClient
+  /** Cgroup root on disk. */
+  readonly root: string
+  close(): Promise<void>
+}
+
+export const runtimeNamed = (runtimeName: string, runtimeVersion: string): Scripts => ({
+  Version: { value: { version: '0.1.0', runtimeName, runtimeVersion, runtimeApiVersion: 'v1' } },
+})
+
+export async function startFiguresBed(
+  pods: readonly BedPod[],
+  scripts: Scripts = {},
+  mode: 'complete' | 'observe' = 'complete',
+): Promise<FiguresBed> {
+  const directory = mkdtempSync(join(tmpdir(), 'keelson-figures-'))
+  const { root, proc, sys } = layOutNode(directory, pods)
+  put(join(root, 'cgroup.controllers'), 'cpuset cpu io memory hugetlb pids\n')
+  const cgroups = new CgroupFsTree(unifiedHierarchy(root))
+  const runtime = await startFakeRuntime({
+    ...runtimeNamed('containerd', '2.1.0'),
+    ListPodSandbox: { value: { items: pods.map(sandboxOf) } },
+    ListContainers: { value: { containers: pods.flatMap(containersOf) } },
+    Status: { value: {} },
+    ...scripts,
+  })
+  const server = await startServerBed(runtime.endpoint, {
+    procfs: createProcfs({ proc, sys }),
+    services: { cgroups, mode },
+  })
+  const client = createCriClient(server.endpoint)
+  return {
+    runtime,
+    server,
+    client,
+    root,
+    async close() {
+      client.close()
+      await server.close()
+      await runtime.close()
+      cgroups.close()
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
