@@ -248,10 +248,11 @@ describe('RuntimeConfig of a runtime that answers UNIMPLEMENTED', () => {
       const direct = await openSession(runtime.socketPath)
       const via = await openSession(bed.socketPath)
       const path = '/runtime.v1.RuntimeService/RuntimeConfig'
-      assert.deepEqual(
-        await rawCall(via, path, frame(Buffer.alloc(0))),
-        await rawCall(direct, path, frame(Buffer.alloc(0))),
-      )
+      const timeless = async (session: typeof direct) => {
+        const answer = await rawCall(session, path, frame(Buffer.alloc(0)))
+        return { ...answer, headers: answer.headers.filter((h) => !h.endsWith(' GMT')) }
+      }
+      assert.deepEqual(await timeless(via), await timeless(direct))
       direct.destroy()
       via.destroy()
     })
