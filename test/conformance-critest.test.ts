@@ -31,18 +31,18 @@ describe('parseReport', () => {
       it('a', 'failed', ' it broke\n'),
       it('c', 'skipped', 'not here'),
       it('d', 'panicked'),
-      it('e', 'pending'),
+      it('e', 'pending', 'later'),
     )
     expect(parseReport(text)).toEqual([
       { name: 'Container: runtime should support log: a', outcome: 'failed', message: 'it broke' },
       { name: 'Container: runtime should support log: b', outcome: 'passed' },
       { name: 'Container: runtime should support log: c', outcome: 'skipped', message: 'not here' },
       { name: 'Container: runtime should support log: d', outcome: 'failed' },
-      { name: 'Container: runtime should support log: e', outcome: 'skipped' },
+      { name: 'Container: runtime should support log: e', outcome: 'skipped', message: 'later' },
     ])
   })
 
-  test('set-up steps and benchmarks are no specs', () => {
+  test('set-up steps and what was not chosen are no specs', () => {
     const text = report(
       { ...it('', 'passed'), LeafNodeType: 'BeforeSuite' },
       it('benchmark about operations on Container', 'skipped'),

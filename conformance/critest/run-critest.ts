@@ -11,7 +11,7 @@ export interface CritestRun {
   readonly name: string
   readonly timeoutMs: number
   /** A regular expression over spec names; all when absent. */
-  readonly focus?: string
+  readonly focus?: string | undefined
 }
 
 const SEED = '1' // the same order in every run

@@ -2,7 +2,8 @@
 import type { Unit } from '../unit.js'
 import { bootstrap } from './bootstrap.js'
 import { cadvisor } from './cadvisor.js'
+import { critest } from './critest.js'
 import { driver } from './driver.js'
 import { metricsServer } from './metrics-server.js'
 
-export const units: readonly Unit[] = [driver, bootstrap, cadvisor, metricsServer]
+export const units: readonly Unit[] = [driver, bootstrap, critest, cadvisor, metricsServer]

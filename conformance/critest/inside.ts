@@ -1,0 +1,35 @@
+// The scenario inside a bed. $LAB_OUT holds the peers, the lab's images and the bundle of the command.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { prepareGround } from './ground.js'
+import { scenario } from './scenario.js'
+
+const out = process.env.LAB_OUT ?? '/run'
+const dir = '/run/critest'
+const focus = process.env.CRITEST_FOCUS
+
+export const checks = scenario({
+  critest: focus === 'none' ? undefined : { binary: join(out, 'bin/critest'), focus },
+  crictl: join(out, 'bin/crictl'),
+  out,
+  critestTimeoutMs: Number(process.env.CRITEST_TIMEOUT_MS ?? 1_200_000),
+  async prepare() {
+    mkdirSync(dir, { recursive: true })
+    const ground = await prepareGround({
+      main: join(out, 'keelson/main.mjs'),
+      dir,
+      containerd: {
+        dir: '/run/keelson-containerd',
+        root: '/run/keelson-containerd/root', // overlayfs cannot lie on the bed's own overlay; /run is memory
+        socket: '/run/containerd/containerd.sock',
+        bridge: 'lab0',
+        subnet: '10.88.0.0/16',
+        archives: [join(out, 'images.tar')],
+        log: join(out, 'containerd.log'),
+        guard: false,
+      },
+    })
+    // The bed is thrown away whole.
+    return { ...ground, close: async () => void (await ground.server.end('SIGKILL')) }
+  },
+})
