@@ -2,10 +2,11 @@
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { cannotRun, specsOf } from '../conformance/critest/cannot-run.js'
 import { compareRuns, formatRun } from '../conformance/critest/compare.js'
 import { effectiveUidProgram } from '../conformance/critest/effective-uid.js'
 import { testImages } from '../conformance/critest/image-list.js'
@@ -112,6 +113,13 @@ describe('compareRuns', () => {
   test('counts in words', () => {
     expect(formatRun({ passed: 60, failed: 2, skipped: 1 })).toBe('60 passed, 2 failed, 1 skipped')
   })
+})
+
+test('the page has every spec that cannot pass, with its reason, and no other', () => {
+  const page = readFileSync(join(import.meta.dirname, '../docs/conformance.md'), 'utf8')
+  const table = page.split('### Specs that cannot pass here')[1]?.split('\n## ')[0] ?? ''
+  const rows = [...table.matchAll(/^\| (.+) \| (.+) \|$/gm)].slice(1).map(([, spec, why]) => ({ spec, why }))
+  expect(rows).toEqual(cannotRun.flatMap((c) => specsOf(c).map((spec) => ({ spec, why: c.why }))))
 })
 
 test('the program of the image nonewprivs prints its effective user', () => {
