@@ -20,17 +20,24 @@ export interface Comparison {
   readonly cadvisorOnlyFamilies: readonly string[]
 }
 
-/** Labels that say which series it is; networks stand on the sandbox's row there and on the pod's row here. */
+/**
+ * Labels that say which series it is. Networks stand on the sandbox's row there and on the pod's row here; the names of a
+ * pod's own cgroup are the kubelet's, which looks them up for cAdvisor.
+ */
 function keyOf({ name, block }: PrintedSeries): string {
-  if (!name.startsWith('container_network_')) return block
-  return ['namespace', 'pod', 'interface'].map((l) => `${l}=${labelOf(block, l) ?? ''}`).join(',')
+  if (name.startsWith('container_network_') && labelOf(block, 'id') !== '/')
+    return ['namespace', 'pod', 'interface'].map((l) => `${l}=${labelOf(block, l) ?? ''}`).join(',')
+  if (labelOf(block, 'image') !== '') return block
+  return block.replace(/(namespace|pod)="[^"]*"/g, '$1=""')
 }
 
 /** Only what concerns the pods of the scenario, the node and the machine: other cgroups are not ours to list. */
 const concerns =
   (pods: readonly string[]) =>
-  ({ name, block }: PrintedSeries): boolean =>
-    name.startsWith('machine_') || labelOf(block, 'id') === '/' || pods.includes(labelOf(block, 'pod') ?? '')
+  ({ name, block }: PrintedSeries): boolean => {
+    const id = labelOf(block, 'id') ?? ''
+    return name.startsWith('machine_') || id === '/' || pods.some((pod) => id.includes(`/pod${pod}`))
+  }
 
 type Families = Map<string, Map<string, PrintedSeries>>
 

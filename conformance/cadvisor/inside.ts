@@ -13,6 +13,7 @@ import { createStatsFiles } from '../../src/adapters/stats-files/stats-files.js'
 import type { DeepPartial, LinuxContainerResources } from '../../src/cri-api/api.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import { readMachine } from '../../src/kubelet/node-stats.js'
+import type { CriClient } from '../../src/ports/runtime.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
 import { createStats, type Stats } from '../../src/stats/create-stats.js'
 import { connect, MiB, podSandboxConfig } from '../../test/lab/inside/pod.js'
@@ -41,7 +42,11 @@ const plans: readonly PodPlan[] = [
   { name: 'conformance-b', containers: { app: {} } },
 ]
 const names = plans.map((p) => p.name)
-const client = connect()
+let connection: CriClient | undefined
+const client = (): CriClient => {
+  connection ??= connect()
+  return connection
+}
 const sandboxes: string[] = []
 let cadvisor: { readonly child: ChildProcess; readonly url: string } | undefined
 let stats: Stats | undefined
@@ -59,10 +64,10 @@ async function startPod({ name, containers }: PodPlan): Promise<void> {
     ...(await podSandboxConfig({ name, cgroupParent: `/kubepods/burstable/pod${name}` })),
     labels: common,
   }
-  const { podSandboxId } = await client.runtime.runPodSandbox({ config })
+  const { podSandboxId } = await client().runtime.runPodSandbox({ config })
   sandboxes.push(podSandboxId)
   for (const [container, resources] of Object.entries(containers)) {
-    const { containerId } = await client.runtime.createContainer({
+    const { containerId } = await client().runtime.createContainer({
       podSandboxId,
       sandboxConfig: config,
       config: {
@@ -74,15 +79,23 @@ async function startPod({ name, containers }: PodPlan): Promise<void> {
         linux: { resources },
       },
     })
-    await client.runtime.startContainer({ containerId })
+    await client().runtime.startContainer({ containerId })
   }
 }
 
 async function startCadvisor(): Promise<{ child: ChildProcess; url: string }> {
   const socket = (process.env.CONTAINER_RUNTIME_ENDPOINT ?? '').replace('unix://', '')
-  const child = spawn(join(out, 'bin/cadvisor'), [`-containerd=${socket}`, '-roots=/kubepods'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(
+    join(out, 'bin/cadvisor'),
+    [
+      `-containerd=${socket}`,
+      '-roots=/kubepods',
+      '-metrics=cpu,memory,disk,diskIO,network,process,oom_event,pressure',
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   const [line] = (await once(child.stdout, 'data', { signal: AbortSignal.timeout(30_000) })) as [Buffer]
   return { child, url: `http://${line.toString().trim()}/metrics` }
 }
@@ -92,7 +105,7 @@ async function startOurs(): Promise<Stats> {
   const statsFiles = createStatsFiles()
   return createStats({
     nodeName: 'lab',
-    client,
+    client: client(),
     cgroups: createCgroupTree(readCgroupLayout()),
     procfs,
     files: statsFiles,
@@ -165,10 +178,10 @@ export const checks: readonly Check[] = [
       await loops
       cadvisor?.child.kill('SIGKILL')
       for (const podSandboxId of sandboxes) {
-        await client.runtime.stopPodSandbox({ podSandboxId })
-        await client.runtime.removePodSandbox({ podSandboxId })
+        await client().runtime.stopPodSandbox({ podSandboxId })
+        await client().runtime.removePodSandbox({ podSandboxId })
       }
-      client.close()
+      client().close()
     },
   },
 ]

@@ -71,11 +71,15 @@ async function usage(
 const idOf = async (path: string): Promise<string> => (await unlessGone(readFile(path, 'utf8')))?.trim() ?? ''
 
 export const createStatsFiles = (mountInfoFile = '/proc/self/mountinfo'): StatsFiles => ({
-  machineIds: async () => ({
-    machineId: await idOf('/etc/machine-id'),
-    systemUuid: await idOf('/sys/class/dmi/id/product_uuid'),
-    bootId: await idOf('/proc/sys/kernel/random/boot_id'),
-  }),
+  async machineIds() {
+    const machineId = await idOf('/etc/machine-id')
+    return {
+      machineId,
+      // Machines without firmware tables, as small virtual ones: what upstream's node shows there.
+      systemUuid: (await idOf('/sys/class/dmi/id/product_uuid')) || machineId,
+      bootId: await idOf('/proc/sys/kernel/random/boot_id'),
+    }
+  },
   async capacity(path): Promise<FsCapacity | undefined> {
     const fs = await unlessGone(statfs(path, { bigint: true }))
     const device = await deviceOf(path, mountInfoFile)
