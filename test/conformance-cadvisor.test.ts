@@ -5,7 +5,7 @@ import { explain } from '../conformance/cadvisor/known-differences.js'
 
 const types = ['# TYPE container_a_total counter', '# TYPE container_spec_b gauge'].join('\n')
 const row = (name: string, container: string, image: string, value: number, more = ''): string =>
-  `${name}{container="${container}",id="/k/${container}",image="${image}"${more},name="n",namespace="default",pod="web"} ${value}`
+  `${name}{container="${container}",id="/kubepods/podweb/${container || 'sandbox'}",image="${image}"${more},name="n",namespace="default",pod="web"} ${value}`
 const text = (...rows: readonly string[]): string => `${types}\n${rows.join('\n')}\n`
 
 const compare = (before: string, ours: string, after = before) =>
@@ -48,7 +48,7 @@ test('networks are matched by pod and interface, whichever row they stand on', (
 })
 
 test('families that only one side has are listed, other pods are left out', () => {
-  const other = row('container_a_total', 'app', 'i', 1).replace('pod="web"', 'pod="other"')
+  const other = row('container_a_total', 'app', 'i', 1).replaceAll('web', 'other')
   expect(compare(text(other), text(row('container_spec_b', 'app', 'i', 1)))).toMatchObject({
     families: 0,
     oursOnlyFamilies: ['container_spec_b'],
