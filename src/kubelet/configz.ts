@@ -17,6 +17,8 @@ export interface ConfigzFacts {
   readonly proof: DriverProof | undefined
   readonly node: NodeFacts | undefined
   readonly runtime: { readonly name: string; readonly version: string; readonly socket: string }
+  /** Where the runtime serves container metrics of its own. */
+  readonly metricsUrl: string | undefined
   /** Which source the figures of pods come from, by endpoint. */
   readonly stats: StatsDescription
   /** What the runtime says since it came back, where that differs. */
@@ -45,7 +47,7 @@ export function kubeletConfigz(facts: ConfigzFacts): ConfigzContent {
         sandboxesThatAgree: facts.proof?.agreeing ?? null,
         findings: facts.proof?.findings ?? [],
       },
-      runtime: facts.runtime,
+      runtime: { ...facts.runtime, metricsUrl: facts.metricsUrl ?? null },
       stats: facts.stats,
       node: facts.node ?? null,
       warnings: loaded.warnings.map((w) => ({ id: w.id, message: w.message, from: formatOrigin(w.origin) })),

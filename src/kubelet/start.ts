@@ -18,6 +18,7 @@ import { exposeLosingSupport, reportProof, runtimeUpgradeNeeded } from './driver
 import { createEventQueue, type EventQueue } from './event-queue.js'
 import { gatherEvidence } from './gather-evidence.js'
 import { createKubeletMemoryQos } from './memory-qos.js'
+import { watchMetricsUrl } from './metrics-url.js'
 import { type NodeFacts, readNodeFacts } from './node-facts.js'
 import { createNodeStats, statsEndpoints } from './node-stats.js'
 import { runsPods, startStaticPods } from './pods/start.js'
@@ -97,6 +98,7 @@ export async function startKubelet(
     if (inUse.event) events?.record(runtimeUpgradeNeeded(client.socketPath))
 
     const seen: { runtimeDiffers: CgroupDriver | undefined } = { runtimeDiffers: undefined }
+    const metricsUrl = watchMetricsUrl({ client, log, signal: ended })
     const stats = await createNodeStats({ loaded, nodeName, client, images, ports, ...inUse, ...linux })
     const facts = { loaded, inUse, proof: linux?.proof, node: linux?.node, runtime }
     const memoryQos =
@@ -127,7 +129,7 @@ export async function startKubelet(
             signal: ended,
           })
     const server = await serve(
-      () => ({ ...facts, ...seen, stats: stats.describe() }),
+      () => ({ ...facts, ...seen, stats: stats.describe(), metricsUrl: metricsUrl() }),
       [
         ...statsEndpoints(stats),
         ...(pods?.endpoints ?? []),

@@ -45,6 +45,8 @@ export interface KubeletSettings {
   /** Lines of KubeletConfiguration. */
   readonly config: string
   readonly keelson?: string
+  /** Default: the scenario's containerd. */
+  readonly runtime?: string
 }
 
 const port = 10250
@@ -66,7 +68,7 @@ export class LabKubelet {
     return this.command?.output() ?? ''
   }
 
-  async start({ driver, config, keelson = '' }: KubeletSettings): Promise<void> {
+  async start({ driver, config, keelson = '', runtime = endpoint() }: KubeletSettings): Promise<void> {
     writeFileSync(
       `${this.directory}/kubelet.yaml`,
       `apiVersion: kubelet.config.k8s.io/v1beta1
@@ -77,7 +79,7 @@ podLogsDir: ${this.directory}/logs
 failSwapOn: false
 address: 127.0.0.1
 port: ${port}
-containerRuntimeEndpoint: ${endpoint()}
+containerRuntimeEndpoint: ${runtime}
 ${config}
 `,
     )
