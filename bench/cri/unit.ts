@@ -5,16 +5,17 @@ import { startPrivateContainerd } from '../../src/lab/containerd/start.js'
 import { ensureImages } from '../../src/lab/images/images.js'
 import { missingPackages } from '../../src/lab/packages.js'
 import type { CriClient } from '../../src/ports/runtime.js'
-import { runPod } from '../../test/lab/inside/pod.js'
 import { atMost, type BenchReport, type BenchTarget, type BenchUnit } from '../unit.js'
 import { blocks, measurePair, type Pair } from './measure.js'
 import { callers, measureMemory } from './memory.js'
+import { fullNode, makePods, measurePodStats, removePods } from './pod-stats.js'
 import { buildBundle, startScripted, startServer } from './processes.js'
 
 const streamRounds = 3
 const messages = 20_000
 const maxAddedMs = 0.5
 const maxRatio = 1.3
+const maxStatsRatio = 0.1
 const maxGrowthMiB = 64
 const realContainers = 10
 
@@ -38,17 +39,23 @@ const added = (pair: Pair): BenchTarget => ({
 const ratio = (pair: Pair): BenchTarget =>
   atMost(`${pair.name}, p50 ratio`, pair.throughMs / pair.directMs, maxRatio)
 
-/** Pods of real containerd, with ten containers in all. */
-async function realCalls(signal: AbortSignal): Promise<Pair[]> {
-  if (process.getuid?.() !== 0 || missingPackages(['containerd', 'images']).length > 0) return []
+interface Real {
+  readonly calls: readonly Pair[]
+  /** Undefined, as the calls are none: this machine has no containerd. */
+  readonly podStats: Pair | undefined
+}
+
+/** Pods of real containerd, with ten containers in all; then a full node. */
+async function realCalls(signal: AbortSignal): Promise<Real> {
+  if (process.getuid?.() !== 0 || missingPackages(['containerd', 'images']).length > 0)
+    return { calls: [], podStats: undefined }
   const images = await ensureImages(cacheDirectory(process.env), signal)
   const containerd = await startPrivateContainerd({ archives: [images], signal })
   const server = await startServer(containerd.endpoint)
   const { direct, through } = connectBoth(containerd.endpoint, server.endpoint)
   try {
-    for (let i = 0; i < realContainers; i++)
-      await runPod(direct, { name: `bench-${i}`, cgroupParent: `/kubepods/besteffort/podbench${i}` })
-    const pairs = [
+    await makePods(direct, 0, realContainers)
+    const calls = [
       await measurePair(
         'Version, containerd',
         400,
@@ -64,7 +71,10 @@ async function realCalls(signal: AbortSignal): Promise<Pair[]> {
         signal,
       ),
     ]
-    return pairs
+    await makePods(direct, realContainers, fullNode)
+    const podStats = await measurePodStats(direct, through, signal)
+    await removePods(direct)
+    return { calls, podStats }
   } finally {
     direct.close()
     through.close()
@@ -81,7 +91,7 @@ async function readAll(client: CriClient): Promise<void> {
 
 async function run(signal: AbortSignal): Promise<BenchReport> {
   buildBundle()
-  const small = await realCalls(signal)
+  const { calls: small, podStats } = await realCalls(signal)
   const scripted = await startScripted(2 * streamRounds * (blocks + 1), messages)
   const server = await startServer(scripted.endpoint)
   const { direct, through } = connectBoth(scripted.endpoint, server.endpoint)
@@ -111,12 +121,12 @@ async function run(signal: AbortSignal): Promise<BenchReport> {
     )
     const growth = await measureMemory(server, signal)
     const grown = growth.peakMiB - growth.beforeMiB
-    const pairs = [...small, version, ...lists, stream]
+    const pairs = [...small, version, ...lists, stream, ...(podStats === undefined ? [] : [podStats])]
     return {
       file: 'cri',
       title: 'Calls through the CRI server',
       method:
-        `The typed client, the server and the scripted runtime are three processes; calls alternate between directly and through the server, and medians are compared, of the quietest of ${blocks} blocks after one that does not count. Memory: ` +
+        `The typed client, the server and the scripted runtime are three processes; calls alternate between directly and through the server, and medians are compared, of the quietest of ${blocks} blocks after one that does not count. ListPodSandboxStats: one container in each pod, calls more than a second apart, so that each is a new look at the cgroups. Memory: ` +
         `resident memory of the server while ${callers} ExecSync calls fetch 16 MiB each (${growth.fetchedMiB.toFixed(0)} MiB in all), ${callers} GetContainerEvents streams are open, and one reader has stopped reading.`,
       columns: ['call', 'direct p50 ms', 'through p50 ms', 'added ms', 'ratio'],
       rows: [
@@ -131,6 +141,9 @@ async function run(signal: AbortSignal): Promise<BenchReport> {
       targets: [
         ...[...small, version].map(added),
         ...[...lists, stream].map(ratio),
+        ...(podStats === undefined
+          ? []
+          : [atMost(`${podStats.name}, p50 ratio`, podStats.throughMs / podStats.directMs, maxStatsRatio)]),
         {
           name: `memory growth, ${growth.beforeMiB.toFixed(0)} MiB before`,
           measured: `${grown.toFixed(0)} MiB`,
