@@ -92,7 +92,8 @@ async function run(signal: AbortSignal): Promise<BenchReport> {
         )
       }),
     )
-    await sleep(5000, undefined, { signal })
+    // The garbage of the start is collected in the seconds after it.
+    await sleep(15_000, undefined, { signal })
     const rest = await measure(node, 'nothing to do', () => sleep(REST_MS, undefined, { signal }))
     phases.push(rest)
     phases.push(

@@ -170,6 +170,13 @@ describe('what is refused', () => {
   for (const { name, input, says } of [
     { name: 'a list', input: [], says: 'pod: is not an object' },
     { name: 'nothing', input: undefined, says: 'empty' },
+    {
+      name: 'an object without a prototype, as a parser makes it, where an amount belongs',
+      input: manifest({
+        volumes: [{ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: Object.create(null) } }],
+      }),
+      says: 'sizeLimit: is not a quantity',
+    },
     { name: 'another kind', input: { ...manifest(), kind: 'Deployment' }, says: 'kind: is Deployment' },
     {
       name: 'no containers',

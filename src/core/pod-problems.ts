@@ -1,8 +1,9 @@
 // What an API server would refuse in the resources of a pod. A node must survive such a pod, so these are
 // notes beside the values and not errors.
 import { allContainers, type Pod } from './pod.js'
+import { podLimits, podRequests } from './pod-resources.js'
 import type { Problem } from './problem.js'
-import { compareQuantity, formatQuantity } from './quantity.js'
+import { compareQuantity, formatQuantity, type Quantity } from './quantity.js'
 import type { ResourceRequirements } from './resource-list.js'
 
 export function podProblems(pod: Pod): readonly Problem[] {
@@ -31,18 +32,28 @@ const aboveLimit = (path: string, { requests, limits }: ResourceRequirements): P
   })
 
 const maxAmount = (2n ** 63n - 1n) * 1_000_000_000n
+/** The kernel counts quota in 44 bits of microseconds: more cores than this cannot be written. */
+const maxCores = 100_000_000n
+const maxCpu = maxCores * 1_000_000_000n
 
-/** Amounts that only a slip of the keyboard produces. A binary suffix was capped while it was read, so equal counts. */
-export const impossibleAmounts = (pod: Pod): readonly Problem[] =>
-  [
+/**
+ * Amounts that only a slip of the keyboard produces, alone or together. A binary suffix was capped while it was read, so
+ * equal counts.
+ */
+export const impossibleAmounts = (pod: Pod): readonly Problem[] => {
+  const alone = [
     ...allContainers(pod).map((c) => [`container ${c.name}`, c.resources] as const),
     ...(pod.resources === undefined ? [] : [['spec.resources', pod.resources] as const]),
-  ].flatMap(([path, { requests, limits }]) =>
-    [...requests, ...limits]
-      .filter(([, amount]) => amount.nanos >= maxAmount)
-      .map(([name]) => ({
-        path,
-        message: `the ${name} amount is 2^63-1 or more, which no node has`,
-        remedy: 'correct the number or its suffix',
-      })),
-  )
+  ].flatMap(([path, { requests, limits }]) => tooMuch(path, 'amount is', [...requests, ...limits]))
+  if (alone.length > 0) return alone
+  return tooMuch('spec.containers', 'amounts together are', [...podRequests(pod), ...podLimits(pod)])
+}
+
+const tooMuch = (path: string, what: string, amounts: readonly (readonly [string, Quantity])[]): Problem[] =>
+  amounts
+    .filter(([name, { nanos }]) => nanos >= (name === 'cpu' ? maxCpu : maxAmount))
+    .map(([name]) => ({
+      path,
+      message: `the ${name} ${what} ${name === 'cpu' ? maxCores : '2^63-1'} or more, which no node has`,
+      remedy: 'correct the number or its suffix',
+    }))

@@ -50,7 +50,9 @@ function readSizeLimit(given: FieldReader): bigint | undefined {
   const value = given.raw('sizeLimit')
   if (value === undefined) return undefined
   try {
-    const amount = quantityValue(parseQuantity(String(value).trim()))
+    // An object of a parser may have no way to be a text.
+    const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+    const amount = quantityValue(parseQuantity(text.trim()))
     if (amount >= 0n) return amount === 0n ? undefined : amount
   } catch (e) {
     if (!isKeelsonError(e)) throw e

@@ -1,6 +1,12 @@
 // The container runtime as the rest of Keelson sees it: both CRI services with every method typed from the
 // generated definitions, and the state of the connection. How calls travel is the adapter's business.
-import type { DeepPartial, ImageServiceDefinition, RuntimeServiceDefinition } from '../cri-api/api.js'
+import type {
+  ContainerState,
+  DeepPartial,
+  ImageServiceDefinition,
+  PodSandboxState,
+  RuntimeServiceDefinition,
+} from '../cri-api/api.js'
 
 export interface CallOptions {
   /** Whole time of the call, connecting included. Only a server stream may have `Infinity`. */
@@ -47,9 +53,16 @@ export interface RuntimeConnection {
   close(): void
 }
 
+/** State by id of all that the runtime lists, and nothing else of it: cheap enough for a look each second. */
+export interface RuntimeStates {
+  sandboxes(options?: CallOptions): Promise<ReadonlyMap<string, PodSandboxState>>
+  containers(options?: CallOptions): Promise<ReadonlyMap<string, ContainerState>>
+}
+
 export interface CriClient extends RuntimeConnection {
   readonly runtime: RuntimeService
   readonly image: ImageService
+  readonly states: RuntimeStates
 }
 
 /** Details of every `runtime.*` error that came out of a call. */

@@ -15,7 +15,7 @@ export function useNode(options: NodeOptions = {}): () => PodNode {
   }, 120_000)
   afterAll(async () => {
     await node?.close()
-  }, 60_000)
+  }, 240_000)
   beforeEach((ctx) => requires(ctx, needs))
   return () => {
     if (node === undefined) throw new Error('there is no node')

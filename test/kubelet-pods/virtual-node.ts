@@ -78,7 +78,12 @@ export class VirtualNode {
       podHost: counted(podHost, work),
       connect(endpoint, timeoutMs) {
         const client = connect(endpoint, timeoutMs)
-        return { ...client, runtime: counted(client.runtime, work), image: counted(client.image, work) }
+        return {
+          ...client,
+          runtime: counted(client.runtime, work),
+          image: counted(client.image, work),
+          states: counted(client.states, work),
+        }
       },
     }
     const node = new VirtualNode(bed, state, options, work)

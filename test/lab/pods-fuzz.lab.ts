@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { PodJson } from '../../src/core/pod-document.js'
+import { parseTime } from '../../src/core/rfc3339.js'
 import { type FuzzedManifest, fuzzedManifests } from '../kubelet-pods/fuzzed-manifests.js'
 import { until } from '../kubelet-pods/node.js'
 import { useNode } from '../kubelet-pods/use-node.js'
@@ -27,8 +28,18 @@ function restOf({ status }: PodJson): string | undefined {
   if (status.phase !== 'Pending') return status.phase
   if (status.reason !== undefined) return status.reason
   const all = [...(status.initContainerStatuses ?? []), ...status.containerStatuses]
-  return all.flatMap(({ state }) => state.waiting?.reason ?? []).find((reason) => knownReasons.has(reason))
+  const reasons = all.flatMap(({ state }) => state.waiting?.reason ?? [])
+  return (
+    reasons.find((reason) => knownReasons.has(reason)) ?? (isInitForEver(status) ? 'Initializing' : undefined)
+  )
 }
+
+/** An init container that was a sidecar before it was mutated never ends. */
+const isInitForEver = ({ initContainerStatuses }: PodJson['status']): boolean =>
+  (initContainerStatuses ?? []).some(({ state }) => {
+    const since = parseTime(state.running?.startedAt ?? '')
+    return since !== undefined && BigInt(Date.now()) * 1_000_000n - since > 5_000_000_000n
+  })
 
 async function runThrough(batch: readonly FuzzedManifest[], tally: Map<string, number>): Promise<void> {
   for (const { name, text } of batch) await node().write(`${name}.json`, text)

@@ -12,7 +12,7 @@ export interface Method<Q, S> {
   readonly name: string
   readonly path: string
   readonly requestType: MessageFns<Q>
-  readonly responseType: MessageFns<S>
+  readonly responseType: Pick<MessageFns<S>, 'decode'>
 }
 
 /** What all calls of one client share. */

@@ -9,6 +9,7 @@ import type { CallOptions, CriClient, ImageService, RuntimeService } from '../..
 import { type CallContext, callStream, callUnary, type Method } from './call.js'
 import { type ChannelOptions, channelDefaults, openChannel, watchState } from './channel.js'
 import { parseEndpoint } from './endpoint.js'
+import { bindStates } from './states.js'
 
 export interface CriClientOptions extends Partial<ChannelOptions> {
   /** For calls that name no timeout of their own; the kubelet's runtimeRequestTimeout. */
@@ -65,6 +66,7 @@ export function createCriClient(endpoint: string, options: CriClientOptions = {}
     // The definitions that built these types built the objects as well.
     runtime: bindService(ctx, RuntimeServiceDefinition) as RuntimeService,
     image: bindService(ctx, ImageServiceDefinition) as ImageService,
+    states: bindStates(ctx),
     get state() {
       return watch.state
     },

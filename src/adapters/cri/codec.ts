@@ -9,7 +9,7 @@ export const encodeMessage = <T>(fns: MessageFns<T>, partial: DeepPartial<T>): B
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-export function decodeMessage<T>(fns: MessageFns<T>, bytes: Uint8Array): T {
+export function decodeMessage<T>(fns: Pick<MessageFns<T>, 'decode'>, bytes: Uint8Array): T {
   const reader = new BinaryReader(bytes)
   const message = fns.decode(reader)
   if (reader.pos !== reader.len) throw new Error(`unreadable field at byte ${reader.pos} of ${reader.len}`)

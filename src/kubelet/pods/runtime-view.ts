@@ -1,9 +1,9 @@
-// What the runtime shows of all pods, kept as cheaply as it can be: two lists tell what changed, and only what changed
-// is asked for in detail. The owner of the node's picture; others get snapshots.
+// What the runtime shows of all pods, kept as cheaply as it can be: ids and states tell whether anything changed, two lists
+// tell what, and only that is asked for in detail. The owner of the node's picture; others get snapshots.
 import { asKeelsonError } from '../../core/errors.js'
 import { nothingObserved, type ObservedPod } from '../../core/pod-observed.js'
 import { type Container, ContainerState, type PodSandbox, PodSandboxState } from '../../cri-api/api.js'
-import type { CallOptions, RuntimeService } from '../../ports/runtime.js'
+import type { CallOptions, RuntimeService, RuntimeStates } from '../../ports/runtime.js'
 import { labels } from './names.js'
 import { observePod, type SeenContainer, type SeenSandbox } from './observe.js'
 
@@ -12,6 +12,7 @@ export interface RuntimeViewOptions {
     RuntimeService,
     'listPodSandbox' | 'listContainers' | 'podSandboxStatus' | 'containerStatus'
   >
+  readonly states: RuntimeStates
   readonly timeoutMs: number
   /** The termination message of a container that ended; empty: none. */
   readonly readMessage: (container: Container, failed: boolean, logPath: string) => Promise<string>
@@ -28,6 +29,8 @@ export class RuntimeView {
   private readonly details = new Map<string, SeenContainer>()
   private readonly networks = new Map<string, SeenSandbox>()
   private annotationsOf = new Map<string, Readonly<Record<string, string>>>()
+  /** Of the whole node at the last look at everything; undefined: look at everything. */
+  private seen: ReadonlyMap<string, number> | undefined
 
   constructor(private readonly options: RuntimeViewOptions) {}
 
@@ -50,7 +53,9 @@ export class RuntimeView {
 
   /** The whole node; returns the pods whose lists have changed, those that have gone included. */
   async relist(signal: AbortSignal): Promise<readonly string[]> {
-    const byUid = group(await this.list({}, signal))
+    if (this.seen !== undefined && isSame(this.seen, await this.states(signal))) return []
+    const all = await this.list({}, signal)
+    const byUid = group(all)
     const changed: string[] = []
     for (const [uid, listed] of byUid) {
       const print = fingerprint(listed)
@@ -64,6 +69,7 @@ export class RuntimeView {
         this.drop(uid)
         changed.push(uid)
       }
+    this.seen = new Map([...all.sandboxes, ...all.containers].map(({ id, state }) => [id, state]))
     return changed
   }
 
@@ -77,6 +83,13 @@ export class RuntimeView {
     const pod = await this.look(uid, listed, signal)
     this.prints.set(uid, fingerprint(listed))
     return pod
+  }
+
+  private async states(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    const options: CallOptions = { timeoutMs: this.options.timeoutMs, signal }
+    const { states } = this.options
+    const [sandboxes, containers] = await Promise.all([states.sandboxes(options), states.containers(options)])
+    return new Map<string, number>([...sandboxes, ...containers])
   }
 
   private async list(labelSelector: Record<string, string>, signal: AbortSignal): Promise<Listed> {
@@ -145,6 +158,12 @@ export class RuntimeView {
     for (const { id } of before?.sandboxes ?? [])
       if (now?.sandboxes.some((s) => s.id === id) !== true) this.networks.delete(id)
   }
+}
+
+const isSame = (a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean => {
+  if (a.size !== b.size) return false
+  for (const [id, state] of b) if (a.get(id) !== state) return false
+  return true
 }
 
 /** Removed between the list and the question is not an error. */

@@ -108,6 +108,7 @@ function createContext(i: PodsInput): PodContext {
     images: i.images.image,
     view: new RuntimeView({
       runtime: i.runtime.runtime,
+      states: i.runtime.states,
       timeoutMs,
       readMessage: (container, failed, logPath) =>
         readTerminationMessage(container, failed, logPath, paths, host),

@@ -3,22 +3,29 @@ import type { Clock } from '../../ports/clock.js'
 
 export class Wake {
   private poked = false
-  private awake = new AbortController()
+  private asleep: AbortController | undefined
 
   constructor(private readonly clock: Clock) {}
 
   poke(): void {
     this.poked = true
-    this.awake.abort()
+    this.asleep?.abort()
   }
 
   async sleep(untilNanos: bigint, signal: AbortSignal): Promise<void> {
-    if (!this.poked && !signal.aborted) {
-      const ms = Number((untilNanos - this.clock.nowNanos()) / 1_000_000n) + 1
-      const end = AbortSignal.any([signal, this.awake.signal])
-      if (ms > 0) await this.clock.sleep(ms, end).catch(() => undefined)
-    }
+    const ms = Number((untilNanos - this.clock.nowNanos()) / 1_000_000n) + 1
+    if (!this.poked && !signal.aborted && ms > 0) await this.sleepFor(ms, signal)
     this.poked = false
-    this.awake = new AbortController()
+  }
+
+  /** A signal that lives as long as the process must not remember every sleep, so each takes its listener away. */
+  private async sleepFor(ms: number, signal: AbortSignal): Promise<void> {
+    const asleep = new AbortController()
+    const end = (): void => asleep.abort()
+    this.asleep = asleep
+    signal.addEventListener('abort', end, { once: true })
+    await this.clock.sleep(ms, asleep.signal).catch(() => undefined)
+    signal.removeEventListener('abort', end)
+    this.asleep = undefined
   }
 }

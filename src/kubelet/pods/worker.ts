@@ -46,6 +46,7 @@ export class PodWorker {
   private readonly seenAtNanos: bigint
   private readonly wake: Wake
   private readonly pulling = new AbortController()
+  private pullSignal: AbortSignal | undefined
   private lastProblem = ''
   private failures = 0
   forgotten = false
@@ -117,6 +118,7 @@ export class PodWorker {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    this.pullSignal = AbortSignal.any([signal, this.pulling.signal])
     while (!signal.aborted && !this.forgotten) {
       const began = this.c.clock.monotonicNanos()
       const next = await this.turn(signal)
@@ -187,7 +189,7 @@ export class PodWorker {
       manifest: this.manifest,
       observed: this.observed,
       pullBackoffs: this.pullBackoffs,
-      pullSignal: AbortSignal.any([signal, this.pulling.signal]),
+      pullSignal: this.pullSignal ?? signal,
     }
     const hold = await act(action, input, this.c, signal)
     if (action.kind === 'start-container' || action.kind === 'start-created') this.held(action.name, hold)

@@ -1,12 +1,15 @@
-// Static pod manifests: broken documents through reading, identity, a plan of values, the turns of a whole life against a
-// made-up runtime, and the status. Either every problem is named or the pod comes to rest.
+// Static pod manifests: broken documents and broken text through reading, identity, a plan of values, what the runtime is
+// told, the turns of a whole life against a made-up runtime, and the status. Either every problem is named or the pod rests.
+import { readManifest } from '../../../src/config/read-manifest.js'
 import { containerWords } from '../../../src/core/container-env.js'
 import { fail } from '../../../src/core/errors.js'
 import { formatPodProblems, parsePodSpec } from '../../../src/core/parse-pod-spec.js'
 import { allContainerSpecs, type PodSpec } from '../../../src/core/pod-spec.js'
 import { podStatus } from '../../../src/core/pod-status.js'
 import { identifyStaticPod } from '../../../src/core/static-pod.js'
+import { findPods } from '../../../src/core/workload.js'
 import { liveThrough } from '../../support/made-up-runtime.js'
+import { tellRuntime } from '../../support/told-runtime.js'
 import { mutateText, type Random } from '../random.js'
 import { check, type FuzzTarget } from '../types.js'
 
@@ -94,6 +97,8 @@ function follow(spec: PodSpec): void {
   check(/^[0-9a-f]{32}$/.test(pod.pod.uid), 'the uid is not 32 hexadecimal digits')
   const facts = { nodeName: 'n', hostIPs: ['1.2.3.4'], podIPs: [] }
   for (const container of allContainerSpecs(pod)) containerWords(pod, container, facts)
+  for (const value of tellRuntime(pod, pod.labels.size === 0 ? 1 : 2).podValues)
+    check(/^(max|-?\d{1,19}|(max|\d{1,19}) \d+)$/.test(value), `a pod's cgroup would be given ${value}`)
   const { observed, nowNanos, settled } = liveThrough(pod, 200)
   check(settled, 'the pod never comes to rest')
   podStatus({
@@ -109,15 +114,56 @@ function follow(spec: PodSpec): void {
   })
 }
 
+/** At the edges of what a number can be, here and on the wire. */
+const extremes = [
+  '0',
+  '1n',
+  '1u',
+  '9223372036854775807',
+  '9223372036854775806',
+  '9E',
+  '8Ei',
+  '7E',
+  '1e18',
+] as const
+
+function withAmounts(random: Random): typeof full {
+  const amount = (): string => random.pick(extremes)
+  const [app, ...others] = full.spec.containers
+  const resources = {
+    requests: { cpu: amount(), memory: amount() },
+    limits: { cpu: amount(), memory: amount() },
+  }
+  return { ...full, spec: { ...full.spec, containers: [{ ...app, resources } as never, ...others] } }
+}
+
+const asText = (document: unknown, random: Random): string => {
+  const text = JSON.stringify(document, (_, v: unknown) => (typeof v === 'bigint' ? v.toString() : v)) ?? ''
+  return random.chance(50) ? mutateText(text, random) : text
+}
+
+function runDocument(input: unknown): void {
+  const parsed = parsePodSpec(input)
+  if (parsed.kind === 'problems') {
+    check(parsed.problems.length > 0, 'refused without a problem')
+    throw fail('pod.invalid', formatPodProblems(parsed.problems))
+  }
+  follow(parsed.spec)
+}
+
 export const manifests: FuzzTarget = {
   name: 'manifests',
-  generate: (random) => mutate(full, random, random.pick([0, 1, 1, 2, 5])),
+  generate(random) {
+    const document = mutate(
+      random.chance(10) ? withAmounts(random) : full,
+      random,
+      random.pick([0, 1, 1, 2, 5]),
+    )
+    return random.chance(20) ? asText(document, random) : document
+  },
   run(input) {
-    const parsed = parsePodSpec(input)
-    if (parsed.kind === 'problems') {
-      check(parsed.problems.length > 0, 'refused without a problem')
-      throw fail('pod.invalid', formatPodProblems(parsed.problems))
-    }
-    follow(parsed.spec)
+    if (typeof input !== 'string') return runDocument(input)
+    for (const { content } of readManifest({ path: '/m/x.yaml', bytes: new TextEncoder().encode(input) }))
+      for (const { pod } of findPods(content).pods) runDocument(pod)
   },
 }

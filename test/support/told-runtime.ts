@@ -1,0 +1,61 @@
+// Everything that the runtime and the cgroup tree would be told of a pod, down to the bytes on the wire: for properties that
+// must hold for every manifest.
+import { bytes } from '../../src/core/bytes.js'
+import { allContainers } from '../../src/core/pod.js'
+import { planPod } from '../../src/core/pod-plan.js'
+import { allContainerSpecs, type PodSpec } from '../../src/core/pod-spec.js'
+import { ContainerConfig, PodSandboxConfig } from '../../src/cri-api/api.js'
+import { podCgroupValues } from '../../src/kubelet/pods/cgroup-values.js'
+import { containerConfig } from '../../src/kubelet/pods/container-config.js'
+import { containerResources } from '../../src/kubelet/pods/container-resources.js'
+import { sandboxConfig } from '../../src/kubelet/pods/sandbox-config.js'
+
+const paths = { rootDir: '/var/lib/kubelet', podLogsDir: '/var/log/pods' }
+const facts = { nodeName: 'n', hostIPs: ['192.0.2.1'], podIPs: ['10.0.0.2'] }
+const periodUs = 100_000n
+
+export interface Told {
+  readonly wireBytes: number
+  /** Every value that would be written to the pod's cgroup. */
+  readonly podValues: readonly string[]
+}
+
+export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
+  const plan = planPod({
+    pod: spec.pod,
+    memoryQos: { enabled: true, cgroupVersion, generation: '1.27', factor: 0.9, policy: 'TieredReservation' },
+    allocatableMemory: bytes(2n ** 32n),
+    memoryCapacity: bytes(2n ** 33n),
+    pageSize: 4096n,
+    cpuQuota: { enforced: true, periodUs },
+    swap: { behavior: 'NoSwap', capacity: bytes(0n) },
+    singleProcessOOMKill: false,
+    runtimeWeightCurve: 'linear',
+  })
+  const resourceFacts = { cgroupVersion, cpuPeriodUs: periodUs, enforcesCpuQuota: true }
+  const sandbox = sandboxConfig(spec, 0, {
+    paths,
+    cgroupParent: '/kubepods/podu1',
+    nodeResolvConf: { nameservers: [], searches: [], options: [] },
+    manifest: '/m/x.yaml',
+  })
+  let wireBytes = PodSandboxConfig.encode(PodSandboxConfig.fromPartial(sandbox)).finish().length
+  for (const container of allContainerSpecs(spec)) {
+    const amounts = allContainers(spec.pod).find((c) => c.name === container.name)
+    const planned = plan.containers.find((c) => c.name === container.name)
+    if (amounts === undefined || planned === undefined) throw new Error(`no plan of ${container.name}`)
+    const config = containerConfig(spec, container, {
+      ...facts,
+      paths,
+      attempt: 0,
+      imageRef: 'sha256:1',
+      imageUid: undefined,
+      imageUser: '',
+      resources: containerResources(amounts, planned, resourceFacts),
+      digest: () => '0123456789abcdef',
+    })
+    wireBytes += ContainerConfig.encode(ContainerConfig.fromPartial(config)).finish().length
+  }
+  const values = podCgroupValues(spec.pod, plan, { version: cgroupVersion, periodUs, pidsLimit: -1 })
+  return { wireBytes, podValues: Object.values(values) }
+}
