@@ -105,7 +105,7 @@ async function waitForPods(
   }
 }
 
-function troubles(pods: readonly PodJson[]): string {
+export function troubles(pods: readonly PodJson[]): string {
   const list = pods.flatMap((pod) =>
     pod.status.containerStatuses.flatMap(({ name, state }) =>
       state.waiting === undefined

@@ -2,14 +2,14 @@
 // read from the kernel while it happens.
 import { fail } from '../core/errors.js'
 import type { PodJson } from '../core/pod-document.js'
-import { type NodePlan, startNode, type UpNode } from './node.js'
+import { type NodePlan, startNode, troubles, type UpNode } from './node.js'
 import type { MemoryValues, PodFigures, UpPorts } from './ports.js'
 import { cacheMiB, cachePod, hogPod, noisePod } from './pressure-pods.js'
 import { formatComparison, formatHeader, formatSample } from './pressure-table.js'
 import type { Progress } from './progress.js'
 
 export interface PressureSample {
-  /** Since the neighbours came. */
+  /** Since the neighbours run. */
   readonly second: number
   readonly cacheShare: number
   readonly hogThrottled: number
@@ -71,6 +71,7 @@ async function runPhase(
     progress.step('cache', `${cacheMiB} MiB of page cache are warm; now come hog and noise`)
     await ports.write(`${plan.directories.pods}/hog.yaml`, hogPod)
     await ports.write(`${plan.directories.pods}/noise.yaml`, noisePod)
+    await Promise.race([waitForNeighbours(plan, node, ports, signal), node.broken])
     write(formatHeader(beside !== undefined))
     return await Promise.race([watch(node, beside, ports, write, signal), node.broken])
   } finally {
@@ -90,6 +91,22 @@ function figuresOf(pods: readonly PodJson[], name: string, ports: UpPorts): PodF
 
 const shareOf = (figures: PodFigures | undefined): number =>
   Number(figures?.pageCache ?? 0n) / (cacheMiB * 1024 * 1024)
+
+/** How long containers take to start is not the question here. */
+async function waitForNeighbours(
+  { readyMs }: NodePlan,
+  { view }: UpNode,
+  ports: UpPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const until = ports.nowMs() + readyMs; ; await ports.sleep(500, signal)) {
+    const pods = await view.pods()
+    const runs = (name: string): boolean => podNamed(pods, name)?.status.phase === 'Running'
+    if (runs('hog') && runs('noise')) return
+    if (ports.nowMs() > until)
+      throw fail('up.failed', `hog and noise do not run after ${readyMs / 1000} s: ${troubles(pods)}`)
+  }
+}
 
 async function waitForCache({ view }: UpNode, ports: UpPorts, signal: AbortSignal): Promise<void> {
   for (const until = ports.nowMs() + warmMs; ; ) {

@@ -115,7 +115,7 @@ async function readAll(response: IncomingMessage): Promise<string> {
 }
 
 function checked(response: IncomingMessage, body: string, path: string): string {
-  if (response.statusCode === 200) return body
+  if (response.statusCode === 200 || response.statusCode === 201) return body
   const text = messageOf(body)
   if (response.statusCode === 404) throw fail('pod.not-found', text, { path })
   throw fail('kubelet.refused', `the kubelet answered ${response.statusCode ?? 'nothing'}: ${text}`, { path })

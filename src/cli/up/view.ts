@@ -65,6 +65,7 @@ export const readFigures = (uid: string): PodFigures | undefined =>
     return {
       pageCache: count('memory.stat', 'file'),
       throttled: count('memory.events', 'high'),
-      oomKills: count('memory.events', 'oom_kill'),
+      // A container that is killed as a whole counts its first process twice in oom_kill.
+      oomKills: count('memory.events', 'oom_group_kill') || count('memory.events', 'oom_kill'),
     }
   })
