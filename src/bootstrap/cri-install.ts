@@ -1,6 +1,7 @@
 // Puts the CRI server between the kubelet and the runtime of a node, and takes it out again byte for byte. One change, one
 // journal: the server answers before the kubelet is sent to it, and ends only after the kubelet has left it.
 import { fail } from '../core/errors.js'
+import { isSameSocket } from '../doctor/socket-places.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { normalizeEndpoint } from './cri-socket.js'
 import { formatCriUnit } from './cri-unit.js'
@@ -41,10 +42,6 @@ export interface CriChangeResult {
   readonly outcome: Outcome | undefined
   readonly recovery: Recovery | undefined
 }
-
-/** Two names of one socket: /var/run is a link to /run. */
-const isSameSocket = (a: string, b: string): boolean =>
-  a.replace('/var/run/', '/run/') === b.replace('/var/run/', '/run/')
 
 /** The entry of the server, which must be the newest: what came after it builds on it. */
 export function installedEntry(entries: readonly UndoEntry[], what: string): UndoEntry | undefined {

@@ -3,6 +3,7 @@ import { isKeelsonError } from '../core/errors.js'
 import {
   decideSocketFindings,
   decideWinner,
+  isSameSocket,
   type SocketPlace,
   type SocketPlaces,
   type SocketStatus,
@@ -61,11 +62,13 @@ export async function readSocketStatus(
 }
 
 export async function readNodeStatus(ports: NodePorts, nodeName: string | undefined): Promise<NodeStatus> {
-  const { facts, places, listening, wins, findings } = await readSocketStatus(ports, nodeName)
+  const { facts, places, listening: wellKnown, wins, findings } = await readSocketStatus(ports, nodeName)
   const pending = (await readJournal(ports.files).catch(() => undefined)) !== undefined
+  const named = [places.flag, places.instance, places.config, places.annotation, places.running]
+  const listening = [...wellKnown, ...(await otherListeners(named, wellKnown, ports))]
   return {
     node: facts.nodeName,
-    places: [places.flag, places.instance, places.config, places.annotation, places.running],
+    places: named,
     listening,
     wins,
     findings: [
@@ -80,6 +83,21 @@ export async function readNodeStatus(ports: NodePorts, nodeName: string | undefi
         : []),
     ],
   }
+}
+
+/** Endpoints that some place names and that answer, beside the well-known ones. */
+async function otherListeners(
+  named: readonly SocketPlace[],
+  wellKnown: readonly string[],
+  ports: NodePorts,
+): Promise<string[]> {
+  const others = named
+    .map((p) => p.endpoint)
+    .filter((e): e is string => e !== undefined && !wellKnown.some((w) => isSameSocket(w, e)))
+  const answers = await Promise.all(
+    [...new Set(others)].map(async (e) => [e, await ports.sockets.answers(e)]),
+  )
+  return answers.flatMap(([endpoint, answered]) => (answered === true ? [String(endpoint)] : []))
 }
 
 /** What a kubelet that starts now goes by, from its files alone. */

@@ -59,8 +59,11 @@ export function decideWinner({ flag, config }: SocketPlaces): SocketWinner {
 }
 
 /** /var/run is a link to /run on every system that has both. */
+export const isSameSocket = (a: string, b: string): boolean =>
+  a.replace('/var/run/', '/run/') === b.replace('/var/run/', '/run/')
+
 const isSame = (a: string | undefined, b: string | undefined): boolean =>
-  a === undefined || b === undefined || a.replace('/var/run/', '/run/') === b.replace('/var/run/', '/run/')
+  a === undefined || b === undefined || isSameSocket(a, b)
 
 export function decideSocketFindings(places: SocketPlaces, wins: string, answers: boolean): SocketFinding[] {
   const { flag, instance, config, annotation, running } = places

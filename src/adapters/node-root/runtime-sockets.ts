@@ -1,4 +1,4 @@
-// Dials unix sockets of a node. Only a connection that is taken counts; a dead socket file does not.
+// Dials unix sockets and named pipes of a node. Only a connection that is taken counts; a dead socket file does not.
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createConnection } from 'node:net'
@@ -14,6 +14,12 @@ const longestAddress = 107
 export function socketPathOf(endpoint: string): string | undefined {
   const rest = /^unix:(?:\/\/)?(\/.*)$/.exec(endpoint)?.[1]
   return rest === undefined || rest.includes('\0') ? undefined : rest
+}
+
+/** `npipe:////./pipe/containerd-containerd` -> `\\\\.\\pipe\\containerd-containerd`; undefined for other schemes. */
+export function pipePathOf(endpoint: string): string | undefined {
+  const rest = /^npipe:(?:\/\/)?(\/\/\.\/pipe\/.+)$/.exec(endpoint)?.[1]
+  return rest === undefined || rest.includes('\0') ? undefined : rest.replaceAll('/', '\\')
 }
 
 const dial = (address: string): Promise<boolean> =>
@@ -40,8 +46,14 @@ export async function withSocketAddress<T>(path: string, use: (address: string) 
   }
 }
 
-export const createRuntimeSockets = (root: string): RuntimeSockets => ({
+/** `placeOfPipe`: where a pipe is on this system; other systems than Windows have none. */
+export const createRuntimeSockets = (
+  root: string,
+  placeOfPipe: (pipe: string) => string = (pipe) => pipe,
+): RuntimeSockets => ({
   async answers(endpoint) {
+    const pipe = pipePathOf(endpoint)
+    if (pipe !== undefined) return dial(placeOfPipe(pipe))
     const path = socketPathOf(endpoint)
     if (path === undefined) return false
     try {

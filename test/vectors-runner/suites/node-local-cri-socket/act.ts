@@ -3,11 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { stringify } from 'yaml'
+import { createRuntimeSockets } from '../../../../src/adapters/node-root/runtime-sockets.js'
 import { type Wire, wireNode } from '../../../../src/cli/node/wire.js'
 import { createNodeCommand } from '../../../../src/cli/node.js'
 import { descendants } from '../../../../src/cli/program.js'
 import { type Fields, isFields } from '../../types.js'
-import type { Scene } from './arrange.js'
+import { placeOfPipe, type Scene } from './arrange.js'
 
 export type ActResult =
   | { readonly kind: 'ok'; readonly report: Fields }
@@ -48,7 +49,7 @@ function wireFor(scene: Scene, input: Fields): Wire {
     return {
       ...ports,
       host: async () => ({ ...(await ports.host()), os: 'windows' }),
-      sockets: { answers: async (endpoint) => scene.pipes.has(endpoint) },
+      sockets: createRuntimeSockets(scene.root, (pipe) => placeOfPipe(scene.root, pipe)),
     }
   }
 }

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
+import { pipePathOf } from '../../../../src/adapters/node-root/runtime-sockets.js'
 import { criSocketAnnotation } from '../../../../src/bootstrap/paths.js'
 import { createFakeCluster, type FakeCluster } from '../../../../src/fakes/cluster-objects.js'
 import { type Fields, isFields } from '../../types.js'
@@ -15,8 +16,6 @@ export interface Scene {
   /** Files that the command line names: config, kubelet configuration, patches. */
   readonly given: string
   readonly cluster: FakeCluster
-  /** Pipes that answer; sockets answer by themselves. */
-  readonly pipes: ReadonlySet<string>
   readonly filesBefore: Readonly<Record<string, string>>
   readonly kubelet: Fields
   /** Everything the cluster holds, to tell whether it changed. */
@@ -54,7 +53,6 @@ export async function arrange(input: Fields, base: Fields): Promise<Scene> {
     root,
     given,
     cluster,
-    pipes: new Set(listening),
     filesBefore,
     kubelet,
     clusterState,
@@ -71,10 +69,15 @@ async function put(path: string, text: string): Promise<void> {
   await writeFile(path, text)
 }
 
+/** This system has no named pipes: a socket beside the root stands in for one, and is dialled as the pipe would be. */
+export const placeOfPipe = (root: string, pipe: string): string =>
+  join(root, '../pipes', pipe.slice(pipe.lastIndexOf('\\') + 1))
+
 async function listenAll(root: string, endpoints: readonly string[]): Promise<Server[]> {
   const servers: Server[] = []
-  for (const endpoint of endpoints.filter((e) => e.startsWith('unix://'))) {
-    const path = join(root, endpoint.slice('unix://'.length))
+  for (const endpoint of endpoints) {
+    const pipe = pipePathOf(endpoint)
+    const path = pipe === undefined ? join(root, endpoint.slice('unix://'.length)) : placeOfPipe(root, pipe)
     await mkdir(dirname(path), { recursive: true })
     // It takes connections and ends them: enough to be detected, not a runtime to talk to.
     const server = createServer((socket) => socket.destroy())

@@ -1,5 +1,5 @@
 // node-local-cri-socket: each case through the real command on a temporary root, with listening sockets and a
-// cluster in memory. Only named pipes are stubbed: this system has none.
+// cluster in memory. Named pipes have a stub listener: this system has none.
 
 import { fieldsAt, inputWithDefaults, isFields, type Suite } from '../../types.js'
 import { act } from './act.js'
