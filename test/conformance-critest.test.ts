@@ -12,6 +12,7 @@ import { effectiveUidProgram } from '../conformance/critest/effective-uid.js'
 import { testImages } from '../conformance/critest/image-list.js'
 import { contentKey, packImages, startRegistry } from '../conformance/critest/registry.js'
 import { parseReport, type Spec, suiteFailures } from '../conformance/critest/report.js'
+import { leftSegments, parseSegments } from '../conformance/critest/shared-memory.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-critest-test-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -120,6 +121,18 @@ test('the page has every spec that cannot pass, with its reason, and no other', 
   const table = page.split('### Specs that cannot pass here')[1]?.split('\n## ')[0] ?? ''
   const rows = [...table.matchAll(/^\| (.+) \| (.+) \|$/gm)].slice(1).map(([, spec, why]) => ({ spec, why }))
   expect(rows).toEqual(cannotRun.flatMap((c) => specsOf(c).map((spec) => ({ spec, why: c.why }))))
+})
+
+test("segments of shared memory: only new ones of critest, in nobody's use, count as left", () => {
+  const head = '       key      shmid perms                  size  cpid  lpid nattch   uid\n'
+  const line = (id: number, size: number, attached: number) =>
+    ` 123456 ${id}   644               ${size} 4242     0      ${attached}     0     0     0     0`
+  const before = parseSegments(`${head}${line(1, 1_048_576, 0)}\n`)
+  const after = parseSegments(
+    head + [line(1, 1_048_576, 0), line(2, 1_048_576, 0), line(3, 1_048_576, 2), line(4, 4096, 0)].join('\n'),
+  )
+  expect(leftSegments(before, after)).toEqual(['2'])
+  expect(parseSegments('')).toEqual([])
 })
 
 test('the program of the image nonewprivs prints its effective user', () => {

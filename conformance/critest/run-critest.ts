@@ -10,6 +10,8 @@ export interface CritestRun {
   readonly out: string
   readonly name: string
   readonly timeoutMs: number
+  /** Where volumes and logs of the specs lie. */
+  readonly tmp: string
   /** A regular expression over spec names; all when absent. */
   readonly focus?: string | undefined
 }
@@ -32,7 +34,12 @@ export async function runCritest(run: CritestRun): Promise<string> {
       `-ginkgo.json-report=${report}`,
       ...(run.focus === undefined ? [] : [`-ginkgo.focus=${run.focus}`]),
     ],
-    { timeoutMs: run.timeoutMs + 60_000, accept: [0, 1], cwd: run.out },
+    {
+      timeoutMs: run.timeoutMs + 60_000,
+      accept: [0, 1],
+      cwd: run.out,
+      env: { ...process.env, TMPDIR: run.tmp },
+    },
   )
   await writeFile(join(run.out, `${run.name}.log`), stdout + stderr)
   return report

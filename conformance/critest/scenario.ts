@@ -19,6 +19,7 @@ export interface ScenarioOptions {
   readonly critest: { readonly binary: string; readonly focus: string | undefined } | undefined
   readonly crictl: string
   readonly out: string
+  readonly tmp: string
   readonly critestTimeoutMs: number
 }
 
@@ -111,6 +112,7 @@ export function scenario(options: ScenarioOptions): readonly Check[] {
         endpoint: started().ground[name],
         out: options.out,
         name,
+        tmp: options.tmp,
         timeoutMs: options.critestTimeoutMs,
         focus,
       })

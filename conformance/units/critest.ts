@@ -17,6 +17,7 @@ import { compareRuns, formatRun } from '../critest/compare.js'
 import { prepareGround } from '../critest/ground.js'
 import { parseReport, type Spec, suiteFailures } from '../critest/report.js'
 import { type ReportName, scenario } from '../critest/scenario.js'
+import { readSegments, removeLeftSegments } from '../critest/shared-memory.js'
 import type { PeerName } from '../peers/catalogue.js'
 import type { Unit, UnitContext } from '../unit.js'
 
@@ -79,7 +80,10 @@ const labImages = async (): Promise<string> =>
 
 async function runOnHost(context: UnitContext): Promise<void> {
   const out = join(context.directory, 'host')
-  await mkdir(out)
+  const tmp = join(out, 'tmp')
+  await mkdir(tmp, { recursive: true })
+  const segments = await readSegments()
+  context.defer(() => removeLeftSegments(segments))
   const bundle = await bundleCommand()
   context.defer(() => bundle.remove())
   const images = await labImages()
@@ -87,6 +91,7 @@ async function runOnHost(context: UnitContext): Promise<void> {
     critest: { binary: ownCritest ?? context.peer('critest'), focus: focusOf.host },
     crictl: context.peer('crictl'),
     out,
+    tmp,
     critestTimeoutMs: CRITEST_TIMEOUT_MS,
     async prepare() {
       const ground = await prepareGround({
@@ -154,7 +159,6 @@ async function runInBed(context: UnitContext, place: 'uml' | 'qemu'): Promise<vo
       timeoutS: BED_TIMEOUT_S,
       memoryMiB: 2048,
       env: {
-        TMPDIR: '/run/tmp', // volumes of the specs lie there; the bed's root is an overlay
         CRITEST_TIMEOUT_MS: String(CRITEST_TIMEOUT_MS),
         ...(focus === undefined ? {} : { CRITEST_FOCUS: focus }),
       },
