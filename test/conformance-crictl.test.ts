@@ -55,6 +55,12 @@ describe('compareOutputs', () => {
     })
 })
 
+test('pathsOf: a 0 that stands for unknown is no leaf, any other is', () => {
+  const cpu = { usageNanoCores: { value: '0' }, usageCoreNanoSeconds: { value: '0' } }
+  expect(pathsOf({ cpu })).toEqual(['.cpu.usageCoreNanoSeconds.value'])
+  expect(pathsOf({ cpu: { usageNanoCores: { value: '7' } } })).toEqual(['.cpu.usageNanoCores.value'])
+})
+
 test('pathsOf: leaves only, one path for all items', () => {
   expect(pathsOf({ a: [{ b: 1 }, { b: 2, c: null }], d: {} })).toEqual(['.a[].b'])
 })
