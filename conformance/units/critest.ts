@@ -34,7 +34,8 @@ const onlyPlace = process.env.CRITEST_PLACE
 /** Which specs run where: a kernel without hardware's speed gets those in which its cgroups have a part. */
 const focusOf: Readonly<Record<Place, string | undefined>> = {
   host: ownFocus,
-  uml: ownFocus ?? 'Container runtime should support basic operations|Container OOM|PodSandbox runtime should',
+  uml:
+    ownFocus ?? 'Container runtime should support basic operations|Container OOM|PodSandbox runtime should',
   qemu: ownFocus ?? (ownCritest === undefined ? 'none' : 'metrics'),
 }
 
