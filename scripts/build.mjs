@@ -1,11 +1,12 @@
 // Bundles src/cli/main.ts into dist/cli as ESM chunks, one lazy chunk per subcommand, and src/core as the
-// library `keelson/core`; `--types` (npm pack does it) adds the library's declarations.
+// library `keelson/core` and src/dashboard as the page that is served; `--types` (npm pack does it) adds the library's declarations.
 // CommonJS packages inside an ESM bundle need `require`; the banner gives it to them.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { buildDashboard } from './dashboard.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -37,6 +38,7 @@ await build({
   },
 })
 await build({ ...common, entryPoints: { index: 'src/core/index.ts' }, outdir: 'dist/core' })
+await buildDashboard(join(root, 'dist/dashboard'))
 if (process.argv.includes('--types'))
   execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'scripts/tsconfig.core.json'], {
     cwd: root,

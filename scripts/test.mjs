@@ -10,6 +10,7 @@ const bin = (name) => join(root, 'node_modules/.bin', name)
 const steps = [
   ['build', process.execPath, ['scripts/build.mjs']],
   ['types', bin('tsc'), ['-p', '.']],
+  ['types of the dashboard', bin('tsc'), ['-p', 'src/dashboard']],
   ['format and lint', bin('biome'), ['check', '--error-on-warnings', '.']],
   ['promises', bin('oxlint'), ['--type-aware']],
   ['tests', bin('vitest'), ['run', '--project', 'unit', ...process.argv.slice(2)]],

@@ -23,6 +23,7 @@ const mayImport: Record<string, readonly string[]> = {
   adapters: ['core', 'cri-api', 'ports', 'node', '*'],
   top: ['core', 'config', 'cri-api', 'ports', 'stats', 'serve'],
   up: ['core', 'config', 'cri-api', 'ports', 'stats', 'serve'],
+  dashboard: ['core', 'preact', 'uplot'],
   fakes: ['core', 'cri-api', 'ports', 'node', '@bufbuild/protobuf', '@grpc/grpc-js', '@jellybrick/dbus-next'],
   lab: ['*'],
   cli: ['*'],
@@ -33,6 +34,7 @@ const closedTo: Record<string, readonly string[]> = {
   lab: ['cli'],
   fakes: [],
   adapters: ['lab', 'cli'],
+  dashboard: [],
 }
 
 interface Edge {

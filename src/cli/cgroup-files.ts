@@ -1,7 +1,8 @@
 // The cgroup tree of this machine with as many kept descriptors as this process may have open.
 import { readFileSync } from 'node:fs'
 import { readCgroupLayout } from '../adapters/cgroups/detect.js'
-import { type CgroupFsTree, createCgroupTree } from '../adapters/cgroups/tree.js'
+import { unifiedHierarchy } from '../adapters/cgroups/hierarchy.js'
+import { CgroupFsTree, createCgroupTree } from '../adapters/cgroups/tree.js'
 import { parseProcessLimits } from '../core/kernel-text/proc-limits.js'
 
 /** For sockets, logs, watches and the runtime's connections. */
@@ -26,5 +27,10 @@ function readOpenFilesLimit(): bigint | 'unlimited' | undefined {
   }
 }
 
-export const openCgroupFiles = (): CgroupFsTree =>
-  createCgroupTree(readCgroupLayout(), { maxDescriptors: decideKeptDescriptors(readOpenFilesLimit()) })
+/** `mount`: cgroup v2 of the host, where it is mounted elsewhere than this process would look. */
+export function openCgroupFiles(mount?: string): CgroupFsTree {
+  const options = { maxDescriptors: decideKeptDescriptors(readOpenFilesLimit()) }
+  return mount === undefined
+    ? createCgroupTree(readCgroupLayout(), options)
+    : new CgroupFsTree(unifiedHierarchy(mount), options)
+}

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { Command } from 'commander'
 import { createLog } from '../adapters/log/log.js'
+import type { LiveSetting } from '../core/live-model.js'
 import { rollBack } from '../memory-qos/companion/companion.js'
 import {
   addMachineOptions,
@@ -11,6 +12,7 @@ import {
 } from './companion/options.js'
 import { openMachine, startCompanion } from './companion/wire.js'
 import type { Io } from './io.js'
+import { flagSettings } from './live.js'
 
 const description = `Memory QoS on a node whose pods another kubelet runs: memory.min, memory.low and memory.high of containers, pods,
 QoS cgroups, kubepods and reserved cgroups, without the feature gate. What is found is on disk before anything is
@@ -19,7 +21,9 @@ written, and \`keelson companion rollback\` puts all of it back.`
 export const create = (io: Io): Command => {
   const companion = addSourceOptions(
     addMachineOptions(new Command('companion').description(description)),
-  ).action(async (options: CompanionCommandOptions) => run(options, io))
+  ).action(async (options: CompanionCommandOptions, command: Command) =>
+    run(options, io, flagSettings(command)),
+  )
   const rollback = addMachineOptions(
     new Command('rollback').description(
       'put every value back that the companion found; the companion must have ended',
@@ -54,11 +58,11 @@ async function untilSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promis
   }
 }
 
-async function run(options: CompanionCommandOptions, io: Io): Promise<void> {
+async function run(options: CompanionCommandOptions, io: Io, flags: readonly LiveSetting[]): Promise<void> {
   checkOptions(options)
   const log = logOf(options, io)
   await untilSignal(async (signal) => {
-    const companion = await startCompanion(options, io, log, signal)
+    const companion = await startCompanion(options, io, log, signal, flags)
     try {
       const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort')
       await Promise.race([companion.done, stopped])

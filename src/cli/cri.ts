@@ -2,16 +2,18 @@
 import { once } from 'node:events'
 import { Command } from 'commander'
 import { createLog } from '../adapters/log/log.js'
+import type { LiveSetting } from '../core/live-model.js'
 import { createCriInstall, createCriUninstall } from './cri/install.js'
 import { type CriFlags, checkFlags } from './cri/options.js'
 import { startCri } from './cri/run.js'
 import type { Io } from './io.js'
+import { flagSettings } from './live.js'
 import { addServerOptions } from './server-flags.js'
 
 export const create = (io: Io): Command =>
   addServerOptions(addCriOptions(new Command('cri')), 'cri')
-    .action(async (flags: CriFlags) => {
-      await runCri(flags, io)
+    .action(async (flags: CriFlags, command: Command) => {
+      await runCri(flags, flagSettings(command), io)
     })
     .addCommand(createCriInstall(io))
     .addCommand(createCriUninstall(io))
@@ -39,10 +41,12 @@ const addCriOptions = (command: Command): Command =>
     .option('--runtime-config <file>', "the runtime's configuration file, where it is not in its usual place")
     .option('--kubeconfig <file>', 'API server that says who may read; not given: the local token')
     .option('--node-name <name>', 'name of this node (default: NODE_NAME, else the host name)')
+    .option('--cgroup-mount <directory>', 'cgroup v2 of the host, where it is mounted elsewhere')
+    .option('--proc-mount <directory>', 'proc of the host, where it is mounted elsewhere')
     .option('--logging-format <format>', 'text or json', 'text')
     .option('--v <level>', 'verbosity; from 4 on every call is logged', '0')
 
-async function runCri(flags: CriFlags, io: Io): Promise<void> {
+async function runCri(flags: CriFlags, settings: readonly LiveSetting[], io: Io): Promise<void> {
   const options = checkFlags(flags, io.env)
   const log = createLog({
     format: options.logFormat,
@@ -56,7 +60,7 @@ async function runCri(flags: CriFlags, io: Io): Promise<void> {
   }
   process.once('SIGTERM', onSignal).once('SIGINT', onSignal)
   try {
-    const running = await startCri(options, log)
+    const running = await startCri(options, log, { settings, env: io.env })
     if (!stop.signal.aborted) await once(stop.signal, 'abort')
     await running.close()
     log.info('ended')

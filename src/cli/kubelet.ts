@@ -45,7 +45,7 @@ async function runKubelet(argv: readonly string[], io: Io): Promise<void> {
   }
   process.once('SIGTERM', onSignal).once('SIGINT', onSignal)
   try {
-    const kubelet = await startKubelet(config, await createKubeletPorts(log), stop.signal)
+    const kubelet = await startKubelet(config, await createKubeletPorts(log, io.env), stop.signal)
     const stopped = stop.signal.aborted ? Promise.resolve() : once(stop.signal, 'abort')
     await Promise.race([stopped, kubelet.done])
     await kubelet.close()

@@ -51,6 +51,8 @@ export interface LoadedConfig {
   readonly warnings: readonly ConfigWarning[]
   /** By path of KubeletConfiguration: `authentication.webhook.enabled`, `evictionHard["memory.available"]`. */
   readonly origins: Readonly<Record<string, Origin>>
+  /** Of KeelsonConfiguration's fields. */
+  readonly keelsonOrigins: Readonly<Record<string, Origin>>
 }
 
 export function loadConfig(input: ConfigInput): LoadedConfig {
@@ -118,6 +120,7 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
     problems: findings.problems,
     warnings: findings.warnings,
     origins: Object.fromEntries(origins),
+    keelsonOrigins: Object.fromEntries(keelson.origins),
   }
 }
 

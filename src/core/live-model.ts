@@ -149,8 +149,10 @@ export interface LiveDriver {
   readonly fallback: string | null
   readonly overruled: string | null
   readonly runtimeDiffers: string | null
+  /** Running sandboxes whose cgroups agree with it. */
   readonly agreeing: number | null
-  readonly silent: number | null
+  /** What it was decided on, and what stands against it. */
+  readonly evidence: readonly string[]
 }
 
 export interface LiveSetting {
@@ -166,6 +168,8 @@ export interface LiveSources {
     readonly source: string | null
     readonly runtime: string | null
   }[]
+  /** Names that KEP-2371 asks for, against what /metrics/cadvisor shows at this moment. */
+  readonly parity: { readonly present: number; readonly absent: readonly string[] } | null
 }
 
 export interface LiveRpc {
@@ -183,7 +187,11 @@ export interface LiveWarning {
   readonly id: string
   readonly severity: 'info' | 'warn' | 'error'
   readonly message: string
+  /** Empty: nothing to do. */
   readonly remedy: string
+  readonly evidence: readonly string[]
+  /** Where it is explained, from the repository's root. */
+  readonly page: string
 }
 
 export interface LiveSnapshot {
@@ -200,8 +208,10 @@ export interface LiveSnapshot {
   readonly warnings: Part<readonly LiveWarning[]>
 }
 
-/** Keys: every part of the snapshot except `pods`, and `pod ID` for each pod. A first event sets everything. */
+/** Keys: every part of the snapshot except `pods` and the rows of `cgroups`; `pod ID` and `cgroup PATH` for each of those. */
 export interface LiveChange {
+  /** Everything is in `set`; what was known before is over. */
+  readonly whole: boolean
   readonly set: Readonly<Record<string, unknown>>
   readonly remove: readonly string[]
 }

@@ -16,6 +16,7 @@ import type { ConfigzContent } from '../serve/endpoints/configz.js'
 import type { HealthCheck } from '../serve/health.js'
 import type { ServeSettings } from '../serve/settings.js'
 import type { RunningServer } from '../serve/start.js'
+import type { KubeletLivePorts } from './live.js'
 
 export interface KubeletServeOptions {
   readonly settings: ServeSettings
@@ -43,6 +44,8 @@ export interface KubeletPorts {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
+  /** Undefined: no dashboard is served. */
+  readonly live?: KubeletLivePorts
   connect(endpoint: string, timeoutMs: number): CriClient
   /** Called once the driver is known, never before. */
   openCgroups(driver: CgroupDriver): OpenedCgroups

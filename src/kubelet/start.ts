@@ -17,10 +17,11 @@ import { connectImages, connectRuntime } from './connect.js'
 import { exposeLosingSupport, reportProof, runtimeUpgradeNeeded } from './driver-report.js'
 import { createEventQueue, type EventQueue } from './event-queue.js'
 import { gatherEvidence } from './gather-evidence.js'
+import { kubeletLive } from './live.js'
 import { createKubeletMemoryQos } from './memory-qos.js'
 import { watchMetricsUrl } from './metrics-url.js'
 import { type NodeFacts, readNodeFacts } from './node-facts.js'
-import { createNodeStats, statsEndpoints } from './node-stats.js'
+import { createNodeStats, podPaths, statsEndpoints } from './node-stats.js'
 import { runsPods, startStaticPods } from './pods/start.js'
 import type { KubeletPorts } from './ports.js'
 import type { KubeletConfigFiles } from './read-config.js'
@@ -134,6 +135,20 @@ export async function startKubelet(
         ...statsEndpoints(stats),
         ...(pods?.endpoints ?? []),
         ...(memoryQos === undefined ? [] : [memoryQosEndpoint(memoryQos.memoryQos)]),
+        ...dashboardOf(ports, {
+          facts: () => ({ ...facts, ...seen }),
+          nodeName,
+          client,
+          cgroups: linux?.cgroups,
+          podRoots:
+            inUse.driver === undefined
+              ? []
+              : podPaths(inUse.driver, loaded.config.kubelet.cgroupRoot ?? '/').podRoots,
+          stats,
+          memoryQos: memoryQos?.memoryQos,
+          pods: pods === undefined ? undefined : () => pods.pods(),
+          signal: ended,
+        }),
       ],
       pods?.healthChecks ?? [],
       nodeName,
@@ -212,6 +227,14 @@ async function openApi(
     },
   )
   return api
+}
+
+const dashboardOf = (
+  ports: KubeletPorts,
+  input: Omit<Parameters<typeof kubeletLive>[0], 'ports'>,
+): readonly Endpoint[] => {
+  const { live } = ports
+  return live === undefined ? [] : kubeletLive({ ...input, ports: { ...ports, live } })
 }
 
 async function inspectNode(

@@ -1,8 +1,8 @@
 // Facts of a sound node, from which each test takes one thing away. Values are those of a small lab node.
 import { type ConfigInput, loadConfig } from '../../src/config/load.js'
+import { requiredMetrics } from '../../src/core/required-metrics.js'
 import type { CgroupFacts, DoctorFacts, KubeletFacts, RuntimeFacts } from '../../src/doctor/facts.js'
 import type { Activity, PodCgroup } from '../../src/doctor/pod-cgroup.js'
-import { requiredMetrics } from '../../src/doctor/required-metrics.js'
 import type { SocketPlace } from '../../src/doctor/socket-places.js'
 
 export const MiB = 1024n * 1024n

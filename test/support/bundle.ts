@@ -5,6 +5,7 @@ import { chmod, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { buildDashboard } from '../../scripts/dashboard.mjs'
 import { bundlesVariable } from './bundles-of-run.js'
 
 export interface Bundle {
@@ -16,6 +17,7 @@ const root = join(import.meta.dirname, '../..')
 
 /** The options of scripts/build.mjs that change behaviour. */
 async function buildInto(directory: string): Promise<void> {
+  await buildDashboard(join(directory, 'dashboard'))
   await build({
     absWorkingDir: root,
     entryPoints: { main: 'src/cli/main.ts' },
@@ -37,7 +39,7 @@ async function buildInto(directory: string): Promise<void> {
 async function stateOfSources(): Promise<string> {
   const hash = createHash('sha256')
   const names = await readdir(join(root, 'src'), { recursive: true })
-  for (const name of names.filter((n) => n.endsWith('.ts') && !n.endsWith('.test.ts')).sort()) {
+  for (const name of names.filter((n) => /\.(tsx?|css|html)$/.test(n) && !n.endsWith('.test.ts')).sort()) {
     const { mtimeMs, size } = await stat(join(root, 'src', name))
     hash.update(`${name} ${mtimeMs} ${size}\n`)
   }

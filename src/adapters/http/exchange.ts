@@ -68,7 +68,7 @@ export async function send(response: HttpResponse, req: IncomingMessage, res: Se
     await pipeline(Readable.from(body), res)
     return
   }
-  if (status !== 204) res.setHeader('content-length', Buffer.byteLength(body))
+  if (status !== 204 && status !== 304) res.setHeader('content-length', Buffer.byteLength(body))
   await new Promise<void>((resolve) => {
     res.once('close', resolve)
     res.end(body)

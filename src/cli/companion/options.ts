@@ -18,6 +18,8 @@ export interface CompanionCommandOptions extends ServerFlags {
   readonly containerRuntimeEndpoint?: string
   readonly nodeName?: string
   readonly stateDir: string
+  readonly cgroupMount?: string
+  readonly procMount?: string
   readonly period: string
   readonly logFormat: 'text' | 'json'
   readonly v: string
@@ -33,6 +35,8 @@ export const addMachineOptions = (command: Command): Command =>
       '--container-runtime-endpoint <endpoint>',
       `CRI socket (default: the kubelet's, else ${defaultRuntimeEndpoint})`,
     )
+    .option('--cgroup-mount <directory>', 'cgroup v2 of the host, where it is mounted elsewhere')
+    .option('--proc-mount <directory>', 'proc of the host, where it is mounted elsewhere')
     .option('--state-dir <dir>', 'where the values found before the first write are kept', defaultStateDir)
     .addOption(
       new Option('--log-format <format>', 'how log lines look').choices(['text', 'json']).default('text'),

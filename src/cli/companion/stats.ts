@@ -1,7 +1,6 @@
 // The statistics of a companion: pods as the runtime lists them, figures from their cgroups. Names and labels are those
 // that the kubelet gave to the runtime, so no API server is asked.
 import { createClock } from '../../adapters/clock/clock.js'
-import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import type { KeelsonConfig } from '../../config/keelson-schema.js'
 import type { CgroupDriver } from '../../core/cgroup-name.js'
@@ -9,6 +8,7 @@ import { podPaths, readMachine } from '../../kubelet/node-stats.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
+import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { createStats, type Stats } from '../../stats/create-stats.js'
 
@@ -16,6 +16,7 @@ export interface CompanionStatsOptions {
   readonly nodeName: string
   readonly client: CriClient
   readonly cgroups: CgroupTree
+  readonly procfs: Procfs
   readonly driver: CgroupDriver
   readonly cgroupRoot: string
   readonly switches: KeelsonConfig['metrics']
@@ -24,7 +25,7 @@ export interface CompanionStatsOptions {
 }
 
 export async function createCompanionStats(o: CompanionStatsOptions): Promise<Stats> {
-  const procfs = createProcfs()
+  const { procfs } = o
   const statsFiles = createStatsFiles()
   return createStats({
     nodeName: o.nodeName,

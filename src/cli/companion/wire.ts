@@ -18,6 +18,7 @@ import type { CgroupDriver } from '../../core/cgroup-name.js'
 import { fail } from '../../core/errors.js'
 import { checkKernel } from '../../core/kernel-check.js'
 import { type KubeletSettings, parseKubeletSettings } from '../../core/kubelet-settings.js'
+import type { LiveSetting } from '../../core/live-model.js'
 import { createEventQueue } from '../../kubelet/event-queue.js'
 import { statsEndpoints } from '../../kubelet/node-stats.js'
 import { createCompanion } from '../../memory-qos/companion/companion.js'
@@ -28,6 +29,7 @@ import type { CgroupTree } from '../../ports/cgroups.js'
 import type { KubeApi } from '../../ports/kubeapi.js'
 import type { Log } from '../../ports/log.js'
 import type { PodSource } from '../../ports/pod-source.js'
+import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { memoryQosEndpoint } from '../../serve/endpoints/memory-qos.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
@@ -37,6 +39,7 @@ import { readInput } from '../input.js'
 import type { Io } from '../io.js'
 import { startNodeServer } from '../node-server.js'
 import { serverSettings } from '../server-flags.js'
+import { companionLive } from './live.js'
 import { type CompanionCommandOptions, defaultRuntimeEndpoint } from './options.js'
 import { createCompanionStats } from './stats.js'
 
@@ -54,9 +57,17 @@ export interface OpenMachine {
   close(): Promise<void>
 }
 
+type MachineChoice = Pick<
+  CompanionCommandOptions,
+  'stateDir' | 'containerRuntimeEndpoint' | 'cgroupMount' | 'procMount'
+>
+
+const procfsOf = ({ procMount }: Pick<MachineChoice, 'procMount'>): Procfs =>
+  createProcfs(procMount === undefined ? {} : { proc: procMount })
+
 /** Takes the lock first: two companions, or one and a rollback, would undo each other. */
 export async function openMachine(
-  options: Pick<CompanionCommandOptions, 'stateDir' | 'containerRuntimeEndpoint'>,
+  options: MachineChoice,
   settings: KubeletSettings | undefined,
 ): Promise<OpenMachine> {
   mkdirSync(options.stateDir, { recursive: true, mode: 0o700 })
@@ -75,12 +86,12 @@ export async function openMachine(
 }
 
 async function openLocked(
-  options: Pick<CompanionCommandOptions, 'stateDir' | 'containerRuntimeEndpoint'>,
+  options: MachineChoice,
   settings: KubeletSettings | undefined,
   lock: { release(): void },
 ): Promise<OpenMachine> {
-  const pageSize = createProcfs().pageSize()
-  const files = openCgroupFiles()
+  const pageSize = procfsOf(options).pageSize()
+  const files = openCgroupFiles(options.cgroupMount)
   const open = (about?: FoundAbout): Promise<FoundValues> =>
     openFoundValues({
       files: createFiles(),
@@ -155,8 +166,9 @@ export async function startCompanion(
   io: Io,
   log: Log,
   signal: AbortSignal,
+  flags: readonly LiveSetting[] = [],
 ): Promise<RunningCompanion> {
-  const { config } = await readConfig({ keelsonConfig: o.keelsonConfig }, [], io)
+  const { config, keelsonOrigins: origins } = await readConfig({ keelsonConfig: o.keelsonConfig }, [], io)
   const { companion: policy, ports } = config.keelson
   const nodeName = o.nodeName ?? io.env['NODE_NAME'] ?? hostname().toLowerCase()
   const askSettings: AskSettings | undefined =
@@ -169,7 +181,7 @@ export async function startCompanion(
   const stop = new AbortController()
   const ended = AbortSignal.any([signal, stop.signal])
   try {
-    const procfs = createProcfs()
+    const procfs = procfsOf(o)
     const clock = createClock()
     const metrics = await createProcessMetrics()
     const api =
@@ -205,6 +217,7 @@ export async function startCompanion(
         ? undefined
         : await createCompanionStats({
             ...machine,
+            procfs,
             nodeName,
             cgroupRoot: settings.cgroupRoot,
             switches: config.keelson.metrics,
@@ -216,7 +229,25 @@ export async function startCompanion(
         ? undefined
         : await startNodeServer({
             settings: serverSettings({ ...o, port }, 'companion', nodeName),
-            endpoints: [memoryQosEndpoint(companion.memoryQos), ...statsEndpoints(stats)],
+            endpoints: [
+              memoryQosEndpoint(companion.memoryQos),
+              ...statsEndpoints(stats),
+              ...companionLive({
+                ...machine,
+                procfs,
+                clock,
+                log,
+                nodeName,
+                settings,
+                stats,
+                memoryQos: companion.memoryQos,
+                flags,
+                config: config.keelson,
+                origins,
+                env: io.env,
+                signal: ended,
+              }),
+            ],
             configz: () => ({
               kubeletconfig: {},
               keelson: { companion: policy, driver: machine.driver, stats: stats.describe() },

@@ -18,12 +18,17 @@ export interface CriFlags extends ServerFlags {
   readonly runtimeConfig?: string
   readonly kubeconfig?: string
   readonly nodeName?: string
+  readonly cgroupMount?: string
+  readonly procMount?: string
   readonly loggingFormat: string
   readonly v: string
 }
 
 export interface CriOptions
-  extends Pick<CriFlags, 'upstream' | 'imageUpstream' | 'listen' | 'runtimeConfig' | 'kubeconfig'> {
+  extends Pick<
+    CriFlags,
+    'upstream' | 'imageUpstream' | 'listen' | 'runtimeConfig' | 'kubeconfig' | 'cgroupMount' | 'procMount'
+  > {
   readonly mode: Mode
   readonly cgroupDriver: CgroupDriver | undefined
   /** Of the HTTPS server; port 0: there is none. */

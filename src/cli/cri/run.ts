@@ -8,6 +8,7 @@ import { parseToml } from '../../adapters/cri/server-toml.js'
 import { createFiles } from '../../adapters/files/files.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
+import type { LiveSetting } from '../../core/live-model.js'
 import { createChain } from '../../criserver/chain.js'
 import { createDriverFinder } from '../../criserver/driver/find.js'
 import { rpcs } from '../../criserver/endpoints.js'
@@ -20,11 +21,13 @@ import type { Services } from '../../criserver/services.js'
 import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
 import { createUnifiedKeeper } from '../../criserver/unified/keeper.js'
 import type { Log } from '../../ports/log.js'
+import type { Endpoint } from '../../serve/endpoint.js'
 import { metricsCadvisor } from '../../serve/endpoints/metrics-cadvisor.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { openCgroupFiles } from '../cgroup-files.js'
 import { type NodeServer, startNodeServer } from '../node-server.js'
 import { version } from '../version.js'
+import { criLive } from './live.js'
 import type { CriOptions } from './options.js'
 
 export interface RunningCri {
@@ -41,10 +44,20 @@ const graceMs = 5_000
 const mtimeNanos = (path: string): bigint | undefined =>
   lstatSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs
 
-export async function startCri(o: CriOptions, log: Log): Promise<RunningCri> {
+/** For the dashboard. */
+export interface CommandFacts {
+  readonly settings: readonly LiveSetting[]
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export async function startCri(
+  o: CriOptions,
+  log: Log,
+  command: CommandFacts = { settings: [], env: {} },
+): Promise<RunningCri> {
   const client = createCriClient(o.upstream, { timeoutMs: ownTimeoutMs })
-  const cgroups = openCgroupFiles()
-  const procfs = createProcfs()
+  const cgroups = openCgroupFiles(o.cgroupMount)
+  const procfs = createProcfs(o.procMount === undefined ? {} : { proc: o.procMount })
   const metrics = await createProcessMetrics()
   const cgroupFinder = createCgroupFinder({ runtime: client.runtime, procfs, cgroupVersion: cgroups.version })
   const clock = createClock()
@@ -117,7 +130,14 @@ export async function startCri(o: CriOptions, log: Log): Promise<RunningCri> {
     metrics.gauge('keelson_cri_upstream_connections', 'Connections to the runtime that are open.', [], (g) =>
       g.set(server.counts.upstream),
     )
-    const http = await serveHttp(o, services, log)
+    const ended = new AbortController()
+    closers.push(() => ended.abort(new Error('the CRI server is closed')))
+    const http = await serveHttp(
+      o,
+      services,
+      log,
+      criLive({ ...services, ...command, ...o, procfs, signal: ended.signal }),
+    )
     if (http !== undefined) {
       served.url = http.url
       closers.push(() => http.close(graceMs))
@@ -135,11 +155,16 @@ export async function startCri(o: CriOptions, log: Log): Promise<RunningCri> {
   }
 }
 
-async function serveHttp(o: CriOptions, services: Services, log: Log): Promise<NodeServer | undefined> {
+async function serveHttp(
+  o: CriOptions,
+  services: Services,
+  log: Log,
+  dashboard: readonly Endpoint[],
+): Promise<NodeServer | undefined> {
   if (o.serve.port === 0) return undefined
   return await startNodeServer({
     settings: o.serve,
-    endpoints: [rpcs(services, o.upstream), metricsCadvisor(createCadvisorText(services))],
+    endpoints: [rpcs(services, o.upstream), metricsCadvisor(createCadvisorText(services)), ...dashboard],
     configz: () => ({
       kubeletconfig: null,
       keelson: {

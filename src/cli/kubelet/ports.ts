@@ -14,7 +14,9 @@ import type { KubeletPorts, OpenedCgroups } from '../../kubelet/ports.js'
 import type { Log } from '../../ports/log.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { openCgroupFiles } from '../cgroup-files.js'
+import { diagnose, openLivePorts } from '../live.js'
 import { startNodeServer } from '../node-server.js'
+import { version } from '../version.js'
 
 /** systemd is spoken to with the first change, not before. */
 function openCgroups(driver: CgroupDriver): OpenedCgroups {
@@ -31,7 +33,10 @@ function openCgroups(driver: CgroupDriver): OpenedCgroups {
   }
 }
 
-export const createKubeletPorts = async (log: Log): Promise<KubeletPorts> => ({
+export const createKubeletPorts = async (
+  log: Log,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<KubeletPorts> => ({
   procfs: createProcfs(),
   statsFiles: createStatsFiles(),
   files: createFiles(),
@@ -40,6 +45,7 @@ export const createKubeletPorts = async (log: Log): Promise<KubeletPorts> => ({
   clock: createClock(),
   log,
   metrics: await createProcessMetrics(),
+  live: { ...openLivePorts(), version, diagnose: (signal) => diagnose(env, undefined, signal) },
   connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
   openCgroups,
   openKubeApi: createKubeApi,

@@ -1,8 +1,8 @@
 // KEP-2371: can this runtime feed /metrics/cadvisor by itself?
 import { isGateEnabled } from '../../core/feature-gates.js'
+import { requiredMetrics } from '../../core/required-metrics.js'
 import { type Check, firstOf, info, ok, skipped, warn } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
-import { requiredMetrics } from '../required-metrics.js'
 
 /** What a kernel may lack; the rest is the runtime's business. */
 const kernelDependent = /^container_(pressure_|hugetlb_|memory_swap|blkio_|fs_|cpu_cfs_)/

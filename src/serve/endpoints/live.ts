@@ -1,6 +1,7 @@
 // /live/snapshot: the picture of the node as JSON. /live/events: the same, then what changes, as server-sent events.
 // /live/logs/...: the end of a container's log. What the dashboard reads, and nothing else.
 import { parseCriLog } from '../../core/cri-log-line.js'
+import type { Clock } from '../../ports/clock.js'
 import type { LogTail } from '../../ports/log-tail.js'
 import type { Endpoint } from '../endpoint.js'
 import { failure, jsonAnswer, safeHeaders } from '../failures.js'
@@ -9,8 +10,11 @@ import type { LiveReader } from '../live/live.js'
 
 const maxLogBytes = 256 * 1024
 const maxLogLines = 500
+/** Then the browser comes again, and is asked again who it is. */
+const streamMs = 120_000
 
 async function* asEvents(changes: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield 'retry: 1000\n\n'
   for await (const change of changes) yield `data: ${change}\n\n`
 }
 
@@ -18,6 +22,7 @@ export const live = (
   hub: LiveHub,
   reader: Pick<LiveReader, 'logPath'>,
   logs: LogTail,
+  clock: Clock,
 ): readonly Endpoint[] => [
   {
     name: 'live/snapshot',
@@ -32,6 +37,11 @@ export const live = (
     methods: ['GET'],
     longRunning: true,
     handle(request) {
+      const over = new AbortController()
+      void clock.sleep(streamMs, request.signal).then(
+        () => over.abort(),
+        () => undefined,
+      )
       if (hub.watchers >= maxWatchers)
         return failure(request, 503, `Too many watch already: ${maxWatchers}`, {
           headers: { 'retry-after': '5' },
@@ -39,7 +49,7 @@ export const live = (
       return {
         status: 200,
         headers: { ...safeHeaders, 'content-type': 'text/event-stream' },
-        body: asEvents(hub.watch(request.signal)),
+        body: asEvents(hub.watch(AbortSignal.any([request.signal, over.signal]))),
       }
     },
   },

@@ -24,5 +24,5 @@ const formatSet = (pieces: Iterable<readonly [string, string]>): string =>
 export function formatChange(before: Pieces | undefined, now: Pieces): string {
   const set = [...now].filter(([key, text]) => before?.get(key) !== text)
   const remove = before === undefined ? [] : [...before.keys()].filter((key) => !now.has(key))
-  return `{"set":${formatSet(set)},"remove":${JSON.stringify(remove)}}`
+  return `{"whole":${before === undefined},"set":${formatSet(set)},"remove":${JSON.stringify(remove)}}`
 }

@@ -13,7 +13,7 @@ export const sharedPaths: readonly PathRow[] = [
   ['/metrics/slis', ['metrics'], ['GET']],
   ['/nothing/here', ['proxy'], []],
   ['/statsfoo', ['proxy'], []],
-  ['/', ['proxy'], []],
+  ['/', ['proxy'], ['GET']],
 ]
 /** Where the answer to somebody who may ask depends on the process and on what runs on its node. */
 export const otherPaths: readonly PathRow[] = [
@@ -32,6 +32,8 @@ export const otherPaths: readonly PathRow[] = [
   ['/debug/pprof/', ['proxy'], []],
   ['/memoryqos', ['proxy'], ['GET']],
   ['/cri/rpcs', ['proxy'], ['GET']],
+  ['/live/snapshot', ['proxy'], ['GET']],
+  ['/dashboard/app.js', ['proxy'], ['GET']],
 ]
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']
 const verbs: Readonly<Record<string, string>> = {

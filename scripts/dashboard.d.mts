@@ -1,0 +1,1 @@
+export declare function buildDashboard(directory: string): Promise<void>

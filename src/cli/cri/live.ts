@@ -1,0 +1,89 @@
+// The CRI server's part of the live picture: its RPC table, what it found out about the driver, its command line.
+import type { LiveDriver, LiveRpc, LiveSetting } from '../../core/live-model.js'
+import type { RpcRow } from '../../criserver/rpc-table.js'
+import type { Services } from '../../criserver/services.js'
+import type { Procfs } from '../../ports/procfs.js'
+import type { Endpoint } from '../../serve/endpoint.js'
+import { createLive } from '../../serve/live/create-live.js'
+import { createKept } from '../../serve/live/kept.js'
+import type { ServeSettings } from '../../serve/settings.js'
+import { diagnose, openLivePorts } from '../live.js'
+
+export interface CriLiveInput
+  extends Pick<
+    Services,
+    'version' | 'client' | 'cgroups' | 'clock' | 'log' | 'table' | 'findDriver' | 'mode'
+  > {
+  readonly upstream: string
+  readonly serve: ServeSettings
+  readonly procfs: Procfs
+  readonly settings: readonly LiveSetting[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly signal: AbortSignal
+}
+
+const doctorMs = 60_000
+const driverMs = 30_000
+const round = (ms: number): number => Math.round(ms * 1000) / 1000
+
+const rpcOf = (row: RpcRow): LiveRpc => ({
+  rpc: row.rpc,
+  forwarded: row.forwarded,
+  completed: row.completed,
+  answered: row.answered,
+  failed: Object.values(row.failures).reduce((sum, n) => sum + n, 0),
+  missing: row.missing,
+  p50Ms: round(row.p50Ms),
+  p99Ms: round(row.p99Ms),
+})
+
+async function driverOf({ findDriver }: CriLiveInput, signal: AbortSignal): Promise<LiveDriver> {
+  const finding = await findDriver(signal)
+  const known = finding.kind === 'known' ? finding : undefined
+  return {
+    driver: known?.driver ?? null,
+    source: finding.kind === 'known' ? finding.source : finding.reason,
+    fallback: null,
+    overruled: null,
+    runtimeDiffers: null,
+    agreeing: null,
+    evidence: [...finding.evidence, ...(known?.warning === undefined ? [] : [known.warning])],
+  }
+}
+
+export function criLive(i: CriLiveInput): readonly Endpoint[] {
+  const { clock, signal } = i
+  return createLive({
+    ...openLivePorts(),
+    process: 'cri',
+    version: i.version,
+    nodeName: i.serve.nodeName,
+    client: i.client,
+    cgroups: i.cgroups,
+    procfs: i.procfs,
+    clock,
+    log: i.log,
+    parts: {
+      driver: createKept({
+        clock,
+        signal,
+        everyMs: driverMs,
+        meanwhile: 'the runtime is being asked',
+        find: (s) => driverOf(i, s),
+      }),
+      config: () => ({ data: i.settings }),
+      sources: () => ({
+        absent:
+          'The CRI server serves no figures over HTTP; /stats and /metrics are the kubelet’s (10250) and the companion’s (10251).',
+      }),
+      rpcs: () => ({ data: i.table.rows().map(rpcOf) }),
+      warnings: createKept({
+        clock,
+        signal,
+        everyMs: doctorMs,
+        meanwhile: 'the doctor is at work',
+        find: (s) => diagnose(i.env, i.upstream, s),
+      }),
+    },
+  })
+}

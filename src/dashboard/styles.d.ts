@@ -1,0 +1,2 @@
+// Style sheets that the bundler puts into app.css.
+declare module '*.css'

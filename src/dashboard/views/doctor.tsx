@@ -1,0 +1,55 @@
+// What the doctor found on this node, each with its evidence and what to do.
+import type { LiveWarning, Part } from '../../core/live-model.js'
+
+const levels = { error: 'act', warn: 'watch', info: 'calm' } as const
+const words = { error: 'error', warn: 'warning', info: 'to know' } as const
+
+export function DoctorView({ warnings }: { readonly warnings: Part<readonly LiveWarning[]> }) {
+  return (
+    <>
+      <h1>Doctor</h1>
+      <p class="dim">
+        The questions of <code>keelson doctor</code>, asked again every minute while somebody looks.
+      </p>
+      {'absent' in warnings ? (
+        <p class="empty">{warnings.absent}</p>
+      ) : warnings.data.length === 0 ? (
+        <p class="empty">Nothing is wrong with this node.</p>
+      ) : (
+        <ul class="findings">
+          {warnings.data.map((w) => (
+            <Finding key={`${w.id} ${w.message}`} warning={w} />
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+const Finding = ({ warning: w }: { readonly warning: LiveWarning }) => (
+  <li class={`panel finding ${levels[w.severity]}`} data-finding={w.id}>
+    <p class={`next ${levels[w.severity]}`}>
+      <span class="level">{words[w.severity]}</span> <strong>{w.message}</strong>
+    </p>
+    {w.remedy !== '' && (
+      <p class="remedy">
+        <b>Do:</b> {w.remedy}
+      </p>
+    )}
+    {w.evidence.length > 0 && (
+      <details>
+        <summary>What was seen</summary>
+        <ul>
+          {w.evidence.map((e) => (
+            <li key={e}>
+              <code>{e}</code>
+            </li>
+          ))}
+        </ul>
+      </details>
+    )}
+    <p class="dim">
+      <code>{w.id}</code>, explained in {w.page}
+    </p>
+  </li>
+)

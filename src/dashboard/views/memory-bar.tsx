@@ -1,0 +1,109 @@
+// The memory of one cgroup as a bar: how much is used and of what kind, where protection ends and where throttling and the
+// limit begin.
+import type { LiveMemory } from '../../core/live-model.js'
+import { amountOf, bytesText, exactTitle } from '../format.js'
+import { memo } from '../memo.js'
+
+interface BarProps {
+  readonly memory: LiveMemory | null
+  readonly label: string
+  readonly slim?: boolean
+}
+
+/** The right end of the scale: past every border and past what is used. */
+function scaleOf(m: LiveMemory): number {
+  const borders = [m.min, m.low, m.high, m.max].map((a) => amountOf(a) ?? 0)
+  const most = Math.max(...borders, amountOf(m.usage) ?? 0, 1)
+  return amountOf(m.max) === undefined ? most * 1.25 : most * 1.06
+}
+
+const figures = (m: LiveMemory) =>
+  [
+    ['working set', m.workingSet, 'ws'],
+    ['cache', m.cache, 'cache'],
+    ['min', m.min, 'min'],
+    ['low', m.low, 'low'],
+    ['high', m.high, 'high'],
+    ['max', m.max, 'max'],
+  ] as const
+
+function sentence(m: LiveMemory): string {
+  return figures(m)
+    .map(([name, value]) => `${name} ${bytesText(value)}`)
+    .join(', ')
+}
+
+function Bar({ memory: m, label, slim = false }: BarProps) {
+  if (m === null) return <p class="empty">no memory figures: its cgroup cannot be read</p>
+  const scale = scaleOf(m)
+  const at = (amount: number): string => `${Math.min(100, (amount * 100) / scale).toFixed(2)}%`
+  const [usage, set, cache] = [m.usage, m.workingSet, m.cache].map((a) => amountOf(a) ?? 0) as [
+    number,
+    number,
+    number,
+  ]
+  const zone = (name: string, amount: number | undefined) =>
+    amount !== undefined && amount > 0 && <span class={`zone ${name}`} style={{ width: at(amount) }} />
+  const mark = (name: string, amount: number | undefined) =>
+    amount !== undefined && (
+      <span class={`mark ${name}`} style={{ left: at(amount) }}>
+        {!slim && <i>{name}</i>}
+      </span>
+    )
+  return (
+    <div class={slim ? 'memory slim' : 'memory'}>
+      <div class="bar" role="img" aria-label={`${label}: ${sentence(m)}`}>
+        {zone('low', amountOf(m.low))}
+        {zone('min', amountOf(m.min))}
+        <span class="fill usage" style={{ width: at(usage) }} />
+        <span class="fill set" style={{ width: at(set) }} />
+        <span
+          class="cache"
+          style={{ left: at(Math.max(0, usage - cache)), width: at(Math.min(cache, usage)) }}
+        />
+        {mark('high', amountOf(m.high))}
+        {mark('max', amountOf(m.max))}
+      </div>
+      <dl class="figures">
+        {figures(m).map(([name, value, key]) => (
+          <div key={key} class={`figure ${key}`}>
+            <dt>{name}</dt>
+            <dd data-file={key} title={exactTitle(value)}>
+              {bytesText(value)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  )
+}
+
+export const MemoryBar = memo(Bar)
+
+export function BarLegend() {
+  return (
+    <ul class="key legend" aria-label="How to read a bar">
+      <li>
+        <span class="swatch set" /> working set
+      </li>
+      <li>
+        <span class="swatch usage" /> rest of the usage, reclaimed first
+      </li>
+      <li>
+        <span class="swatch cache" /> page cache in it
+      </li>
+      <li>
+        <span class="swatch min" /> memory.min: never reclaimed
+      </li>
+      <li>
+        <span class="swatch low" /> memory.low: reclaimed last
+      </li>
+      <li>
+        <span class="swatch high" /> memory.high: throttled above
+      </li>
+      <li>
+        <span class="swatch max" /> memory.max: the limit
+      </li>
+    </ul>
+  )
+}

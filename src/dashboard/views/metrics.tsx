@@ -1,0 +1,92 @@
+// Where figures come from, endpoint by endpoint, and how much of what KEP-2371 asks for is there.
+import type { LivePod, LiveSources, Part } from '../../core/live-model.js'
+import { Scroll } from './scroll.js'
+
+interface MetricsProps {
+  readonly sources: Part<LiveSources>
+  readonly pods: readonly LivePod[]
+}
+
+const states: Readonly<Record<string, string>> = {
+  'in-use': 'the runtime answers',
+  unsupported: 'the runtime does not have it: cgroups are read instead',
+  failing: 'the runtime fails: cgroups are read instead',
+  unknown: 'not asked yet',
+}
+
+const sourceWords: Readonly<Record<string, string>> = { cri: 'the runtime (CRI)', cgroup: 'cgroups' }
+
+export function MetricsView({ sources, pods }: MetricsProps) {
+  const from = (source: string): number => pods.filter((p) => p.source === source).length
+  return (
+    <>
+      <h1>Where the figures come from</h1>
+      {'absent' in sources ? <p class="empty">{sources.absent}</p> : <Sources sources={sources.data} />}
+      <h2>This page</h2>
+      <p>
+        {from('cgroup')} pods are read from their cgroups, {from('cri')} from the runtime, and {from('none')}{' '}
+        have no figures.
+      </p>
+    </>
+  )
+}
+
+function Sources({ sources: { fromCri, endpoints, parity } }: { readonly sources: LiveSources }) {
+  return (
+    <>
+      <p>
+        {fromCri
+          ? 'PodAndContainerStatsFromCRI is on: the runtime is asked first, and cgroups are read where it does not answer.'
+          : 'PodAndContainerStatsFromCRI is off: cgroups are read, and the runtime is asked for lists only.'}
+      </p>
+      <Scroll label="Endpoints and their sources">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Endpoint</th>
+              <th scope="col">Now from</th>
+              <th scope="col">The runtime’s part</th>
+            </tr>
+          </thead>
+          <tbody>
+            {endpoints.map((e) => (
+              <tr key={e.endpoint} data-endpoint={e.endpoint}>
+                <th scope="row">
+                  <code>{e.endpoint}</code>
+                </th>
+                <td>{e.source === null ? 'nothing yet' : (sourceWords[e.source] ?? e.source)}</td>
+                <td>{e.runtime === null ? 'not asked' : (states[e.runtime] ?? e.runtime)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      {parity !== null && <Parity {...parity} />}
+    </>
+  )
+}
+
+const Parity = ({ present, absent }: NonNullable<LiveSources['parity']>) => (
+  <>
+    <h2>Parity</h2>
+    <p data-parity>
+      <b>{present}</b> of the {present + absent.length} metrics that KEP-2371 names are on{' '}
+      <code>/metrics/cadvisor</code> now. <code>keelson doctor parity</code> compares their values between
+      both sources.
+    </p>
+    {absent.length > 0 && (
+      <details>
+        <summary>
+          The {absent.length} that are not there: this kernel, or these pods, have no such figure
+        </summary>
+        <ul class="names">
+          {absent.map((name) => (
+            <li key={name}>
+              <code>{name}</code>
+            </li>
+          ))}
+        </ul>
+      </details>
+    )}
+  </>
+)

@@ -1,0 +1,10 @@
+// What the kernel does to a cgroup's memory now or next, with a sign that does not depend on colour.
+import type { LiveNext } from '../../core/live-model.js'
+
+const words = { calm: 'fine', watch: 'watch', act: 'act' } as const
+
+export const Next = ({ next }: { readonly next: LiveNext }) => (
+  <p class={`next ${next.level}`}>
+    <span class="level">{words[next.level]}</span> {next.text}
+  </p>
+)

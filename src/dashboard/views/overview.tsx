@@ -1,0 +1,145 @@
+// The node at a glance: how full, how pressed, what needs somebody, and its pods.
+import type { ComponentChildren } from 'preact'
+import { Chart } from '../chart.js'
+import { bytesText, exactTitle, milliText, percentText, rateText } from '../format.js'
+import type { History } from '../history.js'
+import type { Picture } from '../store.js'
+import { Pods } from './pods.js'
+
+interface OverviewProps {
+  readonly picture: Picture
+  readonly history: History
+}
+
+export function Overview({ picture, history }: OverviewProps) {
+  return (
+    <>
+      <h1 class="unseen">Overview of {picture.node.name}</h1>
+      <NodeCards picture={picture} />
+      <Charts picture={picture} history={history} />
+      <Pods pods={picture.pods} />
+    </>
+  )
+}
+
+interface CardProps {
+  readonly title: string
+  readonly value: ComponentChildren
+  readonly children?: ComponentChildren
+  /** 0 to 1. */
+  readonly full?: number
+  readonly level?: 'calm' | 'watch' | 'act'
+}
+
+const Card = ({ title, value, children, full, level = 'calm' }: CardProps) => (
+  <div class={`panel card ${level}`}>
+    <h2>{title}</h2>
+    <div class="big">{value}</div>
+    {full !== undefined && (
+      <div class="meter" role="img" aria-label={`${title}: ${Math.round(full * 100)} % used`}>
+        <span style={{ width: `${Math.min(100, full * 100).toFixed(1)}%` }} />
+      </div>
+    )}
+    <div class="dim">{children}</div>
+  </div>
+)
+
+function NodeCards({ picture }: { readonly picture: Picture }) {
+  const { node, pods, runtime, warnings } = picture
+  const capacity = Number(node.memoryCapacity)
+  const used = capacity - Number(node.memoryAvailable)
+  const acting = pods.filter((p) => p.next.level === 'act').length
+  const watching = pods.filter((p) => p.next.level === 'watch').length
+  const found = 'data' in warnings ? warnings.data.filter((w) => w.severity !== 'info') : []
+  return (
+    <div class="cards">
+      <Card
+        title="Memory"
+        value={<span data-node="memory">{bytesText(String(used))}</span>}
+        full={used / capacity}
+        level={used / capacity > 0.95 ? 'act' : used / capacity > 0.85 ? 'watch' : 'calm'}
+      >
+        used of{' '}
+        <span data-node="capacity" title={exactTitle(node.memoryCapacity)}>
+          {bytesText(node.memoryCapacity)}
+        </span>
+        , <span data-node="available">{bytesText(node.memoryAvailable)}</span> available
+      </Card>
+      <Card
+        title="CPU"
+        value={<span data-node="cpu">{milliText(node.cpuMilli)}</span>}
+        {...(node.cpuMilli === null ? {} : { full: node.cpuMilli / (node.cpus * 1000) })}
+      >
+        of {node.cpus} {node.cpus === 1 ? 'processor' : 'processors'}
+      </Card>
+      <Card
+        title="Pods"
+        value={<span data-node="pods">{pods.length}</span>}
+        level={acting > 0 ? 'act' : watching > 0 ? 'watch' : 'calm'}
+      >
+        {acting === 0 && watching === 0
+          ? 'none near a memory border'
+          : `${acting} throttled or at the limit, ${watching} close to it`}
+      </Card>
+      <Card
+        title="Pressure"
+        value={
+          node.pressure === null ? (
+            'none'
+          ) : (
+            <span data-node="psi">{percentText(node.pressure.memory?.some)}</span>
+          )
+        }
+      >
+        {node.pressure === null
+          ? 'this kernel keeps no PSI'
+          : `of the last 10 s waited for memory; CPU ${percentText(node.pressure.cpu?.some)}, I/O ${percentText(node.pressure.io?.some)}`}
+      </Card>
+      <Card title="Runtime" value={runtime.state} level={runtime.state === 'away' ? 'act' : 'calm'}>
+        <span class="path">{runtime.endpoint.replace(/^unix:\/\//, '')}</span>
+      </Card>
+      <Card
+        title="Doctor"
+        value={'data' in warnings ? found.length : '…'}
+        level={found.some((w) => w.severity === 'error') ? 'act' : found.length > 0 ? 'watch' : 'calm'}
+      >
+        {'absent' in warnings ? (
+          warnings.absent
+        ) : (
+          <a href="#/doctor">{found.length === 0 ? 'nothing to do' : 'what to do about them'}</a>
+        )}
+      </Card>
+    </div>
+  )
+}
+
+function Charts({ picture, history }: OverviewProps) {
+  const { node } = history
+  const isV2 = picture.node.cgroupVersion === 'v2'
+  return (
+    <div class="charts">
+      <Chart
+        title="Throttling: times a second that pods passed memory.high"
+        times={node.times}
+        curves={[{ label: 'all pods', color: '--high', values: node.throttles }]}
+        format={rateText}
+        absent={
+          isV2
+            ? null
+            : 'memory.high is a file of cgroup v2; this machine has v1, so nothing is throttled by it.'
+        }
+      />
+      <Chart
+        title="Pressure of the node (PSI): share of time in which tasks waited"
+        times={node.times}
+        curves={[
+          { label: 'memory', color: '--set', values: node.memoryPressure },
+          { label: 'CPU', color: '--min', values: node.cpuPressure },
+          { label: 'I/O', color: '--high', values: node.ioPressure },
+        ]}
+        format={percentText}
+        absent={picture.node.noPressure}
+      />
+    </div>
+  )
+}

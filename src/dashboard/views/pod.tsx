@@ -1,0 +1,196 @@
+// One pod in full: its bars, its curves, its cgroups, its containers and their logs.
+import type { LiveContainer, LivePod } from '../../core/live-model.js'
+import { Chart } from '../chart.js'
+import { ageText, bytesRate, bytesText, exactTitle, milliText, percentText, rateText } from '../format.js'
+import type { History } from '../history.js'
+import type { Picture } from '../store.js'
+import { Logs } from './logs.js'
+import { BarLegend, MemoryBar } from './memory-bar.js'
+import { Next } from './next.js'
+import { Scroll } from './scroll.js'
+import { CgroupTable } from './tree.js'
+
+interface PodProps {
+  readonly picture: Picture
+  readonly history: History
+  readonly namespace: string
+  readonly name: string
+  readonly now: number
+}
+
+export function PodView({ picture, history, namespace, name, now }: PodProps) {
+  const pod = picture.pods.find((p) => p.namespace === namespace && p.name === name)
+  if (pod === undefined)
+    return (
+      <>
+        <Heading namespace={namespace} name={name} />
+        <p class="empty">
+          This pod is not on the node, or not any more. <a href="#/overview">All pods</a>
+        </p>
+      </>
+    )
+  const rows =
+    'data' in picture.cgroups
+      ? picture.cgroups.data.filter((r) => pod.cgroup !== null && r.path.startsWith(pod.cgroup))
+      : []
+  return (
+    <>
+      <Heading namespace={namespace} name={name} />
+      <p class="facts">
+        {pod.qosClass !== null && <span class="chip">{pod.qosClass}</span>} since{' '}
+        {ageText(pod.createdAt, now)} · figures from{' '}
+        {pod.source === 'cgroup' ? 'its cgroup' : pod.source === 'cri' ? 'the runtime' : 'nowhere'} ·{' '}
+        <span class="path">{pod.cgroup ?? 'no cgroup found'}</span>
+      </p>
+      <section class="panel" aria-label="Memory">
+        <Next next={pod.next} />
+        <MemoryBar memory={pod.figures.memory} label={`Memory of pod ${name}`} />
+        {pod.containers.map((c) => (
+          <div key={c.id} data-container={c.name} class="container tall">
+            <h3>{c.name}</h3>
+            <Next next={c.next} />
+            <MemoryBar memory={c.figures.memory} label={`Memory of container ${c.name}`} />
+          </div>
+        ))}
+        <BarLegend />
+      </section>
+      <PodCharts pod={pod} picture={picture} history={history} />
+      <Containers pod={pod} />
+      <section aria-labelledby="pod-cgroups">
+        <h2 id="pod-cgroups">Cgroups</h2>
+        {'absent' in picture.cgroups ? (
+          <p class="empty">{picture.cgroups.absent}</p>
+        ) : (
+          <CgroupTable rows={rows} exact={false} />
+        )}
+      </section>
+      <Logs pod={pod} />
+    </>
+  )
+}
+
+const Heading = ({ namespace, name }: { readonly namespace: string; readonly name: string }) => (
+  <h1>
+    <a href="#/overview" class="back" aria-label="All pods">
+      ←
+    </a>{' '}
+    <span class="dim">{namespace}/</span>
+    {name}
+  </h1>
+)
+
+function PodCharts({
+  pod,
+  picture,
+  history,
+}: {
+  readonly pod: LivePod
+  readonly picture: Picture
+  readonly history: History
+}) {
+  const track = history.pod(pod.id)
+  if (track === undefined) return null
+  const memory = pod.figures.memory
+  return (
+    <div class="charts">
+      <Chart
+        title="Working set"
+        times={track.times}
+        curves={[{ label: 'working set', color: '--set', values: track.workingSet }]}
+        format={(v) => (v === null ? '–' : bytesText(String(Math.round(v))))}
+        absent={memory === null ? 'Its memory figures cannot be read.' : null}
+      />
+      <Chart
+        title="Throttling: times a second that memory.high was passed"
+        times={track.times}
+        curves={[{ label: 'throttles/s', color: '--high', values: track.throttles }]}
+        format={rateText}
+        absent={
+          memory?.highEvents === null || memory === null
+            ? 'The kernel counts no events of memory.high here: that needs cgroup v2.'
+            : null
+        }
+      />
+      <Chart
+        title="Pressure (PSI): share of time in which its tasks waited"
+        times={track.times}
+        curves={[
+          { label: 'memory', color: '--set', values: track.memoryPressure },
+          { label: 'CPU', color: '--min', values: track.cpuPressure },
+          { label: 'I/O', color: '--high', values: track.ioPressure },
+        ]}
+        format={percentText}
+        absent={
+          pod.figures.pressure === null
+            ? (picture.node.noPressure ?? 'The kernel keeps no pressure figures for this cgroup.')
+            : null
+        }
+      />
+    </div>
+  )
+}
+
+const requestText = ({ request }: LiveContainer): string =>
+  request.memory === null ? 'unknown' : request.from === 'spec' ? '' : `read from ${request.from ?? ''}`
+
+function Containers({ pod }: { readonly pod: LivePod }) {
+  return (
+    <section aria-labelledby="pod-containers">
+      <h2 id="pod-containers">Containers</h2>
+      <Scroll label="Containers">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Container</th>
+              <th scope="col">Image</th>
+              <th scope="col" class="n">
+                CPU
+              </th>
+              <th scope="col" class="n">
+                CPU request
+              </th>
+              <th scope="col" class="n">
+                CPU throttled
+              </th>
+              <th scope="col" class="n">
+                Memory request
+              </th>
+              <th scope="col" class="n">
+                OOM kills
+              </th>
+              <th scope="col" class="n">
+                Read
+              </th>
+              <th scope="col" class="n">
+                Written
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {pod.containers.map((c) => (
+              <tr key={c.id}>
+                <th scope="row">{c.name}</th>
+                <td class="path">{c.image}</td>
+                <td class="n">{milliText(c.figures.cpu?.milli)}</td>
+                <td class="n">{milliText(c.request.cpuMilli)}</td>
+                <td class="n">{percentText(c.figures.cpu?.throttledPercent)}</td>
+                <td class="n" title={exactTitle(c.request.memory)}>
+                  {bytesText(c.request.memory)} <span class="dim">{requestText(c)}</span>
+                </td>
+                <td class="n">{c.figures.memory?.oomKills ?? '–'}</td>
+                <td class="n">{bytesRate(c.figures.io?.readPerSecond)}</td>
+                <td class="n">{bytesRate(c.figures.io?.writePerSecond)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      <p class="dim">
+        Network:{' '}
+        {pod.network === null
+          ? 'unknown'
+          : `in ${bytesRate(pod.network.rxPerSecond)}, out ${bytesRate(pod.network.txPerSecond)}`}
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,114 @@
+// The pods of the node, each as bars. Sorted so that what needs somebody comes first.
+import { useState } from 'preact/hooks'
+import type { LivePod } from '../../core/live-model.js'
+import { milliText, percentText, rateText } from '../format.js'
+import { memo } from '../memo.js'
+import { podLink } from '../route.js'
+import { BarLegend, MemoryBar } from './memory-bar.js'
+import { Next } from './next.js'
+
+type Order = 'attention' | 'memory' | 'cpu' | 'name'
+
+const urgency = { act: 0, watch: 1, calm: 2 } as const
+const used = (p: LivePod): number => Number(p.figures.memory?.usage ?? 0)
+const orders: Readonly<Record<Order, (a: LivePod, b: LivePod) => number>> = {
+  attention: (a, b) => urgency[a.next.level] - urgency[b.next.level],
+  memory: (a, b) => used(b) - used(a),
+  cpu: (a, b) => (b.figures.cpu?.milli ?? 0) - (a.figures.cpu?.milli ?? 0),
+  name: () => 0,
+}
+
+const hasWords = (pod: LivePod, filter: string): boolean => {
+  const text = `${pod.namespace}/${pod.name} ${pod.containers.map((c) => c.name).join(' ')}`.toLowerCase()
+  return filter
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
+
+/** More would make the page slow; the filter reaches the rest. */
+const shownAtFirst = 120
+
+export function Pods({ pods }: { readonly pods: readonly LivePod[] }) {
+  const [filter, setFilter] = useState('')
+  const [order, setOrder] = useState<Order>('attention')
+  const [showsAll, setShowsAll] = useState(false)
+  const found = pods.filter((p) => hasWords(p, filter)).toSorted(orders[order])
+  const shown = showsAll ? found : found.slice(0, shownAtFirst)
+  return (
+    <section aria-labelledby="pods-title">
+      <div class="bar-of-tools">
+        <h2 id="pods-title">
+          Pods <span class="count">{filter === '' ? pods.length : `${found.length} of ${pods.length}`}</span>
+        </h2>
+        <label>
+          Find{' '}
+          <input
+            type="search"
+            value={filter}
+            placeholder="name, namespace, container"
+            onInput={(e) => setFilter(e.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Sort by{' '}
+          <select value={order} onChange={(e) => setOrder(e.currentTarget.value as Order)}>
+            <option value="attention">what needs attention</option>
+            <option value="memory">memory</option>
+            <option value="cpu">CPU</option>
+            <option value="name">name</option>
+          </select>
+        </label>
+      </div>
+      {pods.length > 0 && <BarLegend />}
+      {pods.length === 0 ? (
+        <p class="empty">No pods run on this node.</p>
+      ) : found.length === 0 ? (
+        <p class="empty">No pod has these words.</p>
+      ) : (
+        <ul class="pods">
+          {shown.map((pod) => (
+            <PodRow key={pod.id} pod={pod} />
+          ))}
+        </ul>
+      )}
+      {shown.length < found.length && (
+        <button type="button" onClick={() => setShowsAll(true)}>
+          Show the other {found.length - shown.length}
+        </button>
+      )}
+    </section>
+  )
+}
+
+const PodRow = memo(({ pod }: { readonly pod: LivePod }) => (
+  <li class={`panel pod ${pod.next.level}`} data-pod={`${pod.namespace}/${pod.name}`}>
+    <div class="pod-head">
+      <a href={podLink(pod)} class="pod-name">
+        <span class="dim">{pod.namespace}/</span>
+        {pod.name}
+      </a>
+      {pod.qosClass !== null && <span class="chip">{pod.qosClass}</span>}
+      <span class="space" />
+      <Small name="CPU" value={milliText(pod.figures.cpu?.milli)} />
+      <Small name="throttles/s" value={rateText(pod.figures.memory?.throttlesPerSecond)} />
+      {pod.figures.pressure?.memory !== undefined && pod.figures.pressure?.memory !== null && (
+        <Small name="mem PSI" value={percentText(pod.figures.pressure.memory.some)} />
+      )}
+    </div>
+    <Next next={pod.next} />
+    <MemoryBar memory={pod.figures.memory} label={`Memory of pod ${pod.name}`} />
+    {pod.containers.map((c) => (
+      <div key={c.id} class="container" data-container={c.name}>
+        <span class="container-name">{c.name}</span>
+        <MemoryBar memory={c.figures.memory} label={`Memory of container ${c.name}`} slim />
+      </div>
+    ))}
+  </li>
+))
+
+const Small = ({ name, value }: { readonly name: string; readonly value: string }) => (
+  <span class="small" data-small={name}>
+    <span class="dim">{name}</span> {value}
+  </span>
+)

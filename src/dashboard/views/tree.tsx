@@ -1,0 +1,152 @@
+// The cgroup tree: what was intended, what is written in the files, and what the kernel keeps of it below all ancestors.
+import { useState } from 'preact/hooks'
+import type { LiveCgroupRow, LiveValue, Part } from '../../core/live-model.js'
+import { bytesText, exactTitle } from '../format.js'
+import { memo } from '../memo.js'
+import { Scroll } from './scroll.js'
+
+const shownAtFirst = 200
+
+export function TreeView({ cgroups }: { readonly cgroups: Part<readonly LiveCgroupRow[]> }) {
+  const [filter, setFilter] = useState('')
+  const [exact, setExact] = useState(false)
+  const [onlyOdd, setOnlyOdd] = useState(false)
+  const [showsAll, setShowsAll] = useState(false)
+  if ('absent' in cgroups)
+    return (
+      <>
+        <h1>Cgroup tree</h1>
+        <p class="empty">{cgroups.absent}</p>
+      </>
+    )
+  const words = filter.toLowerCase()
+  const found = cgroups.data.filter(
+    (r) =>
+      (r.title.toLowerCase().includes(words) || r.path.toLowerCase().includes(words)) &&
+      (!onlyOdd || r.files.some(isOdd)),
+  )
+  const shown = showsAll ? found : found.slice(0, shownAtFirst)
+  return (
+    <>
+      <div class="bar-of-tools">
+        <h1>
+          Cgroup tree <span class="count">{found.length}</span>
+        </h1>
+        <label>
+          Find <input type="search" value={filter} onInput={(e) => setFilter(e.currentTarget.value)} />
+        </label>
+        <label>
+          <input type="checkbox" checked={onlyOdd} onChange={(e) => setOnlyOdd(e.currentTarget.checked)} />{' '}
+          only where the three differ
+        </label>
+        <label>
+          <input type="checkbox" checked={exact} onChange={(e) => setExact(e.currentTarget.checked)} /> exact
+          bytes
+        </label>
+      </div>
+      <p class="dim">
+        The large value is what the file holds. Below it: what Memory QoS <em>intends</em>, where it plans
+        that file, and what is <em>effective</em>, where an ancestor changes it: a protection is capped from
+        above, and the lowest memory.high and memory.max on the way up count.
+      </p>
+      <CgroupTable rows={shown} exact={exact} />
+      {shown.length < found.length && (
+        <button type="button" onClick={() => setShowsAll(true)}>
+          Show the other {found.length - shown.length}
+        </button>
+      )}
+    </>
+  )
+}
+
+const isOtherThanIntended = (v: LiveValue): boolean => v.intended !== null && v.intended !== v.written
+/** A value of 0 or max takes nothing away that an ancestor could. */
+const isCapped = (v: LiveValue): boolean => v.cappedBy !== null && v.effective !== v.written
+const isOdd = (v: LiveValue): boolean => isOtherThanIntended(v) || isCapped(v)
+
+interface TableProps {
+  readonly rows: readonly LiveCgroupRow[]
+  readonly exact: boolean
+}
+
+export function CgroupTable({ rows, exact }: TableProps) {
+  if (rows.length === 0) return <p class="empty">No cgroup to show.</p>
+  const top = Math.min(...rows.map((r) => r.depth))
+  return (
+    <Scroll label="Cgroups and their memory files">
+      <table class="tree">
+        <thead>
+          <tr>
+            <th scope="col">Cgroup</th>
+            <th scope="col" class="n">
+              Usage
+            </th>
+            <th scope="col" class="n">
+              memory.min
+            </th>
+            <th scope="col" class="n">
+              memory.low
+            </th>
+            <th scope="col" class="n">
+              memory.high
+            </th>
+            <th scope="col" class="n">
+              memory.max
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Row key={row.path} row={row} exact={exact} top={top} />
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+interface RowProps {
+  readonly row: LiveCgroupRow
+  readonly exact: boolean
+  readonly top: number
+}
+
+const Row = memo(({ row, exact, top }: RowProps) => (
+  <tr data-cgroup={row.path}>
+    <th
+      scope="row"
+      class="cgroup"
+      style={{ paddingLeft: `${(row.depth - top) * 1.25 + 0.5}rem` }}
+      title={row.path}
+    >
+      {row.title}
+    </th>
+    <td class="n" title={exactTitle(row.usage)}>
+      {bytesText(row.usage, exact)}
+    </td>
+    {row.files.map((v) => (
+      <Value key={v.file} value={v} exact={exact} />
+    ))}
+  </tr>
+))
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+const Value = ({ value: v, exact }: { readonly value: LiveValue; readonly exact: boolean }) => (
+  <td class={`n value ${isOtherThanIntended(v) ? 'other' : ''}`} data-file={v.file} title={v.reason ?? ''}>
+    <span class="written" title={exactTitle(v.written)}>
+      {bytesText(v.written, exact)}
+    </span>
+    {v.intended !== null && (
+      <span class="intended">
+        {isOtherThanIntended(v) ? `≠ intended ${bytesText(v.intended, exact)}` : '✓ as intended'}
+      </span>
+    )}
+    {isCapped(v) && (
+      <span class="effective" title={v.cappedBy ?? ''}>
+        effective {bytesText(v.effective, exact)}
+        {v.cappedBy === null ? '' : `, by ${nameOf(v.cappedBy).slice(0, 24)}`}
+      </span>
+    )}
+  </td>
+)

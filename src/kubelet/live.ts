@@ -1,0 +1,116 @@
+// The kubelet's part of the live picture: driver, configuration with origins, sources of figures, the plan of Memory QoS and
+// the requests of its own pods.
+import { formatOrigin } from '../config/origin.js'
+import type { LiveDriver, LiveSetting, LiveWarning } from '../core/live-model.js'
+import type { PodJson } from '../core/pod-document.js'
+import type { CgroupTree } from '../ports/cgroups.js'
+import type { CriClient } from '../ports/runtime.js'
+import type { Endpoint } from '../serve/endpoint.js'
+import type { MemoryQosView } from '../serve/endpoints/memory-qos.js'
+import { createLive, type LivePorts } from '../serve/live/create-live.js'
+import { describeSources } from '../serve/live/describe-sources.js'
+import { createKept } from '../serve/live/kept.js'
+import { createPlanKeeper } from '../serve/live/plan-keeper.js'
+import { createSpecRequests } from '../serve/live/spec-requests.js'
+import type { Stats } from '../stats/create-stats.js'
+import type { ConfigzFacts } from './configz.js'
+import type { KubeletPorts } from './ports.js'
+
+/** What the dashboard needs beyond the kubelet's other ports. */
+export interface KubeletLivePorts extends LivePorts {
+  readonly version: string
+  /** The doctor's findings; a kubelet may not call the doctor itself. */
+  diagnose(signal: AbortSignal): Promise<readonly LiveWarning[]>
+}
+
+export interface KubeletLiveInput {
+  readonly facts: () => Omit<ConfigzFacts, 'stats'>
+  readonly nodeName: string
+  readonly client: CriClient
+  readonly cgroups: CgroupTree | undefined
+  readonly podRoots: readonly string[]
+  readonly stats: Stats
+  readonly memoryQos: MemoryQosView | undefined
+  readonly pods: (() => readonly PodJson[]) | undefined
+  readonly ports: KubeletPorts & { readonly live: KubeletLivePorts }
+  readonly signal: AbortSignal
+}
+
+const doctorMs = 60_000
+const sourcesMs = 10_000
+
+export function liveDriver({ inUse, proof, runtimeDiffers }: Omit<ConfigzFacts, 'stats'>): LiveDriver {
+  return {
+    driver: inUse.driver ?? null,
+    source: inUse.source,
+    fallback: inUse.fallback ?? null,
+    overruled: inUse.overruled === undefined ? null : `${inUse.overruled.value} (${inUse.overruled.place})`,
+    runtimeDiffers: runtimeDiffers ?? null,
+    agreeing: proof?.agreeing ?? null,
+    evidence: (proof?.findings ?? []).map((f) => `${f.message}; ${f.remedy}`),
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Leaves of the document, each with the origin of itself or of the nearest field above. */
+export function liveSettings({ loaded, inUse }: Pick<ConfigzFacts, 'loaded' | 'inUse'>): LiveSetting[] {
+  const originOf = (path: string): string => {
+    for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
+      const origin = loaded.origins[at]
+      if (origin !== undefined) return formatOrigin(origin)
+    }
+    return 'default'
+  }
+  const leaves = (value: unknown, path: string): LiveSetting[] => {
+    if (isObject(value) && Object.keys(value).length > 0)
+      return Object.entries(value).flatMap(([key, v]) => leaves(v, path === '' ? key : `${path}.${key}`))
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    if (path === 'cgroupDriver' && inUse.source === 'cri')
+      return [{ path, value: inUse.driver ?? text, origin: 'runtime (RuntimeConfig)' }]
+    return [{ path, value: text, origin: originOf(path) }]
+  }
+  return leaves(loaded.config.document, '').sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+export function kubeletLive(i: KubeletLiveInput): readonly Endpoint[] {
+  const { ports, signal, memoryQos } = i
+  const { clock, live } = ports
+  const settings = { data: liveSettings(i.facts()) }
+  const kept = { clock, signal }
+  const warnings = createKept({
+    ...kept,
+    everyMs: doctorMs,
+    meanwhile: 'the doctor is at work',
+    find: (s) => live.diagnose(s),
+  })
+  const sources = createKept({
+    ...kept,
+    everyMs: sourcesMs,
+    meanwhile: 'the first sample is under way',
+    find: () => describeSources(i.stats),
+  })
+  return createLive({
+    ...live,
+    process: 'kubelet',
+    nodeName: i.nodeName,
+    client: i.client,
+    cgroups: i.cgroups,
+    procfs: ports.procfs,
+    clock,
+    log: ports.log,
+    ...(i.podRoots.length === 0 ? {} : { podRoots: i.podRoots }),
+    parts: {
+      driver: () => ({ data: liveDriver(i.facts()) }),
+      config: () => settings,
+      sources,
+      rpcs: () => ({
+        absent: 'The table belongs to the CRI server (`keelson cri`); its dashboard is on port 10252.',
+      }),
+      warnings,
+      ...(memoryQos === undefined ? {} : { plan: createPlanKeeper(clock, () => memoryQos.live()) }),
+      ...(i.pods === undefined ? {} : { requests: createSpecRequests(clock, i.pods) }),
+    },
+  })
+}

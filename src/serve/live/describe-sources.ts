@@ -1,0 +1,25 @@
+// Where the figures of pods come from, endpoint by endpoint, and which of the names that KEP-2371 asks for are on the page.
+import type { LiveSources } from '../../core/live-model.js'
+import { requiredMetrics } from '../../core/required-metrics.js'
+import type { Stats } from '../../stats/create-stats.js'
+
+const typeLine = /^# TYPE (\S+) /gm
+
+/** Families of a page in Prometheus' text format. */
+export const familiesOf = (page: string): ReadonlySet<string> =>
+  new Set([...page.matchAll(typeLine)].map((m) => m[1] ?? ''))
+
+export async function describeSources(stats: Pick<Stats, 'describe' | 'cadvisor'>): Promise<LiveSources> {
+  const { fromCri, stats: forStats, metrics } = stats.describe()
+  const shown = familiesOf(new TextDecoder().decode(await stats.cadvisor(0)))
+  const absent = requiredMetrics.filter((name) => !shown.has(name))
+  return {
+    fromCri,
+    endpoints: [
+      { endpoint: '/stats/summary', ...forStats },
+      { endpoint: '/metrics/resource', ...forStats },
+      { endpoint: '/metrics/cadvisor', ...metrics },
+    ],
+    parity: { present: requiredMetrics.length - absent.length, absent },
+  }
+}

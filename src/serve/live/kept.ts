@@ -1,0 +1,40 @@
+// A value that takes time to find out, for a picture that is made every second: asked for in the background while somebody
+// looks, and shown as it was last known.
+import { asKeelsonError } from '../../core/errors.js'
+import type { Part } from '../../core/live-model.js'
+import type { Clock } from '../../ports/clock.js'
+
+export interface KeptOptions<T> {
+  readonly clock: Clock
+  /** Not asked again before. */
+  readonly everyMs: number
+  /** `the doctor is at work` */
+  readonly meanwhile: string
+  readonly signal: AbortSignal
+  find(signal: AbortSignal): Promise<T>
+}
+
+export function createKept<T>(o: KeptOptions<T>): () => Part<T> {
+  let part: Part<T> = { absent: o.meanwhile }
+  let askedAt: bigint | undefined
+  let isAsking = false
+
+  async function ask(): Promise<void> {
+    isAsking = true
+    try {
+      part = { data: await o.find(o.signal) }
+    } catch (e) {
+      // What is known stays; a first failure is all there is to say.
+      if (!('data' in part) && !o.signal.aborted) part = { absent: asKeelsonError(e).message }
+    } finally {
+      askedAt = o.clock.monotonicNanos()
+      isAsking = false
+    }
+  }
+
+  return () => {
+    const isOld = askedAt === undefined || o.clock.monotonicNanos() - askedAt > BigInt(o.everyMs) * 1_000_000n
+    if (isOld && !isAsking && !o.signal.aborted) void ask()
+    return part
+  }
+}
