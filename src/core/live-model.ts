@@ -162,7 +162,8 @@ export interface LiveSetting {
 }
 
 export interface LiveSources {
-  readonly fromCri: boolean
+  /** Whether the runtime is asked first; null: the figures of a CRI server, which completes the runtime's. */
+  readonly fromCri: boolean | null
   readonly endpoints: readonly {
     readonly endpoint: string
     readonly source: string | null

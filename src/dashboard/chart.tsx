@@ -19,10 +19,13 @@ interface ChartProps {
   readonly absent: string | null
 }
 
-const height = 160
+const height = 150
 
 const styleOf = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
+/** 24 hours everywhere; the date is that of whoever looks. */
+const clockText = (seconds: number): string => new Date(seconds * 1000).toTimeString().slice(0, 8)
 
 const lastOf = ({ values }: Curve): number | null => values.at(-1) ?? null
 
@@ -41,7 +44,7 @@ function create(into: HTMLElement, { curves, format }: ChartProps): uPlot {
       padding: [8, 8, 0, 0],
       scales: { y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] } },
       axes: [
-        { ...axis, space: 70 },
+        { ...axis, size: 30, space: 80, values: (_, ticks) => ticks.map(clockText) },
         { ...axis, size: 58, space: 34, values: (_, ticks) => ticks.map((t) => format(t)) },
       ],
       series: [

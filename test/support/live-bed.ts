@@ -51,6 +51,11 @@ const hostFiles: Readonly<Record<string, string>> = {
   meminfo:
     'MemTotal:        8388608 kB\nMemFree:         4000000 kB\nMemAvailable:    6291456 kB\nSwapTotal:       0 kB\n',
   stat: 'cpu  100 0 50 1000 0 0 0 0 0 0\nbtime 1789000000\nprocesses 5\nprocs_running 1\nprocs_blocked 0\n',
+  loadavg: '0.20 0.18 0.12 1/80 11206\n',
+  diskstats: '   8       0 sda 10 1 80 5 20 2 160 7 0 11 12 0 0 0 0 0 0\n',
+  'sys/kernel/pid_max': '4194304\n',
+  'sys/kernel/threads-max': '63000\n',
+  '1/net/dev': '  eth0: 900 9 0 0 0 0 0 0 800 8 0 0 0 0 0 0\n',
   'sys/kernel/osrelease': '6.1.0-test\n',
   'pressure/cpu': pressure(1.5),
   'pressure/memory': pressure(0.25),
@@ -94,6 +99,9 @@ export async function createLiveBed({ pods: count, psi = true }: LiveBedOptions)
   mkdirSync(join(proc, 'self/ns'), { recursive: true })
   symlinkSync('net:[1]', join(proc, 'self/ns/net'))
   put(join(cgroupRoot, 'cgroup.controllers'), 'cpu io memory pids\n')
+  put(join(cgroupRoot, 'cpu.stat'), 'usage_usec 900000000\nuser_usec 600000000\nsystem_usec 300000000\n')
+  put(join(cgroupRoot, 'memory.stat'), 'anon 1000000000\nfile 2000000000\ninactive_file 500000000\n')
+  put(join(cgroupRoot, 'cgroup.procs'), '1\n')
   const write = (path: string, file: string, text: string | number): void =>
     put(join(cgroupRoot, path, file), String(text).endsWith('\n') ? String(text) : `${text}\n`)
   for (const parent of ['/kubepods', '/kubepods/burstable', '/kubepods/besteffort'])

@@ -90,7 +90,7 @@ async function openLocked(
   settings: KubeletSettings | undefined,
   lock: { release(): void },
 ): Promise<OpenMachine> {
-  const pageSize = procfsOf(options).pageSize()
+  const pageSize = createProcfs().pageSize()
   const files = openCgroupFiles(options.cgroupMount)
   const open = (about?: FoundAbout): Promise<FoundValues> =>
     openFoundValues({

@@ -1,19 +1,18 @@
 // The CRI server's part of the live picture: its RPC table, what it found out about the driver, its command line.
-import type { LiveDriver, LiveRpc, LiveSetting } from '../../core/live-model.js'
+import type { LiveDriver, LiveRpc, LiveSetting, LiveSources } from '../../core/live-model.js'
+import { createCadvisorText } from '../../criserver/metrics/exposition.js'
 import type { RpcRow } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { Endpoint } from '../../serve/endpoint.js'
 import { createLive } from '../../serve/live/create-live.js'
+import { parityOf } from '../../serve/live/describe-sources.js'
 import { createKept } from '../../serve/live/kept.js'
 import type { ServeSettings } from '../../serve/settings.js'
 import { diagnose, openLivePorts } from '../live.js'
 
-export interface CriLiveInput
-  extends Pick<
-    Services,
-    'version' | 'client' | 'cgroups' | 'clock' | 'log' | 'table' | 'findDriver' | 'mode'
-  > {
+export interface CriLiveInput {
+  readonly services: Services
   readonly upstream: string
   readonly serve: ServeSettings
   readonly procfs: Procfs
@@ -24,6 +23,9 @@ export interface CriLiveInput
 
 const doctorMs = 60_000
 const driverMs = 30_000
+const sourcesMs = 30_000
+/** The runtime is asked, and then every cgroup. */
+const collectMs = 10_000
 const round = (ms: number): number => Math.round(ms * 1000) / 1000
 
 const rpcOf = (row: RpcRow): LiveRpc => ({
@@ -37,7 +39,10 @@ const rpcOf = (row: RpcRow): LiveRpc => ({
   p99Ms: round(row.p99Ms),
 })
 
-async function driverOf({ findDriver }: CriLiveInput, signal: AbortSignal): Promise<LiveDriver> {
+async function driverOf(
+  { services: { findDriver } }: CriLiveInput,
+  signal: AbortSignal,
+): Promise<LiveDriver> {
   const finding = await findDriver(signal)
   const known = finding.kind === 'known' ? finding : undefined
   return {
@@ -51,18 +56,25 @@ async function driverOf({ findDriver }: CriLiveInput, signal: AbortSignal): Prom
   }
 }
 
+const sourcesOf = async (services: Services): Promise<LiveSources> => ({
+  fromCri: null,
+  endpoints: [{ endpoint: '/metrics/cadvisor', source: 'cri-server', runtime: null }],
+  parity: parityOf(await createCadvisorText(services).cadvisor(collectMs)),
+})
+
 export function criLive(i: CriLiveInput): readonly Endpoint[] {
-  const { clock, signal } = i
+  const { signal, services } = i
+  const { clock } = services
   return createLive({
     ...openLivePorts(),
     process: 'cri',
-    version: i.version,
+    version: services.version,
     nodeName: i.serve.nodeName,
-    client: i.client,
-    cgroups: i.cgroups,
+    client: services.client,
+    cgroups: services.cgroups,
     procfs: i.procfs,
     clock,
-    log: i.log,
+    log: services.log,
     parts: {
       driver: createKept({
         clock,
@@ -72,11 +84,14 @@ export function criLive(i: CriLiveInput): readonly Endpoint[] {
         find: (s) => driverOf(i, s),
       }),
       config: () => ({ data: i.settings }),
-      sources: () => ({
-        absent:
-          'The CRI server serves no figures over HTTP; /stats and /metrics are the kubelet’s (10250) and the companion’s (10251).',
+      sources: createKept({
+        clock,
+        signal,
+        everyMs: sourcesMs,
+        meanwhile: 'the first sample is under way',
+        find: () => sourcesOf(services),
       }),
-      rpcs: () => ({ data: i.table.rows().map(rpcOf) }),
+      rpcs: () => ({ data: services.table.rows().map(rpcOf) }),
       warnings: createKept({
         clock,
         signal,

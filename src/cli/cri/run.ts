@@ -73,14 +73,14 @@ export async function startCri(
     client,
     cgroups,
     cgroupFinder,
-    pageSize: procfs.pageSize(),
+    pageSize: createProcfs().pageSize(),
     figures,
     metricsSource: createMetricsSource({ client, figures, cgroups, procfs }),
     findRuntimeName: createRuntimeNameFinder(client, log),
     unified: createUnifiedKeeper({
       cgroups,
       finder: cgroupFinder,
-      pageSize: procfs.pageSize(),
+      pageSize: createProcfs().pageSize(),
       log,
       written: metrics.counter(
         'keelson_cri_unified_writes_total',
@@ -136,7 +136,7 @@ export async function startCri(
       o,
       services,
       log,
-      criLive({ ...services, ...command, ...o, procfs, signal: ended.signal }),
+      criLive({ services, ...command, ...o, procfs, signal: ended.signal }),
     )
     if (http !== undefined) {
       served.url = http.url

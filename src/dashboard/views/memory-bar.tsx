@@ -1,6 +1,6 @@
 // The memory of one cgroup as a bar: how much is used and of what kind, where protection ends and where throttling and the
 // limit begin.
-import type { LiveMemory } from '../../core/live-model.js'
+import type { LiveMemory, LivePod } from '../../core/live-model.js'
 import { amountOf, bytesText, exactTitle } from '../format.js'
 import { memo } from '../memo.js'
 
@@ -8,13 +8,16 @@ interface BarProps {
   readonly memory: LiveMemory | null
   readonly label: string
   readonly slim?: boolean
+  /** Right end of the bar in bytes; bars of one pod share it. */
+  readonly scale: number
 }
 
-/** The right end of the scale: past every border and past what is used. */
-function scaleOf(m: LiveMemory): number {
-  const borders = [m.min, m.low, m.high, m.max].map((a) => amountOf(a) ?? 0)
-  const most = Math.max(...borders, amountOf(m.usage) ?? 0, 1)
-  return amountOf(m.max) === undefined ? most * 1.25 : most * 1.06
+/** Past every border and past what is used, of a pod and all its containers, so that their bars can be compared. */
+export function scaleOf({ figures, containers }: Pick<LivePod, 'figures' | 'containers'>): number {
+  const all = [figures.memory, ...containers.map((c) => c.figures.memory)].filter((m) => m !== null)
+  const borders = all.flatMap((m) => [m.min, m.low, m.high, m.max].map((a) => amountOf(a) ?? 0))
+  const usages = all.map((m) => amountOf(m.usage) ?? 0)
+  return Math.max(Math.max(...borders, 1) * 1.06, Math.max(...usages, 1) * 1.15)
 }
 
 const figures = (m: LiveMemory) =>
@@ -33,9 +36,8 @@ function sentence(m: LiveMemory): string {
     .join(', ')
 }
 
-function Bar({ memory: m, label, slim = false }: BarProps) {
+function Bar({ memory: m, label, scale, slim = false }: BarProps) {
   if (m === null) return <p class="empty">no memory figures: its cgroup cannot be read</p>
-  const scale = scaleOf(m)
   const at = (amount: number): string => `${Math.min(100, (amount * 100) / scale).toFixed(2)}%`
   const [usage, set, cache] = [m.usage, m.workingSet, m.cache].map((a) => amountOf(a) ?? 0) as [
     number,

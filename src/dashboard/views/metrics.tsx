@@ -14,7 +14,11 @@ const states: Readonly<Record<string, string>> = {
   unknown: 'not asked yet',
 }
 
-const sourceWords: Readonly<Record<string, string>> = { cri: 'the runtime (CRI)', cgroup: 'cgroups' }
+const sourceWords: Readonly<Record<string, string>> = {
+  'cri-server': 'the runtime, completed from cgroups',
+  cri: 'the runtime (CRI)',
+  cgroup: 'cgroups',
+}
 
 export function MetricsView({ sources, pods }: MetricsProps) {
   const from = (source: string): number => pods.filter((p) => p.source === source).length
@@ -35,9 +39,11 @@ function Sources({ sources: { fromCri, endpoints, parity } }: { readonly sources
   return (
     <>
       <p>
-        {fromCri
-          ? 'PodAndContainerStatsFromCRI is on: the runtime is asked first, and cgroups are read where it does not answer.'
-          : 'PodAndContainerStatsFromCRI is off: cgroups are read, and the runtime is asked for lists only.'}
+        {fromCri === null
+          ? 'The CRI server passes the runtime’s own figures on and reads from cgroups what the runtime lacks.'
+          : fromCri
+            ? 'PodAndContainerStatsFromCRI is on: the runtime is asked first, and cgroups are read where it does not answer.'
+            : 'PodAndContainerStatsFromCRI is off: cgroups are read, and the runtime is asked for lists only.'}
       </p>
       <Scroll label="Endpoints and their sources">
         <table>

@@ -5,7 +5,7 @@ import { ageText, bytesRate, bytesText, exactTitle, milliText, percentText, rate
 import type { History } from '../history.js'
 import type { Picture } from '../store.js'
 import { Logs } from './logs.js'
-import { BarLegend, MemoryBar } from './memory-bar.js'
+import { BarLegend, MemoryBar, scaleOf } from './memory-bar.js'
 import { Next } from './next.js'
 import { Scroll } from './scroll.js'
 import { CgroupTable } from './tree.js'
@@ -29,6 +29,7 @@ export function PodView({ picture, history, namespace, name, now }: PodProps) {
         </p>
       </>
     )
+  const scale = scaleOf(pod)
   const rows =
     'data' in picture.cgroups
       ? picture.cgroups.data.filter((r) => pod.cgroup !== null && r.path.startsWith(pod.cgroup))
@@ -44,12 +45,12 @@ export function PodView({ picture, history, namespace, name, now }: PodProps) {
       </p>
       <section class="panel" aria-label="Memory">
         <Next next={pod.next} />
-        <MemoryBar memory={pod.figures.memory} label={`Memory of pod ${name}`} />
+        <MemoryBar memory={pod.figures.memory} label={`Memory of pod ${name}`} scale={scale} />
         {pod.containers.map((c) => (
           <div key={c.id} data-container={c.name} class="container tall">
             <h3>{c.name}</h3>
             <Next next={c.next} />
-            <MemoryBar memory={c.figures.memory} label={`Memory of container ${c.name}`} />
+            <MemoryBar memory={c.figures.memory} label={`Memory of container ${c.name}`} scale={scale} />
           </div>
         ))}
         <BarLegend />
@@ -70,13 +71,15 @@ export function PodView({ picture, history, namespace, name, now }: PodProps) {
 }
 
 const Heading = ({ namespace, name }: { readonly namespace: string; readonly name: string }) => (
-  <h1>
-    <a href="#/overview" class="back" aria-label="All pods">
-      ←
-    </a>{' '}
-    <span class="dim">{namespace}/</span>
-    {name}
-  </h1>
+  <>
+    <p class="crumb">
+      <a href="#/overview">← All pods</a>
+    </p>
+    <h1>
+      <span class="dim">{namespace}/</span>
+      {name}
+    </h1>
+  </>
 )
 
 function PodCharts({

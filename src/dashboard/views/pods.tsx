@@ -4,7 +4,7 @@ import type { LivePod } from '../../core/live-model.js'
 import { milliText, percentText, rateText } from '../format.js'
 import { memo } from '../memo.js'
 import { podLink } from '../route.js'
-import { BarLegend, MemoryBar } from './memory-bar.js'
+import { BarLegend, MemoryBar, scaleOf } from './memory-bar.js'
 import { Next } from './next.js'
 
 type Order = 'attention' | 'memory' | 'cpu' | 'name'
@@ -97,11 +97,16 @@ const PodRow = memo(({ pod }: { readonly pod: LivePod }) => (
       )}
     </div>
     <Next next={pod.next} />
-    <MemoryBar memory={pod.figures.memory} label={`Memory of pod ${pod.name}`} />
+    <MemoryBar memory={pod.figures.memory} label={`Memory of pod ${pod.name}`} scale={scaleOf(pod)} />
     {pod.containers.map((c) => (
       <div key={c.id} class="container" data-container={c.name}>
         <span class="container-name">{c.name}</span>
-        <MemoryBar memory={c.figures.memory} label={`Memory of container ${c.name}`} slim />
+        <MemoryBar
+          memory={c.figures.memory}
+          label={`Memory of container ${c.name}`}
+          scale={scaleOf(pod)}
+          slim
+        />
       </div>
     ))}
   </li>

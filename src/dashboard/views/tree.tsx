@@ -71,7 +71,7 @@ interface TableProps {
 
 export function CgroupTable({ rows, exact }: TableProps) {
   if (rows.length === 0) return <p class="empty">No cgroup to show.</p>
-  const top = Math.min(...rows.map((r) => r.depth))
+  const top = rows.reduce((least, r) => Math.min(least, r.depth), 99)
   return (
     <Scroll label="Cgroups and their memory files">
       <table class="tree">
@@ -130,7 +130,11 @@ const Row = memo(({ row, exact, top }: RowProps) => (
   </tr>
 ))
 
-const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+/** `/kubepods/burstable/pod1234...` -> `its pod`: names of units and directories are long, and their titles are above. */
+function nameOf(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.slice$/, '')
+  return /pod[0-9a-f]{8}/.test(name) ? 'its pod' : name.slice(name.lastIndexOf('-') + 1)
+}
 
 const Value = ({ value: v, exact }: { readonly value: LiveValue; readonly exact: boolean }) => (
   <td class={`n value ${isOtherThanIntended(v) ? 'other' : ''}`} data-file={v.file} title={v.reason ?? ''}>
@@ -145,7 +149,7 @@ const Value = ({ value: v, exact }: { readonly value: LiveValue; readonly exact:
     {isCapped(v) && (
       <span class="effective" title={v.cappedBy ?? ''}>
         effective {bytesText(v.effective, exact)}
-        {v.cappedBy === null ? '' : `, by ${nameOf(v.cappedBy).slice(0, 24)}`}
+        {v.cappedBy === null ? '' : `, by ${nameOf(v.cappedBy)}`}
       </span>
     )}
   </td>

@@ -3,16 +3,22 @@ import type { LiveSources } from '../../core/live-model.js'
 import { requiredMetrics } from '../../core/required-metrics.js'
 import type { Stats } from '../../stats/create-stats.js'
 
+/** Only after a start there is anything to wait for. */
+const firstWaitMs = 5_000
 const typeLine = /^# TYPE (\S+) /gm
 
 /** Families of a page in Prometheus' text format. */
 export const familiesOf = (page: string): ReadonlySet<string> =>
   new Set([...page.matchAll(typeLine)].map((m) => m[1] ?? ''))
 
+export function parityOf(page: Uint8Array): NonNullable<LiveSources['parity']> {
+  const shown = familiesOf(new TextDecoder().decode(page))
+  const absent = requiredMetrics.filter((name) => !shown.has(name))
+  return { present: requiredMetrics.length - absent.length, absent }
+}
+
 export async function describeSources(stats: Pick<Stats, 'describe' | 'cadvisor'>): Promise<LiveSources> {
   const { fromCri, stats: forStats, metrics } = stats.describe()
-  const shown = familiesOf(new TextDecoder().decode(await stats.cadvisor(0)))
-  const absent = requiredMetrics.filter((name) => !shown.has(name))
   return {
     fromCri,
     endpoints: [
@@ -20,6 +26,6 @@ export async function describeSources(stats: Pick<Stats, 'describe' | 'cadvisor'
       { endpoint: '/metrics/resource', ...forStats },
       { endpoint: '/metrics/cadvisor', ...metrics },
     ],
-    parity: { present: requiredMetrics.length - absent.length, absent },
+    parity: parityOf(await stats.cadvisor(firstWaitMs)),
   }
 }

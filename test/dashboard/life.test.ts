@@ -1,0 +1,199 @@
+/// <reference lib="dom" />
+// The dashboard over time: updates, a server or runtime that goes and comes back, a login that ends, and many pods.
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createLiveBed, type LiveBed } from '../support/live-bed.js'
+import { requires } from '../support/requirements.js'
+import { logIn, openBrowser, openPage, withBrowser } from './browser.js'
+import { layWire } from './cut-line.js'
+import { type ServedBed, serveCri } from './serve-bed.js'
+
+let browser: Browser
+beforeEach((ctx) => requires(ctx, { commands: ['chromium'] }))
+beforeAll(
+  withBrowser(async () => {
+    browser = await openBrowser()
+  }),
+)
+afterAll(withBrowser(() => browser.close()))
+
+const textOf = (page: Page, selector: string): Promise<string> =>
+  page
+    .locator(selector)
+    .allInnerTexts()
+    .then((all) => all.join(' | ').trim())
+const shows = (page: Page, selector: string, text: RegExp, timeout = 10_000): Promise<void> =>
+  expect.poll(() => textOf(page, selector), { timeout, interval: 100 }).toMatch(text)
+
+describe('three pods', () => {
+  let bed: LiveBed
+  let served: ServedBed
+  beforeAll(
+    withBrowser(async () => {
+      bed = await createLiveBed({ pods: 3 })
+      served = await serveCri(bed)
+    }),
+  )
+  afterAll(
+    withBrowser(async () => {
+      await served.close()
+      await bed.close()
+    }),
+  )
+
+  async function loggedIn(port = served.port) {
+    const watched = await openPage(browser)
+    await logIn(watched, async () => {
+      const link = new URL(await served.loginLink())
+      link.port = String(port)
+      return link.href
+    })
+    await watched.page.waitForSelector('[data-pod]')
+    return watched
+  }
+
+  test('pods come and go, and none at all is said so', async () => {
+    const { page, complaints } = await loggedIn()
+    await shows(page, '[data-node="pods"]', /^3$/)
+    bed.setPods(4)
+    await shows(page, '.pod-name', /cache-3/)
+    bed.setPods(0)
+    await shows(page, '#main', /No pods run on this node\./)
+    bed.setPods(3)
+    await shows(page, '.pod-name', /web-0/)
+    expect(complaints).toEqual([])
+    await page.context().close()
+  })
+
+  test('the line is cut and mended: the page says so, keeps what it knew, and goes on by itself', async () => {
+    const wire = await layWire(served.port)
+    const { page } = await loggedIn(wire.port)
+    await shows(page, '.line', /^live$/)
+    await wire.cut()
+    await shows(page, '[role=alert]', /The server does not answer.*old\./)
+    expect(await textOf(page, '.pod-name')).toContain('web-0')
+    bed.write(bed.path(0), 'memory.low', 77 * 1024 * 1024)
+    await wire.mend()
+    await shows(page, '.line', /^live$/, 15_000)
+    await shows(page, '[data-pod="demo/web-0"] > .memory [data-file="low"]', /^77Mi$/)
+    expect(await page.locator('[role=alert]').count()).toBe(0)
+    await page.context().close()
+    await wire.cut()
+  })
+
+  test('the runtime goes and comes back; figures go on meanwhile', async () => {
+    const { page, complaints } = await loggedIn()
+    await bed.runtime.stop()
+    await shows(page, '[role=alert]', /The container runtime does not answer/, 15_000)
+    bed.write(bed.path(0), 'memory.low', 78 * 1024 * 1024)
+    await shows(page, '[data-pod="demo/web-0"] > .memory [data-file="low"]', /^78Mi$/)
+    await bed.runtime.start()
+    await expect.poll(() => page.locator('[role=alert]').count(), { timeout: 15_000 }).toBe(0)
+    expect(complaints).toEqual([])
+    await page.context().close()
+  })
+
+  test('a server that was started anew asks for a login, and a new one goes on', async () => {
+    const { page } = await loggedIn()
+    await served.stop()
+    await shows(page, '[role=alert]', /The server does not answer/)
+    await served.start()
+    await shows(page, '[role=alert]', /Your login has ended.*keelson token --login https:/s, 20_000)
+    await shows(page, '.line', /^logged out$/)
+    await logIn({ page }, () => served.loginLink())
+    await shows(page, '.line', /^live$/)
+    await page.context().close()
+  })
+
+  test('a login that ended elsewhere ends here, too; without one there is nothing to see', async () => {
+    const { page } = await loggedIn()
+    const ended = await page.evaluate(async () => (await fetch('/login', { method: 'DELETE' })).status)
+    expect(ended).toBe(204)
+    await page.reload()
+    expect(await textOf(page, 'body')).toMatch(/Unauthorized|log in/i)
+    expect((await page.request.get(`${served.url}/live/snapshot`)).status()).toBe(401)
+    expect((await page.request.get(`${served.url}/dashboard/app.js`)).status()).toBe(401)
+    await page.context().close()
+  })
+})
+
+const ticksOf = (pid: number): number => {
+  const words = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return Number(words[11]) + Number(words[12])
+}
+
+/** Time between two frames, in ms, sorted. */
+const frameGaps = (page: Page, ms: number): Promise<number[]> =>
+  page.evaluate(
+    (span) =>
+      new Promise<number[]>((resolve) => {
+        const gaps: number[] = []
+        const start = performance.now()
+        let last = start
+        const frame = (now: number): void => {
+          gaps.push(now - last)
+          last = now
+          if (now - start < span) requestAnimationFrame(frame)
+          else resolve(gaps.sort((a, b) => a - b))
+        }
+        requestAnimationFrame(frame)
+      }),
+    ms,
+  )
+
+async function withPods(count: number, run: (bed: LiveBed, served: ServedBed, page: Page) => Promise<void>) {
+  const bed = await createLiveBed({ pods: count })
+  const served = await serveCri(bed)
+  const worker = setInterval(() => bed.work(), 1000)
+  try {
+    const { page, complaints } = await openPage(browser)
+    await logIn({ page }, () => served.loginLink())
+    await shows(page, '[data-node="pods"]', new RegExp(`^${count}$`))
+    await run(bed, served, page)
+    expect(complaints).toEqual([])
+    await page.context().close()
+  } finally {
+    clearInterval(worker)
+    await served.close()
+    await bed.close()
+  }
+}
+
+test(
+  '110 pods that all work: the server below 10 % of a core, the browser smooth',
+  { timeout: 120_000, retry: 1 },
+  () =>
+    withPods(110, async (_, served, page) => {
+      // What is asked once of each container, and the doctor's first look, are over by then.
+      await sleep(6_000)
+      const shares: number[] = []
+      for (let i = 0; i < 2; i++) {
+        const before = ticksOf(served.pid)
+        await sleep(5_000)
+        shares.push((ticksOf(served.pid) - before) / 5)
+      }
+      const gaps = await frameGaps(page, 3_000)
+      const [median = 0, worst = 0] = [gaps[Math.floor(gaps.length / 2)], gaps.at(-1)]
+      console.log(
+        `110 pods: server ${shares.join(', ')} % of a core; frames: median ${median.toFixed(0)} ms, longest ${worst.toFixed(0)} ms`,
+      )
+      expect(Math.min(...shares)).toBeLessThan(10)
+      expect(median).toBeLessThan(50)
+      expect(worst).toBeLessThan(500)
+    }),
+)
+
+test('500 pods: all are counted, found and kept up to date', { timeout: 120_000 }, () =>
+  withPods(500, async (bed, _, page) => {
+    expect(await page.locator('[data-pod]').count()).toBeLessThan(500)
+    await page.getByLabel('Find').fill('api-499')
+    await shows(page, '[data-pod] .pod-name', /api-499$/)
+    bed.write(bed.path(499), 'memory.low', 99 * 1024 * 1024)
+    await shows(page, '[data-pod] > .memory [data-file="low"]', /^99Mi$/)
+    await page.getByLabel('Find').fill('')
+    await page.getByRole('button', { name: /Show the other/ }).click()
+    await expect.poll(() => page.locator('[data-pod]').count(), { timeout: 10_000 }).toBe(500)
+  }),
+)

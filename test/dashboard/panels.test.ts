@@ -1,0 +1,302 @@
+/// <reference lib="dom" />
+// The dashboard in Debian's Chromium: every panel against the files and answers it stands for, at that moment.
+import { readFileSync } from 'node:fs'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { humanBytes } from '../../src/core/human-bytes.js'
+import { createLiveBed, type LiveBed } from '../support/live-bed.js'
+import { requires } from '../support/requirements.js'
+import { seriousProblems } from './axe.js'
+import { logIn, openBrowser, openPage, type WatchedPage, withBrowser } from './browser.js'
+import { type ServedBed, serveCompanion, serveCri } from './serve-bed.js'
+
+const MiB = 1024 * 1024
+let browser: Browser
+let bed: LiveBed
+let served: ServedBed
+let watched: WatchedPage
+beforeEach((ctx) => requires(ctx, { commands: ['chromium'] }))
+beforeAll(
+  withBrowser(async () => {
+    browser = await openBrowser()
+  }),
+)
+afterAll(withBrowser(() => browser.close()))
+
+async function show(page: string, selector: string): Promise<void> {
+  await watched.page.goto(`${served.url}/#/${page}`)
+  await watched.page.waitForSelector(selector)
+}
+
+async function texts(selector: string): Promise<string[]> {
+  return (await watched.page.locator(selector).allInnerTexts()).map((t) => t.trim())
+}
+
+/** Waits for the page to show it: readings come every second. */
+const shows = (selector: string, text: string | RegExp): Promise<void> =>
+  expect
+    .poll(async () => (await texts(selector)).join(' | '), { timeout: 8_000, interval: 100 })
+    .toMatch(text instanceof RegExp ? text : new RegExp(`^${text.replaceAll('.', '\\.')}$`))
+
+afterEach(() => {
+  expect(watched?.complaints ?? []).toEqual([])
+})
+
+describe('keelson cri', () => {
+  beforeAll(
+    withBrowser(async () => {
+      bed = await createLiveBed({ pods: 3 })
+      served = await serveCri(bed)
+      watched = await openPage(browser)
+      await logIn(watched, () => served.loginLink())
+      await watched.page.waitForSelector('[data-pod]')
+    }),
+  )
+  afterAll(
+    withBrowser(async () => {
+      await watched.page.context().close()
+      await served.close()
+      await bed.close()
+    }),
+  )
+
+  test('the page is small, comes from here alone, and its policy allows nothing else', async () => {
+    expect(watched.weight()).toBeGreaterThan(10_000)
+    expect(watched.weight()).toBeLessThanOrEqual(150_000)
+    console.log(`the page weighs ${watched.weight()} bytes compressed`)
+    expect(watched.requests.filter((url) => !url.startsWith(`${served.url}/`))).toEqual([])
+    const answer = await watched.page.request.get(`${served.url}/`)
+    expect(answer.headers()['content-security-policy']).toContain("default-src 'none'; script-src 'self'")
+  })
+
+  test('bars: each figure is that of the file, and follows it', async () => {
+    const at = bed.path(1)
+    const files = { min: 'memory.min', low: 'memory.low', high: 'memory.high', max: 'memory.max' }
+    bed.write(at, 'memory.low', 24 * MiB)
+    bed.write(at, 'memory.current', 300 * MiB)
+    bed.write(at, 'memory.stat', `anon ${MiB}\nfile ${80 * MiB}\ninactive_file ${50 * MiB}\n`)
+    const pod = '[data-pod="shop/db-1"] > .memory'
+    await shows(`${pod} [data-file="low"]`, '24Mi')
+    await shows(`${pod} [data-file="ws"]`, humanBytes(250 * MiB))
+    await shows(`${pod} [data-file="cache"]`, humanBytes(80 * MiB))
+    for (const [key, file] of Object.entries(files)) {
+      const value = bed.read(at, file)
+      const title = value === 'max' ? 'no limit' : `${value} bytes`
+      expect(await watched.page.locator(`${pod} [data-file="${key}"]`).getAttribute('title')).toBe(title)
+    }
+    const container = '[data-pod="shop/db-1"] [data-container="app"] [data-file="high"]'
+    await shows(container, humanBytes(BigInt(bed.read(bed.path(1, 0), 'memory.high'))))
+    bed.write(bed.path(1, 0), 'memory.high', 123 * MiB)
+    await shows(container, '123Mi')
+  })
+
+  test('what would happen next, and how soon somebody should look', async () => {
+    const next = '[data-pod="shop/db-1"] .next'
+    bed.write(bed.path(1, 0), 'memory.high', 190 * MiB)
+    bed.write(bed.path(1, 0), 'memory.current', 180 * MiB)
+    await shows(next, /^watch 10Mi until it is throttled at memory\.high 190Mi$/)
+    bed.write(bed.path(1, 0), 'memory.current', 195 * MiB)
+    await shows(next, /^act .*(above memory\.high|throttled)/)
+    await shows('[data-node="pods"]', '3')
+    expect((await texts('.pods > li:first-child .pod-name'))[0]).toContain('db-1')
+    bed.write(bed.path(1, 0), 'memory.current', 20 * MiB)
+    await shows(next, /^fine /)
+  })
+
+  test('the node: capacity, what is available, processors and pressure', async () => {
+    const info = readFileSync(`${bed.proc}/meminfo`, 'utf8')
+    const kib = (name: string): bigint => BigInt(new RegExp(`${name}: +(\\d+)`).exec(info)?.[1] ?? 0) * 1024n
+    await shows('[data-node="capacity"]', humanBytes(kib('MemTotal')))
+    await shows('[data-node="available"]', humanBytes(kib('MemAvailable')))
+    await shows('[data-node="memory"]', humanBytes(kib('MemTotal') - kib('MemAvailable')))
+    await shows('[data-node="psi"]', '0.3 %')
+    bed.work()
+    await shows('[data-node="cpu"]', /^\d/)
+  })
+
+  test('curves: throttle events and pressure as they are now', async () => {
+    let events = 0
+    const timer = setInterval(() => {
+      events += 300
+      bed.write(bed.path(1), 'memory.events', `low 0\nhigh ${events}\nmax 0\noom 0\noom_kill 0`)
+    }, 300)
+    try {
+      await show('pod/shop/db-1', '.chart')
+      await expect
+        .poll(async () => (await texts('.chart')).join('\n'), { timeout: 8_000 })
+        .toMatch(/throttles\/s\s+[1-9]\d\d/)
+    } finally {
+      clearInterval(timer)
+    }
+    expect(await watched.page.locator('.chart canvas').count()).toBe(3)
+    const drawn = await watched.page.locator('[role=img][aria-label^="Pressure"]').getAttribute('aria-label')
+    expect(drawn).toContain(
+      `memory ${Number(/avg10=(\S+)/.exec(bed.read(bed.path(1), 'memory.pressure'))?.[1]).toFixed(1)} %`,
+    )
+  })
+
+  test('the log of a container', async () => {
+    await show('pod/shop/db-1', '#pod-logs')
+    await watched.page.getByRole('button', { name: 'app', exact: true }).click()
+    await shows('.log li:first-child .text', 'db-1 app says hello')
+    await shows('.log li:last-child .text', 'and red')
+  })
+
+  test('the cgroup tree: what files hold, and what ancestors leave of it', async () => {
+    await show('tree', '[data-cgroup]')
+    await watched.page.getByLabel('exact bytes').check()
+    const rows = watched.page.locator('[data-cgroup]')
+    expect(await rows.count()).toBeGreaterThan(6)
+    for (let i = 0; i < (await rows.count()); i++) {
+      const path = (await rows.nth(i).getAttribute('data-cgroup')) ?? ''
+      for (const file of ['memory.min', 'memory.low', 'memory.high', 'memory.max'])
+        expect(
+          await rows.nth(i).locator(`[data-file="${file}"] .written`).innerText(),
+          `${path} ${file}`,
+        ).toBe(bed.read(path, file))
+    }
+    // kubepods protects nothing, so nothing below is protected.
+    const cell = `[data-cgroup="${bed.path(1)}"] [data-file="memory.min"] .effective`
+    await shows(cell, 'effective 0, by kubepods')
+    bed.write('/kubepods', 'memory.min', 64 * MiB)
+    await shows(cell, '')
+    await watched.page.getByLabel('exact bytes').uncheck()
+  })
+
+  test('calls that went through, as the server counts them', async () => {
+    await show('rpcs', 'h1')
+    const before = JSON.parse(await served.get('/cri/rpcs')) as { rpcs: { rpc: string; forwarded: number }[] }
+    if (before.rpcs.length === 0) await shows('.empty', 'No client has called yet.')
+    await served.callVersion()
+    await served.callVersion()
+    await shows('[data-rpc="Version"] [data-column="forwarded"]', '2')
+    const { rpcs } = JSON.parse(await served.get('/cri/rpcs')) as typeof before
+    expect(rpcs.find((r) => r.rpc === 'Version')?.forwarded).toBe(2)
+  })
+
+  test('driver, configuration with origins, sources, doctor', async () => {
+    await show('driver', 'h1')
+    await shows('h1', 'Where the cgroup driver came from')
+    await shows('[data-driver]', /cgroupfs|systemd|not known/)
+    await show('config', '[data-setting]')
+    await shows('[data-setting="cgroup-mount"] td', `${bed.cgroupRoot} | flag --cgroup-mount`)
+    await shows('[data-setting="mode"] td', 'complete | default')
+    await show('metrics', '[data-endpoint]')
+    await shows('[data-endpoint="/metrics/cadvisor"] td', 'the runtime, completed from cgroups | not asked')
+    await show('doctor', '.findings, .empty')
+    await expect.poll(async () => (await texts('.remedy')).length, { timeout: 20_000 }).toBeGreaterThan(0)
+  })
+
+  test('axe finds nothing serious on any page, light or dark', async () => {
+    for (const page of [
+      'overview',
+      'pod/shop/db-1',
+      'tree',
+      'driver',
+      'metrics',
+      'rpcs',
+      'config',
+      'doctor',
+    ]) {
+      await show(page, 'h1')
+      for (const scheme of ['light', 'dark'] as const) {
+        await watched.page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+        expect(await seriousProblems(watched.page), `${page}, ${scheme}`).toEqual([])
+      }
+    }
+    await watched.page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  })
+
+  test('the keyboard reaches every control', async () => {
+    await show('overview', '[data-pod]')
+    await watched.page.locator('body').focus()
+    const wanted = await watched.page.locator('a[href], button, input, select').count()
+    const reached = new Set<string>()
+    for (let i = 0; i < wanted + 4; i++) {
+      await watched.page.keyboard.press('Tab')
+      reached.add(
+        await watched.page.evaluate(() => {
+          const at = document.activeElement
+          return `${at?.tagName} ${at?.getAttribute('href') ?? ''} ${at?.textContent}`
+        }),
+      )
+    }
+    const all = await watched.page.evaluate(() =>
+      [...document.querySelectorAll('a[href], button, input, select')].map(
+        (at) => `${at.tagName} ${at.getAttribute('href') ?? ''} ${at.textContent}`,
+      ),
+    )
+    expect(all.filter((one) => !reached.has(one))).toEqual([])
+  })
+
+  test('a phone shows everything without scrolling sideways', async () => {
+    await watched.page.setViewportSize({ width: 360, height: 740 })
+    for (const page of ['overview', 'pod/shop/db-1', 'tree', 'config', 'doctor']) {
+      await show(page, 'h1')
+      const wide = await watched.page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      )
+      expect(wide, page).toBeLessThanOrEqual(0)
+    }
+    await watched.page.setViewportSize({ width: 1280, height: 900 })
+  })
+})
+
+describe('keelson companion', () => {
+  beforeAll(
+    withBrowser(async () => {
+      bed = await createLiveBed({ pods: 2, psi: false })
+      served = await serveCompanion(bed)
+      watched = await openPage(browser)
+      await logIn(watched, () => served.loginLink())
+      await watched.page.waitForSelector('[data-pod]')
+    }),
+  )
+  afterAll(
+    withBrowser(async () => {
+      await watched.page.context().close()
+      await served.close()
+      await bed.close()
+    }),
+  )
+
+  test('a kernel without pressure: the panel says why it is empty', async () => {
+    await shows('.chart .empty', /built without PSI, or started without psi=1/)
+  })
+
+  test('intended and written values side by side, as Memory QoS plans them', async () => {
+    await show('tree', '[data-cgroup]')
+    const plan = JSON.parse(await served.get('/memoryqos')) as {
+      rows: { path: string; files: { file: string; intended: string | null; written: string }[] }[]
+    }
+    const planned = plan.rows.flatMap(({ path, files }) =>
+      files.flatMap((f) => (f.intended === null ? [] : [{ path, ...f }])),
+    )
+    expect(planned.length).toBeGreaterThan(0)
+    for (const { path, file, intended } of planned) {
+      const cell = `[data-cgroup="${path}"] [data-file="${file}"]`
+      if ((await watched.page.locator(cell).count()) === 0) continue
+      const wanted = bed.read(path, file) === intended ? '✓ as intended' : /≠ intended/
+      await shows(`${cell} .intended`, wanted)
+    }
+    expect(await watched.page.locator('.intended').count()).toBeGreaterThan(0)
+  })
+
+  test('sources, parity, driver and policy', async () => {
+    await show('metrics', '[data-endpoint]')
+    await shows('[data-endpoint="/metrics/cadvisor"] td', 'cgroups | not asked')
+    const names = new Set(
+      [...(await served.get('/metrics/cadvisor')).matchAll(/^# TYPE (\S+)/gm)].map((m) => m[1]),
+    )
+    const shown = await watched.page.locator('[data-parity] b').innerText()
+    const absent = await watched.page.locator('.names code').allTextContents()
+    expect(absent.filter((name) => names.has(name))).toEqual([])
+    expect(Number(shown)).toBeGreaterThan(10)
+    await show('driver', '[data-driver]')
+    await shows('[data-driver]', 'cgroupfs')
+    await show('config', '[data-setting]')
+    await shows('[data-setting="companion.memoryThrottlingFactor"] td', '0.9 | default')
+    await show('rpcs', '.empty')
+    await shows('.empty', /belongs to the CRI server/)
+  })
+})
