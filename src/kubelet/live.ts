@@ -24,7 +24,7 @@ export interface KubeletLivePorts extends LivePorts {
 }
 
 export interface KubeletLiveInput {
-  readonly facts: () => Omit<ConfigzFacts, 'stats'>
+  readonly facts: () => Omit<ConfigzFacts, 'stats' | 'metricsUrl'>
   readonly nodeName: string
   readonly client: CriClient
   readonly cgroups: CgroupTree | undefined
@@ -39,7 +39,11 @@ export interface KubeletLiveInput {
 const doctorMs = 60_000
 const sourcesMs = 10_000
 
-export function liveDriver({ inUse, proof, runtimeDiffers }: Omit<ConfigzFacts, 'stats'>): LiveDriver {
+export function liveDriver({
+  inUse,
+  proof,
+  runtimeDiffers,
+}: Omit<ConfigzFacts, 'stats' | 'metricsUrl'>): LiveDriver {
   return {
     driver: inUse.driver ?? null,
     source: inUse.source,
