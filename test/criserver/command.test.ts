@@ -117,6 +117,33 @@ describe('keelson cri', () => {
     assert.throws(() => lstatSync(socket('a')), /ENOENT/)
   })
 
+  test('container metrics on its own port, behind the token, at the address that Status names', async () => {
+    const [port = 0] = await freePorts(1)
+    const runtime = await startFakeRuntime({
+      Version: { value: { runtimeName: 'fake', runtimeVersion: '1' } },
+      Status: { value: { info: { config: '{}' } } },
+      ListPodSandbox: { value: {} },
+      ListContainers: { value: {} },
+    })
+    closers.push(() => runtime.close())
+    const at = ['--listen', `unix://${socket('m')}`, '--address', '127.0.0.1', '--port', String(port)]
+    const cri = startCri('--upstream', runtime.endpoint, ...at)
+    await cri.says('the CRI server is up')
+    const client = createCriClient(`unix://${socket('m')}`)
+    closers.push(() => client.close())
+    const { info } = await client.runtime.status({ verbose: true })
+    const { metricsUrl } = JSON.parse(info.keelson ?? '{}') as { metricsUrl?: string }
+    assert.equal(metricsUrl, `https://127.0.0.1:${port}/metrics/cadvisor`)
+    const path = new URL(metricsUrl).pathname
+    assert.equal((await get(port, path)).status, 401)
+    const token = readFileSync(join(dir, 'token'), 'utf8').trim()
+    assert.deepEqual(await get(port, path, token), { status: 200, text: '' })
+    const { descriptors } = await client.runtime.listMetricDescriptors({})
+    assert.ok(descriptors.length > 30, 'declared before the first pod runs')
+    await runtime.stop()
+    assert.ok((await get(port, path, token)).status >= 500, 'nothing is better than zeros')
+  })
+
   test('a socket that somebody answers on is refused and left alone', async () => {
     const runtime = await startFakeRuntime({}, { socketPath: socket('used') })
     closers.push(() => runtime.close())
