@@ -106,14 +106,8 @@ export const checks: readonly Check[] = [
     async run() {
       kubelet.pod('oom', {
         restartPolicy: 'Never',
-        containers: [
-          {
-            name: 'app',
-            image: imageReferences.hog,
-            args: ['64', '100'],
-            resources: { limits: { memory: '16Mi' } },
-          },
-        ],
+        // containerd 1.6 begins to listen for the kernel's event once the container runs; before that it would be missed.
+        containers: [shell('app', 'sleep 4; exec hog 64 100', { resources: { limits: { memory: '16Mi' } } })],
       })
       const ended = await kubelet.until(
         'it is killed',
