@@ -78,6 +78,8 @@ export const create = (io: Io): Command =>
     .addHelpText('after', examples)
     .action((flags: Flags) => runUp(flags, io))
 
+const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 async function runUp(flags: Flags, io: Io): Promise<void> {
   const inside = flags.inside === undefined ? undefined : (JSON.parse(flags.inside) as Inside)
   const progress = createProgress({
@@ -91,7 +93,10 @@ async function runUp(flags: Flags, io: Io): Promise<void> {
     io.stderr.write(`\n${name}: removing everything\n`)
     stop.abort(new Error(name))
   }
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal)
+  // A terminal that was closed: what is written fails, and removing must go on all the same.
+  const onClosed = (): void => stop.abort(new Error('the terminal was closed'))
+  for (const name of endingSignals) process.on(name, onSignal)
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', onClosed)
   try {
     if (inside === undefined) await fromOutside(flags, io, progress, stop.signal)
     else
@@ -104,7 +109,7 @@ async function runUp(flags: Flags, io: Io): Promise<void> {
   } catch (e) {
     if (!stop.signal.aborted) throw e
   } finally {
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(name, onSignal)
+    for (const name of endingSignals) process.off(name, onSignal)
   }
 }
 

@@ -5,6 +5,8 @@ export interface Farewell {
   readonly seconds: number
   readonly table: string
   readonly demo: readonly DemoPod[]
+  /** As the kubelet calls the running pods. */
+  readonly podNames: readonly string[]
   /** The path that logs a browser in; undefined: there is no page. */
   readonly link: string | undefined
   /** Port and --root-dir as this person sees them. */
@@ -19,7 +21,7 @@ const usualPort = 10250
 export function formatFarewell(f: Farewell): string {
   const server = `https://127.0.0.1:${f.port}`
   const reach = `--root-dir ${f.rootDir}${f.port === usualPort ? '' : ` --server ${server}`}`
-  const pod = f.demo.some((d) => d.name === 'hog') ? 'hog' : ''
+  const pod = f.podNames.find((name) => name.startsWith('hog-')) ?? f.podNames[0]
   return [
     '',
     `node ready after ${f.seconds.toFixed(1)} s`,
@@ -29,7 +31,7 @@ export function formatFarewell(f: Farewell): string {
     '',
     ...(f.link === undefined ? [] : [`dashboard: ${server}${f.link}  (works once, within a minute)`, '']),
     'try, in another terminal:',
-    `  ${f.command} explain --live ${pod}${pod === '' ? '' : ' '}${reach}`,
+    `  ${f.command} explain --live ${pod === undefined ? '' : `${pod} `}${reach}`,
     `  ${f.command} get pods -o wide ${reach}`,
     `  curl -sk -H "Authorization: Bearer $(cat ${f.rootDir}/keelson-token)" ${server}/metrics/cadvisor | grep memory_events_high`,
     '',

@@ -78,8 +78,8 @@ const open = (
     }).on('error', reject)
   })
 
-async function interrupt(run: LabCommand): Promise<void> {
-  run.child.kill('SIGINT')
+async function interrupt(run: LabCommand, signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
+  run.child.kill(signal)
   assert.equal((await run.ended).code, 0, run.stderr())
   let left = leftoversOf(run.dir)
   for (const until = Date.now() + cleanWithinMs; !isClean(left) && Date.now() < until; await sleep(50))
@@ -94,6 +94,7 @@ describe('keelson up in the lab', () => {
     const port = await freePort()
     const args = ['up', '--on', 'lab', '--port', String(port)]
     const run = startKeelson(args)
+    ctx.onTestFailed(() => void run.child.kill('SIGINT'))
     const [, seconds = ''] = await says(run, /node ready after ([\d.]+) s/, 200_000)
     console.log(`up: node ready after ${seconds} s`)
     expect(Number(seconds)).toBeLessThan(readyWithinS)
@@ -102,8 +103,15 @@ describe('keelson up in the lab', () => {
 
     const pods = await finish(['get', 'pods', ...reach, ...server])
     expect(pods.stdout.match(/Running/g), pods.stdout + pods.stderr).toHaveLength(3)
-    expect((await finish(['logs', 'hog', '--tail', '2', ...reach, ...server])).stdout).not.toBe('')
-    expect((await finish(['explain', '--live', 'hog', ...reach, ...server])).stdout).toMatch(/memory\.high/)
+    await expect
+      .poll(async () => (await finish(['logs', 'hog', '--tail', '2', ...reach, ...server])).stdout, {
+        timeout: 60_000,
+      })
+      .toMatch(/pass/)
+    const [, hog = ''] = /keelson explain --live (\S+) /.exec(run.stdout()) ?? []
+    const live = await finish(['explain', '--live', hog, ...reach, ...server])
+    // request 16Mi, limit 64Mi, factor 0.9, in whole pages
+    expect(live.stdout).toMatch(/memory\.high +62074880 +62074880/)
     await logIn(run, port, join(run.dir, `keelson-up-${process.getuid?.() ?? 0}`, 'node'))
     expect(run.stdout()).toMatch(/memoryReservationPolicy: HardReservation\n +memoryThrottlingFactor: 0\.9/)
     expect(run.stdout().match(/^ {2}keelson (get|explain)|^ {2}curl /gm)).toHaveLength(3)
@@ -128,6 +136,17 @@ describe('keelson up in the lab', () => {
     await says(run, /booting/, 60_000)
     await sleep(2500)
     await interrupt(run)
+    rmdirSync(run.dir)
+  })
+
+  test('a terminal that is closed ends it as Ctrl-C does', async (ctx) => {
+    requires(ctx, needs)
+    const run = startKeelson(['up', '--on', 'lab', '--port', String(await freePort())])
+    await says(run, /booting/, 60_000)
+    await sleep(1000)
+    run.child.stdout?.destroy()
+    run.child.stderr?.destroy()
+    await interrupt(run, 'SIGHUP')
     rmdirSync(run.dir)
   })
 })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { requirePort } from '../../src/cli/up/facts.js'
 import { takeLock } from '../../src/cli/up/lock.js'
+import { namesIn } from '../../src/cli/up/remove.js'
 import { loadConfig } from '../../src/config/load.js'
 import { readManifest } from '../../src/config/read-manifest.js'
 import { parsePod } from '../../src/core/parse-pod.js'
@@ -178,6 +179,17 @@ describe('what is run', () => {
     expect(config.memoryQos).toMatchObject({ enabled: true, factor: 0.9, policy: 'HardReservation' })
     expect(config.gates.PodAndContainerStatsFromCRI?.enabled).toBe(true)
   })
+})
+
+test('the pods that are ours are known by the names in their manifests', () => {
+  const manifest = (text: string) => ({ file: 'a.yaml', text })
+  expect(demoPods('/d').flatMap((p) => namesIn(manifest(p.manifest)))).toEqual(
+    demoPods('/d').map((p) => p.name),
+  )
+  expect(namesIn(manifest('kind: Pod\nmetadata: { name: own }\nspec: {}\n'))).toEqual(['own'])
+  expect(namesIn(manifest('{"kind":"Pod","metadata":{"name":"j"}}'))).toEqual(['j'])
+  expect(namesIn(manifest('{'))).toEqual([])
+  expect(namesIn(manifest('metadata:\n'))).toEqual([])
 })
 
 describe('alone on the machine', () => {

@@ -94,10 +94,11 @@ async function keepNode(
   const node = await startNode(plan, ports, progress, signal)
   try {
     const table = await podTable(node.view, ports)
+    const podNames = (await node.view.pods()).map((p) => p.metadata.name)
     const link = await node.view.loginLink()
     progress.step('node ready', `${plan.manifests.length} pods run`)
     const { shownPort: port, shownRootDir: rootDir, command } = options
-    say(formatFarewell({ seconds: progress.seconds(), table, demo, link, port, rootDir, command }))
+    say(formatFarewell({ seconds: progress.seconds(), table, demo, podNames, link, port, rootDir, command }))
     await Promise.race([aborted(signal), node.broken])
   } finally {
     if (!options.disposable) await node.stop()

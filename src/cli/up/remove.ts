@@ -1,6 +1,7 @@
 // Takes away what a node leaves in places that others share: sandboxes in a runtime that stays, and the pod cgroups.
 import { readCgroupLayout } from '../../adapters/cgroups/detect.js'
 import { createCgroupTree } from '../../adapters/cgroups/tree.js'
+import { readManifest } from '../../config/read-manifest.js'
 import { isKeelsonError } from '../../core/errors.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { Manifest } from '../../up/node.js'
@@ -11,13 +12,13 @@ const sourceAnnotation = 'kubernetes.io/config.source'
 
 /** Only those that our kubelet made: static pods whose names the manifests hold. */
 export async function removeSandboxes(client: CriClient, manifests: readonly Manifest[]): Promise<void> {
-  const texts = manifests.map((m) => m.text)
+  const names = manifests.flatMap(namesIn)
   try {
     const { items } = await client.runtime.listPodSandbox({}, { timeoutMs })
     for (const { id, annotations, metadata } of items) {
       const name = metadata?.name ?? ''
       if (annotations[sourceAnnotation] !== 'file') continue
-      if (!texts.some((t) => name.startsWith(`${nameIn(t)}-`))) continue
+      if (!names.some((n) => name.startsWith(`${n}-`))) continue
       await client.runtime.stopPodSandbox({ podSandboxId: id }, { timeoutMs })
       await client.runtime.removePodSandbox({ podSandboxId: id }, { timeoutMs })
     }
@@ -29,7 +30,18 @@ export async function removeSandboxes(client: CriClient, manifests: readonly Man
   }
 }
 
-const nameIn = (manifest: string): string => /^\s*"?name"?:\s*"?([a-z0-9.-]+)/m.exec(manifest)?.[1] ?? '\0'
+/** A manifest that nobody could read made no pod. */
+export function namesIn({ file, text }: Manifest): string[] {
+  try {
+    return readManifest({ path: file, bytes: new TextEncoder().encode(text) }).flatMap(({ content }) => {
+      const { metadata } = (content ?? {}) as { readonly metadata?: { readonly name?: unknown } | null }
+      return typeof metadata?.name === 'string' ? [metadata.name] : []
+    })
+  } catch (e) {
+    if (!isKeelsonError(e)) throw e
+    return []
+  }
+}
 
 /** The kernel refuses to remove one that holds a process, so pods of somebody else stay. */
 export async function removePodCgroups(): Promise<void> {

@@ -35,14 +35,39 @@ look healthy
 runtime=$(sed -n 's/.*a private one, \(.*\)/\1/p' /run/up.out)
 look old-runtime --container-runtime-endpoint "$runtime"
 look no-runtime --container-runtime-endpoint unix:///run/nobody.sock
-# A pod that wants more than memory.high; the kubelet takes it up like any other manifest.
-pod tight '["62", "50"]' '{ requests: { memory: 16Mi }, limits: { memory: 64Mi } }'
-cp /run/manifests/tight.yaml "$TMPDIR"/keelson-up-0/pods/
-for _ in $(seq 120); do
-  grep -qsE '^high [1-9]' /sys/fs/cgroup/kubepods/burstable/memory.events && break
-  sleep 0.5
-done
+pods=$TMPDIR/keelson-up-0/pods
+rises() { # of the events of throttling in the Burstable pods
+  local before=$(sed -n 's/^high //p' /sys/fs/cgroup/kubepods/burstable/memory.events)
+  for _ in $(seq 120); do
+    [ "$(sed -n 's/^high //p' /sys/fs/cgroup/kubepods/burstable/memory.events)" -gt $((before + 20)) ] && break
+    sleep 0.5
+  done
+}
+# A pod whose page cache does not fit below memory.high: it is held back and gets on.
+cat > "$pods/reader.yaml" << 'MANIFEST'
+apiVersion: v1
+kind: Pod
+metadata: { name: reader }
+spec:
+  terminationGracePeriodSeconds: 1
+  containers:
+    - name: main
+      image: keelson.local/busybox:1
+      imagePullPolicy: Never
+      args: [/bin/sh, -c, 'while :; do cat /host/containerd /host/linux.uml > /dev/null; done']
+      resources: { requests: { memory: 8Mi }, limits: { memory: 32Mi } }
+      volumeMounts: [{ name: host, mountPath: /host, readOnly: true }]
+  volumes: [{ name: host, hostPath: { path: /usr/bin } }]
+MANIFEST
+rises
 look throttled
+rm "$pods/reader.yaml"
+# A pod whose memory does not fit, on a node without swap: it stands still.
+pod tight '["62", "50"]' '{ requests: { memory: 16Mi }, limits: { memory: 64Mi } }'
+cp /run/manifests/tight.yaml "$pods/"
+sleep 5
+rises
+look stuck
 # Somebody takes the protection away at the top, and the kubelet cannot put it back.
 kubelet=$(pgrep -f 'main.js kubelet' | head -1)
 kill -STOP "$kubelet"
