@@ -50,7 +50,7 @@ StartLimitIntervalSec=0
 EnvironmentFile=-/etc/default/keelson-cri
 ExecStart=${words.map(quoteForUnit).join(' ')} $KEELSON_CRI_ARGS
 # "Started" means that the socket is there, so that the kubelet finds it.
-ExecStartPost=/bin/sh -c 'until [ -S "$$1" ]; do sleep 0.1; done' sh ${quoteForUnit(socket)}
+ExecStartPost=/bin/sh -c 'until [ -S "$$1" ]; do kill -0 "$$MAINPID" || exit 1; sleep 0.1; done' sh ${quoteForUnit(socket)}
 TimeoutStartSec=60
 Restart=always
 RestartSec=1

@@ -15,7 +15,7 @@ await labChecks(
       LAB_KUBELET_UNIT: shipped('keelson-kubelet.service'),
       LAB_KUBELET_DROP_IN: shipped('keelson-kubelet.service.d/10-kubeadm.conf'),
     },
-    timeoutS: 900,
+    timeoutS: 1100,
   },
   new URL('./inside/node-pod.ts', import.meta.url),
 )

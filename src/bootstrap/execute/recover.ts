@@ -57,7 +57,7 @@ async function settle(ports: NodePorts, journal: Journal): Promise<Recovery> {
 async function settleServer(ports: NodePorts, { server, direction }: Journal): Promise<string[]> {
   if (server === undefined) return []
   if (direction === 'back') {
-    await takeServerBack(server, ports)
+    await takeServerBack(server, true, ports)
     return []
   }
   const started = server.put ? await startServer(server, true, ports) : []

@@ -57,9 +57,9 @@ export async function finishServer(server: ServerChange, ports: NodePorts): Prom
   return server.put ? moved : [...moved, ...(await endServer(server, ports))]
 }
 
-/** The change did not come about: the other direction, as far as it can be had. */
-export async function takeServerBack(server: ServerChange, ports: NodePorts): Promise<void> {
-  await restartKubelet(ports).catch(() => [])
+/** The change did not come about: the other direction, as far as it can be had. `moved`: the kubelet's files had changed. */
+export async function takeServerBack(server: ServerChange, moved: boolean, ports: NodePorts): Promise<void> {
+  if (moved) await restartKubelet(ports).catch(() => [])
   if (server.put) await endServer(server, ports).catch(() => [])
   else await startServer(server, true, ports).catch(() => [])
 }

@@ -26,7 +26,9 @@ export async function undo(
       await files.remove(path)
       await files.removeEmptyDirectory(path.slice(0, path.lastIndexOf('/')))
     }
-    if (journal.server !== undefined && touched.length > 0) await takeServerBack(journal.server, ports)
+    const { server } = journal
+    const moved = touched.some((c) => server?.paths.includes(c.path) === false)
+    if (server !== undefined && touched.length > 0) await takeServerBack(server, moved, ports)
     await removeJournal(files)
   } catch {
     // The first error is the one to report; the journal tells the next command what is left.

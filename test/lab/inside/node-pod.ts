@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  copyFileSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -29,6 +30,7 @@ if (process.env[roleVariable] !== undefined) {
 }
 
 const program = '/usr/local/bin/keelson'
+const script = '/usr/local/lib/keelson/main.mjs'
 const defaultSocket = '/run/containerd/containerd.sock'
 const kubeletDir = '/var/lib/kubelet'
 const manifests = '/etc/kubernetes/manifests'
@@ -63,7 +65,7 @@ const environment = (name: string): string => {
   return value
 }
 
-/** Whoever goes to the default socket comes here, and nowhere. */
+/** Whoever goes to the default socket comes here, and nowhere. Commands that look for runtimes do; a kubelet must not. */
 let strays = 0
 /** Where containerd is reached now. */
 let socket = defaultSocket
@@ -145,6 +147,7 @@ address: 127.0.0.1
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 const kept: Record<string, string> = {}
+let before: Record<string, string> = {}
 
 /** Kind, mode, owner and content of everything that an installation could touch. */
 function snapshot(): Record<string, string> {
@@ -176,10 +179,9 @@ export const checks: readonly Check[] = [
   {
     name: 'the node: keelson in its place, the shipped units, containerd away from the default socket',
     async run() {
-      writeFileSync(
-        program,
-        `#!/bin/sh\nexport ${roleVariable}=1\nexec ${process.execPath} ${process.argv[1]} "$@"\n`,
-      )
+      mkdirSync(script.slice(0, script.lastIndexOf('/')), { recursive: true })
+      copyFileSync(process.argv[1] ?? '', script)
+      writeFileSync(program, `#!/bin/sh\nexport ${roleVariable}=1\nexec ${process.execPath} ${script} "$@"\n`)
       chmodSync(program, 0o755)
       for (const directory of [`${kubeletDir}`, manifests, '/etc/systemd/system/keelson-kubelet.service.d'])
         mkdirSync(directory, { recursive: true })
@@ -218,12 +220,12 @@ export const checks: readonly Check[] = [
       )
       assert.match(read(`${kubeletDir}/config.yaml`), /containerRuntimeEndpoint: ""/)
       const from = Date.now()
+      strays = 0
       await must('systemctl', 'start', 'keelson-kubelet')
       const container = await runStaticPod('one')
       kept[container.id] = 'one'
-      assert.match(await kubeletLog(), /unix:\/\/\/run\/node-a\/rt\.sock/)
       assert.equal(strays, 0)
-      const status = JSON.parse(await must(program, 'node', 'status', '-o', 'json'))
+      const status = JSON.parse((await call(program, 'node', 'status', '-o', 'json')).output)
       assert.equal(status.wins.endpoint, 'unix:///run/node-a/rt.sock')
       assert.equal(status.places.at(-1).endpoint, 'unix:///run/node-a/rt.sock')
       return { secondsToRunning: Math.round((Date.now() - from) / 1000) }
@@ -243,6 +245,7 @@ export const checks: readonly Check[] = [
         read(`${kubeletDir}/config.yaml`),
         /^containerRuntimeEndpoint: unix:\/\/\/run\/node-a\/rt\.sock$/m,
       )
+      strays = 0
       await must('systemctl', 'restart', 'keelson-kubelet')
       const container = await runStaticPod('two')
       kept[container.id] = 'two'
@@ -264,10 +267,10 @@ export const checks: readonly Check[] = [
         read(`${kubeletDir}/kubeadm-flags.env`),
         'KUBELET_KUBEADM_ARGS="--hostname-override=lab-node"\n',
       )
+      strays = 0
       await must('systemctl', 'start', 'keelson-kubelet')
       const container = await runStaticPod('three')
       kept[container.id] = 'three'
-      assert.match(await kubeletLog(), /unix:\/\/\/run\/node-b\/rt\.sock/)
       assert.equal(strays, 0)
       const ids = (await listContainers()).filter((c) => c.state === running).map((c) => c.id)
       for (const [id, name] of Object.entries(kept)) assert.ok(ids.includes(id), `${name} goes on`)
@@ -318,6 +321,7 @@ export const checks: readonly Check[] = [
     name: 'cri uninstall: byte for byte as before, the service gone, the kubelet at the runtime, pods go on',
     timeoutMs: 300_000,
     async run() {
+      strays = 0
       const output = await must(program, 'cri', 'uninstall')
       assert.match(output, /restarted keelson-kubelet\.service\nstopped keelson-cri\.service\n/)
       assert.deepEqual(snapshot(), before)
@@ -341,11 +345,7 @@ export const checks: readonly Check[] = [
       assert.match(output, /\[systemd\.failed\]/)
       assert.deepEqual(snapshot(), before)
       assert.equal(await stateOf('keelson-cri'), 'inactive')
-      const after = await mainPid('keelson-kubelet')
-      assert.notEqual(after, '0', await kubeletLog())
-      return { kubeletRestarted: after !== pid }
+      assert.equal(await mainPid('keelson-kubelet'), pid, await kubeletLog())
     },
   },
 ]
-
-let before: Record<string, string> = {}
