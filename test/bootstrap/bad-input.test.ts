@@ -4,6 +4,7 @@ import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { bundleCommand } from '../support/command.js'
+import { runCri, snapshot } from './cri-scene.js'
 import {
   clusterWith,
   configPath,
@@ -258,6 +259,11 @@ describe('a file system that does not take it', () => {
       expect(result.stderr).toMatch(says)
       expect(result.status).toBe(1)
       expect(await node.files()).toEqual(before)
+      // The same for what stands on it: its other files are on another file system and must not stay alone.
+      const tree = await snapshot(node)
+      const install = await runCri(node, (ports) => ports, 'install')
+      expect(`${install.error?.message} [file.write-failed]`).toMatch(says)
+      expect(await snapshot(node)).toEqual(tree)
     } finally {
       unmount()
     }
@@ -270,6 +276,7 @@ test('no root: a directory of somebody else', async (ctx) => {
     ctx.skip('becoming another user needs root')
   }
   await chmod(node.top, 0o755)
+  const before = await node.files()
   // Not from the repository: the other user may not be able to read it where it lies.
   const bundle = await bundleCommand()
   await chmod(dirname(bundle.main), 0o755)
@@ -285,6 +292,7 @@ test('no root: a directory of somebody else', async (ctx) => {
     /permission denied; run the command as root \[(file\.write-failed|input\.unreadable)\]/,
   )
   expect([1, 2]).toContain(child.status)
+  expect(await node.files()).toEqual(before)
 })
 
 test('an error in the middle of the change is undone: the API server refuses the annotation', async () => {
