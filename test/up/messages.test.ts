@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { requireDisk } from '../../src/cli/up/facts.js'
 import { needsOf } from '../../src/lab/packages.js'
 import { type Bundle, bundleCommand, freePorts } from '../support/command.js'
 import { requires } from '../support/requirements.js'
@@ -48,6 +49,12 @@ const nobody = [
   '--ambient-caps=+dac_read_search,+dac_override',
   '--bounding-set=-all,+dac_read_search,+dac_override',
 ]
+
+test('a comparison of page caches needs a disk', async (ctx) => {
+  requires(ctx, { root: true })
+  await expect(requireDisk('/dev/shm')).rejects.toThrow(/it lies in memory \(tmpfs\); set TMPDIR/)
+  await requireDisk(import.meta.dirname)
+})
 
 describe('one clear message', () => {
   for (const { name, before, node, as, says } of [

@@ -65,3 +65,16 @@ export async function requirePort(port: number): Promise<void> {
     server.close()
   }
 }
+
+const tmpfsMagic = 0x01021994n
+
+/** Files in memory are no page cache that the kernel could drop, so that nothing could be compared. */
+export async function requireDisk(path: string): Promise<void> {
+  const { type } = await statfs(path, { bigint: true })
+  if (type === tmpfsMagic)
+    throw fail(
+      'up.unsupported',
+      `compare page caches in ${path}: it lies in memory (tmpfs); set TMPDIR to a directory on a disk, or give --on lab`,
+      { path },
+    )
+}

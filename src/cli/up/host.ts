@@ -16,6 +16,7 @@ import type { UpPorts } from '../../up/ports.js'
 import { runPressure } from '../../up/pressure.js'
 import { podsMemory } from '../../up/pressure-pods.js'
 import type { Progress } from '../../up/progress.js'
+import { requireDisk } from './facts.js'
 import { createPorts } from './ports.js'
 import { removePodCgroups, removeSandboxes } from './remove.js'
 
@@ -114,6 +115,7 @@ async function comparePressure(
   write: (text: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
+  await requireDisk(data)
   const total = createProcfs().memInfo().get('MemTotal') ?? 0n
   const reservedMemory = total > podsMemory ? total - podsMemory : 0n
   const node: NodePlan = { ...plan, settings: { ...plan.settings, reservedMemory } }
