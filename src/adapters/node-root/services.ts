@@ -40,5 +40,7 @@ export const createNodeServices = (root: string | undefined): NodeServices => ({
   restart: (unit) => mustDo('restart', unit),
   async stop(unit) {
     if ((await propertyOf(unit, 'ActiveState')) !== 'inactive') await mustDo('stop', unit)
+    // One that had failed would be listed as such even after its unit file is gone.
+    await systemctl('reset-failed', unit).catch(() => '')
   },
 })
