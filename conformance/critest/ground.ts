@@ -7,7 +7,6 @@ import {
   type PrivateContainerdOptions,
   startPrivateContainerd,
 } from '../../src/lab/containerd/start.js'
-import { findCommand } from '../../src/lab/packages.js'
 import { mustRun } from '../../src/lab/process.js'
 import { type RunningCommand, startCommand } from '../../test/support/command.js'
 import { testImages } from './image-list.js'
@@ -24,6 +23,8 @@ export interface Ground {
 export interface GroundOptions {
   /** The bundle of the command line. */
   readonly main: string
+  /** Debian's static one, of which the images are made. */
+  readonly busybox: string
   /** For the server's socket and the registry's configuration. */
   readonly dir: string
   readonly containerd: PrivateContainerdOptions
@@ -31,21 +32,24 @@ export interface GroundOptions {
 
 const SERVER_START_MS = 120_000 // node takes its time inside a bed
 
-async function startImages(): Promise<Registry> {
-  const path = findCommand('busybox')
-  if (path === undefined) throw new Error('the images are made from busybox-static, which is not installed')
-  const list = (await mustRun([path, '--list'])).split('\n')
+async function startImages(busybox: string): Promise<Registry> {
+  const list = (await mustRun([busybox, '--list'])).split('\n')
   const applets = list.filter((a) => a !== '' && a !== 'busybox')
-  return await startRegistry(await packImages(testImages(await readFile(path), applets)))
+  return await startRegistry(await packImages(testImages(await readFile(busybox), applets)))
 }
 
-export async function prepareGround({ main, dir, containerd: options }: GroundOptions): Promise<Ground> {
+export async function prepareGround({
+  main,
+  busybox,
+  dir,
+  containerd: options,
+}: GroundOptions): Promise<Ground> {
   const closers: (() => Promise<unknown>)[] = []
   const close = async (): Promise<void> => {
     for (const closer of closers.splice(0).reverse()) await closer()
   }
   try {
-    const registry = await startImages()
+    const registry = await startImages(busybox)
     closers.push(() => registry.close())
     const registries = join(dir, 'registries')
     await mkdir(join(registries, '_default'), { recursive: true })

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { cacheDirectory } from '../../src/lab/cache.js'
 import { ensureImages } from '../../src/lab/images/images.js'
-import { needsOf } from '../../src/lab/packages.js'
+import { findCommand, needsOf } from '../../src/lab/packages.js'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run.js'
 import { type CheckResult, resultsFile } from '../../test/support/check.js'
 import { bundleCommand } from '../../test/support/command.js'
@@ -79,6 +79,12 @@ async function judge(context: UnitContext, place: Place, out: string): Promise<v
 const labImages = async (): Promise<string> =>
   await ensureImages(cacheDirectory(process.env), AbortSignal.timeout(120_000))
 
+function busyboxPath(): string {
+  const path = findCommand('busybox')
+  if (path === undefined) throw new Error('the images are made from busybox-static, which is not installed')
+  return path
+}
+
 async function runOnHost(context: UnitContext): Promise<void> {
   const out = join(context.directory, 'host')
   const tmp = join(out, 'tmp')
@@ -97,6 +103,7 @@ async function runOnHost(context: UnitContext): Promise<void> {
     async prepare() {
       const ground = await prepareGround({
         main: bundle.main,
+        busybox: busyboxPath(),
         dir: out,
         containerd: { archives: [images], log: join(out, 'containerd.log') },
       })
@@ -136,6 +143,7 @@ async function fillOut(context: UnitContext, out: string): Promise<void> {
   await mkdir(join(out, 'bin'), { recursive: true })
   await copyFile(ownCritest ?? context.peer('critest'), join(out, 'bin/critest'))
   await copyFile(context.peer('crictl'), join(out, 'bin/crictl'))
+  await copyFile(busyboxPath(), join(out, 'bin/busybox'))
   await copyFile(await labImages(), join(out, 'images.tar'))
   const bundle = await bundleCommand()
   await cp(join(bundle.main, '..'), join(out, 'keelson'), { recursive: true })
