@@ -5,6 +5,7 @@ import { cpuFamilies as cpu } from './catalogue/cpu.js'
 import type { ExtraLabels, Family } from './catalogue/family.js'
 import { familyOf } from './catalogue/index.js'
 import { pressureFamilies as pressure } from './catalogue/pressure.js'
+import { alwaysFamilies as always } from './catalogue/times-and-limits.js'
 import { containerRow, podRow } from './cgroup-metrics.js'
 import { type Descriptors, extraLabelsOf, type LabelFixes, typedFamily } from './cri-descriptors.js'
 import { formatTimestamp } from './exposition.js'
@@ -99,6 +100,12 @@ function exactValues(usage: Usage | undefined, cpuTimes: ExactCpu | undefined): 
   return values
 }
 
+/** The list has the birth of containers and pods in nanoseconds; a runtime's metric of it is cut to seconds. */
+const births: ReadonlySet<string> = new Set([
+  always.container_creation_time_seconds.name,
+  always.container_start_time_seconds.name,
+])
+
 /** Rows of pods that runtimes leave out of their metrics, from the pod-level part of their stats. */
 function podSeries({ usage }: PodSample, row: Row): Series[] {
   const series: Series[] = []
@@ -126,7 +133,12 @@ export function joinCriMetrics(input: CriMetricsInput): CriMetrics {
       series.push(s)
     }
   }
-  const addMetric = (metric: Metric, row: Row, exact: ReadonlyMap<string, Exact> | undefined): void => {
+  const addMetric = (
+    metric: Metric,
+    row: Row,
+    bornNanos: bigint,
+    exact: ReadonlyMap<string, Exact> | undefined,
+  ): void => {
     const described = descriptors.get(metric.name)
     if (described === undefined) losses.undeclared++
     else if (metric.labelValues.length !== described.labelCount) losses.labelMismatch++
@@ -135,7 +147,8 @@ export function joinCriMetrics(input: CriMetricsInput): CriMetrics {
       const family = typedFamily(described, metric)
       const extra = extraLabelsOf(described, metric.labelValues, input)
       const better = exact?.get(metric.name)
-      const value = better?.value ?? metric.value.value * described.scale
+      const born = births.has(metric.name) && bornNanos > 0n ? bornNanos : undefined
+      const value = better?.value ?? born ?? metric.value.value * described.scale
       // Consumers drop a whole pod for a container without processor time.
       if (value === 0n && family.name === cpu.container_cpu_usage_seconds_total.name) return
       add({ family, row, extra, value, timeNanos: better?.timeNanos ?? metric.timestamp })
@@ -153,7 +166,7 @@ export function joinCriMetrics(input: CriMetricsInput): CriMetrics {
     const onHost = input.hasHostNetwork(pod)
     for (const metric of answer.metrics) {
       const isNetwork = familyOf(metric.name)?.group === 'network'
-      if (isNetwork ? !onHost : switches.rows.pods) addMetric(metric, row, undefined)
+      if (isNetwork ? !onHost : switches.rows.pods) addMetric(metric, row, pod.createdAtNanos, undefined)
     }
     // After the runtime's own, so that those win.
     if (sample !== undefined && switches.rows.pods)
@@ -168,7 +181,7 @@ export function joinCriMetrics(input: CriMetricsInput): CriMetrics {
       const usage = sample?.containers.find((c) => c.info.id === info.id)?.usage
       const exact = exactValues(usage, input.exactCpu(info.id))
       const containerRowOf = containerRow(rows, pod, info, input.cgroupPath(info.id) ?? '')
-      for (const metric of metrics) addMetric(metric, containerRowOf, exact)
+      for (const metric of metrics) addMetric(metric, containerRowOf, info.createdAtNanos, exact)
     }
   }
   return {

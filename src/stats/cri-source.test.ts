@@ -76,6 +76,8 @@ describe('a runtime that delivers', () => {
       ...labels,
       device: '/dev/sda',
     })
+    // Whole seconds on the wire; the list has the rest.
+    expect(app.find((s) => s.name === 'container_start_time_seconds')?.value).toBe('1789997000.123456789')
     // Timestamp 0 was gathered live and gets none.
     expect(app.find((s) => s.name === 'runtime_only_total')?.timestamp).toBeUndefined()
   })

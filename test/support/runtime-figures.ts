@@ -18,6 +18,7 @@ const declared: readonly (readonly [string, MetricType, readonly string[]])[] = 
   ['container_memory_working_set_bytes', MetricType.GAUGE, []],
   ['container_fs_reads_total', MetricType.COUNTER, ['device']],
   ['container_network_receive_bytes_total', MetricType.COUNTER, ['interface']],
+  ['container_start_time_seconds', MetricType.GAUGE, []],
   ['runtime_only_total', MetricType.COUNTER, []],
 ]
 
@@ -87,6 +88,7 @@ export function metricsOf(pod: BedPod, timestamp = startNanos): PodSandboxMetric
         metric('container_cpu_usage_seconds_total', 12n, values(c.name, c.id)),
         metric('container_memory_working_set_bytes', 40_000_000n, values(c.name, c.id)),
         metric('container_fs_reads_total', 3n, values(c.name, c.id, '8:0')),
+        metric('container_start_time_seconds', 1_789_997_000n, values(c.name, c.id)),
         { ...metric('runtime_only_total', 1n, values(c.name, c.id)), timestamp: 0n },
       ],
     })),
