@@ -18,7 +18,7 @@ import { MemoryQosEngine } from '../../src/memory-qos/engine.js'
 import { modes, type RunResult, type Workload, type WorkloadResult, workloads } from './scene.js'
 
 const MiB = 1024 * 1024
-const seconds = Number(process.env['BENCH_SECONDS'] ?? '45')
+const seconds = Number(process.env['BENCH_SECONDS'] ?? '40')
 const out = process.env['LAB_OUT'] ?? '.'
 const disk = '/run/bench-disk'
 const hog = '/run/bench-hog'

@@ -24,6 +24,7 @@ async function runInBed(signal: AbortSignal): Promise<Times> {
         out,
         containerd: { systemdCgroup: false },
         timeoutS: 900,
+        env: process.env['BENCH_PODS'] === undefined ? {} : { BENCH_PODS: process.env['BENCH_PODS'] },
       }),
       { stdout: process.stderr, stderr: process.stderr },
       signal,

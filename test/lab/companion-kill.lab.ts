@@ -1,11 +1,16 @@
-// The companion and its rollback, killed at any point, under both drivers.
+// The companion and its rollback, killed at 50 random points each: 25 under each driver.
 import { labChecks } from '../support/lab-checks.js'
 
 const checks = new URL('./inside/companion-kill.ts', import.meta.url)
 
 await labChecks(
   'a killed companion in UML, cgroupfs',
-  { place: 'uml', containerd: { systemdCgroup: false }, env: { LAB_DRIVER: 'cgroupfs' }, timeoutS: 1450 },
+  {
+    place: 'uml',
+    containerd: { systemdCgroup: false },
+    env: { LAB_DRIVER: 'cgroupfs', LAB_KILLS: '25' },
+    timeoutS: 1400,
+  },
   checks,
 )
 
@@ -14,9 +19,8 @@ await labChecks(
   {
     place: 'uml-systemd',
     containerd: { systemdCgroup: true },
-    // The same code below the tree; fewer, because a start takes longer here.
-    env: { LAB_DRIVER: 'systemd', LAB_KILLS: '15' },
-    timeoutS: 1450,
+    env: { LAB_DRIVER: 'systemd', LAB_KILLS: '25' },
+    timeoutS: 1400,
   },
   checks,
 )
