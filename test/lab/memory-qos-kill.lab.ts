@@ -1,4 +1,4 @@
-// A reconcile pass that is killed at any point, under both drivers.
+// A reconcile pass that is killed at 50 random points: 25 under each driver.
 import { labChecks } from '../support/lab-checks.js'
 
 const checks = new URL('./inside/memory-qos-kill.ts', import.meta.url)
