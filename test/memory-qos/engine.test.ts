@@ -196,6 +196,21 @@ describe('a pass without a change', () => {
   })
 })
 
+test('a runtime that re-applies its whole record: what others tuned in the container is put back', async () => {
+  const bed = await node(tiered)
+  const app = bed.containerPath(web, 'app')
+  const foreign = { 'cpu.weight': '55', 'memory.max': mib(300), 'pids.max': '77' }
+  for (const [file, value] of Object.entries(foreign)) bed.cgroups.kernel.setText(app, file, value)
+  const { updateContainerResources } = bed.runtime
+  bed.runtime.updateContainerResources = async (request, options) => {
+    if (request.containerId === bed.ids.get('web/app'))
+      for (const file of Object.keys(foreign)) bed.cgroups.kernel.setText(app, file, '4096')
+    return updateContainerResources(request, options)
+  }
+  await bed.pass()
+  for (const [file, value] of Object.entries(foreign)) expect(bed.text(app, file), file).toBe(value)
+})
+
 describe('somebody else writes', () => {
   test('our value is put back three times in ten minutes, then reported', async () => {
     const bed = await node(tiered)
