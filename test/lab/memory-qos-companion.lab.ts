@@ -5,7 +5,7 @@ const checks = new URL('./inside/memory-qos-companion.ts', import.meta.url)
 
 await labChecks(
   'companion in UML, cgroupfs',
-  { place: 'uml', containerd: { systemdCgroup: false }, env: { LAB_DRIVER: 'cgroupfs' }, timeoutS: 700 },
+  { place: 'uml', containerd: { systemdCgroup: false }, env: { LAB_DRIVER: 'cgroupfs' }, timeoutS: 900 },
   checks,
 )
 
@@ -15,7 +15,7 @@ await labChecks(
     place: 'uml-systemd',
     containerd: { systemdCgroup: true },
     env: { LAB_DRIVER: 'systemd' },
-    timeoutS: 800,
+    timeoutS: 900,
   },
   checks,
 )

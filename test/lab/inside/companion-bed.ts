@@ -156,7 +156,7 @@ export class CompanionBed {
 
   async converges(companion: Command): Promise<void> {
     let last: unknown
-    for (const end = Date.now() + 40_000; Date.now() < end; await sleep(100)) {
+    for (const end = Date.now() + 90_000; Date.now() < end; await sleep(100)) {
       try {
         await expectPlan(this.inputNow())
         return

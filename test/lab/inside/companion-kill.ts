@@ -23,7 +23,7 @@ const count = (cuts: Cuts, now: object, from: object, to: object): void => {
 
 /** Until the process shows that its work has begun, or has ended. */
 async function begun({ child }: Command, look: () => boolean): Promise<void> {
-  for (const end = Date.now() + 30_000; !look() && child.exitCode === null; await sleep(1))
+  for (const end = Date.now() + 90_000; !look() && child.exitCode === null; await sleep(1))
     assert.ok(Date.now() < end, 'never began')
 }
 
@@ -48,7 +48,8 @@ export const checks: readonly Check[] = [
         const start = Date.now()
         await begun(command, began)
         const startMs = Date.now() - start
-        for (const end = Date.now() + 30_000; !done(); await sleep(1)) assert.ok(Date.now() < end)
+        for (const end = Date.now() + 60_000; !done(); await sleep(1))
+          assert.ok(Date.now() < end, 'never done')
         return { startMs, workMs: Date.now() - start - startMs }
       }
       // How long both take here: the points are drawn from that.

@@ -27,8 +27,19 @@ export interface Command {
   readonly ended: Promise<unknown>
 }
 
+let slim: string | undefined
+/** This module without its source map, which is most of it and which every start would read. */
+function commandModule(): string {
+  if (slim !== undefined) return slim
+  const whole = readFileSync(process.argv[1] ?? '', 'utf8')
+  const end = whole.lastIndexOf('//# sourceMappingURL=')
+  slim = `${mkdtempSync('/tmp/lab-command-')}/keelson.mjs`
+  writeFileSync(slim, end < 0 ? whole : whole.slice(0, end))
+  return slim
+}
+
 export function startKeelson(args: readonly string[]): Command {
-  const child = spawn(process.execPath, process.argv.slice(1), {
+  const child = spawn(process.execPath, [commandModule()], {
     env: { ...process.env, [commandVariable]: JSON.stringify(args) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -30,14 +30,14 @@ async function rolledBack(): Promise<void> {
 export const checks: readonly Check[] = [
   {
     name: 'pods of another runner, tuned by somebody',
-    timeoutMs: 120_000,
+    timeoutMs: 250_000,
     async run() {
       made = await CompanionBed.start()
     },
   },
   {
     name: 'pods from /pods: applied on every level; found values stay over a restart; rolled back exactly',
-    timeoutMs: 200_000,
+    timeoutMs: 400_000,
     async run() {
       await bed().with(bed().fromKubelet(), async (companion) => {
         await bed().converges(companion)
@@ -54,7 +54,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'debug containers: no throttle in a Guaranteed pod, by allocatable memory in a Burstable one, no protection',
-    timeoutMs: 100_000,
+    timeoutMs: 250_000,
     async run() {
       await bed().with(bed().fromKubelet(), async (companion) => {
         await bed().converges(companion)
@@ -69,7 +69,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'pods from the API server: a reset by others is put back; bookmarks, clean ends, torn streams, expiry',
-    timeoutMs: 300_000,
+    timeoutMs: 500_000,
     async run() {
       const { api } = bed()
       await bed().with(bed().fromApi(), async (companion) => {
@@ -103,7 +103,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'a second companion and a rollback beside a running one are refused',
-    timeoutMs: 100_000,
+    timeoutMs: 250_000,
     async run() {
       await bed().with(bed().fromKubelet(), async (companion) => {
         await bed().converges(companion)
@@ -118,7 +118,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'values of others stay: ten passes and a rollback leave cpu, limits and pids as they are',
-    timeoutMs: 120_000,
+    timeoutMs: 250_000,
     async run() {
       const pod = bed().running.get('web')?.path ?? ''
       const app = await pathOf('web', 'app')
