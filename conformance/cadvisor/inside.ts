@@ -1,8 +1,8 @@
 // Beside a private containerd: real pods with the labels that a kubelet gives, seen by cAdvisor and by our cgroup source.
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readCgroupLayout } from '../../src/adapters/cgroups/detect.js'
@@ -83,7 +83,18 @@ async function startPod({ name, containers }: PodPlan): Promise<void> {
   }
 }
 
+/** User-mode Linux names no clock speed, and cAdvisor does not start without one. */
+function nameClockSpeed(): void {
+  const known = readFileSync('/proc/cpuinfo', 'utf8')
+  if (known.includes('cpu MHz')) return
+  const file = join(out, 'cpuinfo')
+  writeFileSync(file, known.replace(/^model name.*$/m, '$&\ncpu MHz\t\t: 1000.000'))
+  const { status, stderr } = spawnSync('mount', ['--bind', file, '/proc/cpuinfo'], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`mount over /proc/cpuinfo: ${stderr}`)
+}
+
 async function startCadvisor(): Promise<{ child: ChildProcess; url: string }> {
+  nameClockSpeed()
   const socket = (process.env.CONTAINER_RUNTIME_ENDPOINT ?? '').replace('unix://', '')
   const child = spawn(
     join(out, 'bin/cadvisor'),
@@ -96,7 +107,7 @@ async function startCadvisor(): Promise<{ child: ChildProcess; url: string }> {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )
-  const [line] = (await once(child.stdout, 'data', { signal: AbortSignal.timeout(30_000) })) as [Buffer]
+  const [line] = (await once(child.stdout, 'data', { signal: AbortSignal.timeout(60_000) })) as [Buffer]
   return { child, url: `http://${line.toString().trim()}/metrics` }
 }
 
@@ -113,6 +124,7 @@ async function startOurs(): Promise<Stats> {
     log: new FakeLog(),
     metrics: await createProcessMetrics({ processDefaults: false }),
     fromCri: false,
+    periodMs: 5_000,
     filesystemPeriodMs: 10_000,
     machine: await readMachine({ procfs, statsFiles }),
     podRoots: ['/kubepods'],

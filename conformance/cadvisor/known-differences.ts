@@ -31,7 +31,9 @@ export const known: readonly Known[] = [
     is: (d) =>
       d.kind === 'cadvisor-only' &&
       isPodRow(d) &&
-      /^container_(file_descriptors|sockets|ulimits_soft|oom_events_total)$/.test(d.name),
+      /^container_(file_descriptors|sockets|ulimits_soft|oom_events_total|blkio_device_usage_total|fs_\w+_total)$/.test(
+        d.name,
+      ),
   },
   {
     name: 'node-row',

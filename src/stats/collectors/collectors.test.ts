@@ -77,6 +77,19 @@ test('v1 with CFQ: disk time, merges, queue and sectors of a container', () => {
   expect(Object.keys(found).filter((k) => k.includes('bytes_total') || k.includes('blkio'))).toEqual([])
 })
 
+test("the node's disk I/O on v1 is that of all cgroups, not of the root alone", () => {
+  put(join(root, 'cpuacct/cpuacct.usage'), '5\n')
+  put(join(root, 'blkio/blkio.throttle.io_service_bytes'), '8:0 Read 1\n8:0 Write 2\n')
+  put(join(root, 'blkio/blkio.throttle.io_service_bytes_recursive'), '8:0 Read 10\n8:0 Write 20\n')
+  put(join(root, 'blkio/blkio.throttle.io_serviced'), '8:0 Read 3\n8:0 Write 4\n')
+  const found = series('/', 'node', context(1))
+  expect(found).toMatchObject({
+    'container_fs_reads_bytes_total{device=8:0}': '10',
+    // Older kernels have no such file.
+    'container_fs_reads_total{device=8:0}': '3',
+  })
+})
+
 test('huge pages of v1: the reserved names come first, and a file that is missing gives no series', () => {
   put(join(root, 'cpuacct/c/cpuacct.usage'), '5\n')
   put(join(root, 'hugetlb/c/hugetlb.2MB.usage_in_bytes'), '1\n')

@@ -80,9 +80,13 @@ const blkio = ({ cgroups }: CollectContext, path: string, file: string): NestedK
   return text === undefined ? undefined : parseBlkio(text)
 }
 
-const readV1: ReadFigures<readonly DeviceFigures[]> = (path, _scope, context) => {
-  const bytes = blkio(context, path, 'blkio.throttle.io_service_bytes')
-  const count = blkio(context, path, 'blkio.throttle.io_serviced')
+const readV1: ReadFigures<readonly DeviceFigures[]> = (path, scope, context) => {
+  // The root's own files have only what no other cgroup did; these are the node's.
+  const whole = (file: string): NestedKeyed | undefined =>
+    scope === 'node' ? blkio(context, path, `${file}_recursive`) : undefined
+  const [bytesFile, countFile] = ['blkio.throttle.io_service_bytes', 'blkio.throttle.io_serviced']
+  const bytes = whole(bytesFile) ?? blkio(context, path, bytesFile)
+  const count = whole(countFile) ?? blkio(context, path, countFile)
   if (bytes === undefined && count === undefined) return undefined
   // These went with CFQ in 5.0; the first one says whether the others are worth asking for.
   const time = blkio(context, path, 'blkio.io_service_time_recursive')
