@@ -1,5 +1,6 @@
 // One command at a time: a file with the holder's process id. A holder that is gone, as after a power cut, holds nothing.
-import { link, readFile, unlink, writeFile } from 'node:fs/promises'
+import { link, readdir, readFile, unlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { fail } from '../../core/errors.js'
 
 const isAlive = (pid: number): boolean => {
@@ -16,6 +17,15 @@ const isCode = (e: unknown, code: string): boolean => e instanceof Error && 'cod
 /** Tokens of locks that this process holds: its own id alone would not tell two commands in one process apart. */
 const held = new Set<string>()
 let count = 0
+
+/** One that was killed before it took its own name away again; whoever holds the lock clears up. */
+async function clearRemains(file: string): Promise<void> {
+  const prefix = `${basename(file)}.`
+  for (const name of await readdir(dirname(file)).catch(() => [])) {
+    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN
+    if (pid > 0 && !isAlive(pid)) await unlink(join(dirname(file), name)).catch(() => undefined)
+  }
+}
 
 export async function takeLock(file: string, shown: string): Promise<() => Promise<void>> {
   const token = `${process.pid} ${count++}`
@@ -44,6 +54,7 @@ export async function takeLock(file: string, shown: string): Promise<() => Promi
   } finally {
     await unlink(mine).catch(() => undefined)
   }
+  await clearRemains(file)
   held.add(`${file} ${token}`)
   return async () => {
     held.delete(`${file} ${token}`)
