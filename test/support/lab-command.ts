@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { buildDashboard } from '../../scripts/dashboard.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -37,6 +38,7 @@ export async function buildCommandLine(): Promise<void> {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
   })
+  await buildDashboard(join(outdir, 'dashboard'))
   writeFileSync(join(outdir, 'package.json'), '{"type":"module"}')
   built = outdir
 }
