@@ -37,8 +37,15 @@ export interface FailureOptions {
   readonly close?: boolean
 }
 
-const wantsJson = (request: Pick<HttpRequest, 'headers'>): boolean =>
-  (request.headers.get('accept') ?? []).some((value) => /\bapplication\/json\b/.test(value))
+const wants = (request: Pick<HttpRequest, 'headers'>, type: RegExp): boolean =>
+  (request.headers.get('accept') ?? []).some((value) => type.test(value))
+const wantsJson = (request: Pick<HttpRequest, 'headers'>): boolean => wants(request, /\bapplication\/json\b/)
+
+/** For a person who opened the address in a browser. Nothing of the request is repeated in it. */
+const loginPage = (message: string): string => `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Keelson: log in</title></head>
+<body><h1>Log in</h1><p>${message.replace(/[&<>]/g, '')}</p>
+<p>On the node, run <code>keelson token --login</code> with the address of this page, and open the link that it prints.</p></body></html>`
 
 export function failure(
   request: Pick<HttpRequest, 'headers'>,
@@ -47,22 +54,30 @@ export function failure(
   options: FailureOptions = {},
 ): HttpResponse {
   const json = wantsJson(request)
-  const body = json
-    ? JSON.stringify({
-        kind: 'Status',
-        apiVersion: 'v1',
-        metadata: {},
-        status: 'Failure',
-        message,
-        reason: reasons[status] ?? 'Unknown',
-        code: status,
-      })
-    : message
+  const isPage = status === 401 && !json && wants(request, /\btext\/html\b/)
+  const body = isPage
+    ? loginPage(message)
+    : json
+      ? JSON.stringify({
+          kind: 'Status',
+          apiVersion: 'v1',
+          metadata: {},
+          status: 'Failure',
+          message,
+          reason: reasons[status] ?? 'Unknown',
+          code: status,
+        })
+      : message
   return {
     status,
     headers: {
       ...safeHeaders,
-      'content-type': json ? 'application/json' : 'text/plain; charset=utf-8',
+      'content-type': json
+        ? 'application/json'
+        : isPage
+          ? 'text/html; charset=utf-8'
+          : 'text/plain; charset=utf-8',
+      ...(isPage ? { 'content-security-policy': "default-src 'none'" } : {}),
       ...options.headers,
     },
     body: `${body}\n`,

@@ -41,6 +41,8 @@ export interface PageOptions {
   readonly width?: number
   readonly height?: number
   readonly dark?: boolean
+  /** Pixels of the device for one of the page. */
+  readonly scale?: number
 }
 
 export async function openPage(browser: Browser, options: PageOptions = {}): Promise<WatchedPage> {
@@ -49,6 +51,7 @@ export async function openPage(browser: Browser, options: PageOptions = {}): Pro
     viewport: { width: options.width ?? 1280, height: options.height ?? 900 },
     colorScheme: options.dark === true ? 'dark' : 'light',
     reducedMotion: 'reduce',
+    deviceScaleFactor: options.scale ?? 1,
   })
   const page = await context.newPage()
   const complaints: string[] = []

@@ -112,7 +112,9 @@ describe('three pods', () => {
     const ended = await page.evaluate(async () => (await fetch('/login', { method: 'DELETE' })).status)
     expect(ended).toBe(204)
     await page.reload()
-    expect(await textOf(page, 'body')).toMatch(/Unauthorized|log in/i)
+    expect(await textOf(page, 'body')).toMatch(
+      /Log in\s+Unauthorized\s+On the node, run keelson token --login/,
+    )
     expect((await page.request.get(`${served.url}/live/snapshot`)).status()).toBe(401)
     expect((await page.request.get(`${served.url}/dashboard/app.js`)).status()).toBe(401)
     await page.context().close()
