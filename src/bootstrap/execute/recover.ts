@@ -1,5 +1,5 @@
 // What a command does first: finish a change that was interrupted, or go on undoing one that had failed.
-import type { NodePorts } from '../../ports/bootstrap.js'
+import type { NodeFiles, NodePorts } from '../../ports/bootstrap.js'
 import { directoryMode, lockPath, stateDirectory } from '../paths.js'
 import { describeChange, neededSteps, runStep } from './cluster-steps.js'
 import { emptyDirectories, removeDirectories } from './empty-directories.js'
@@ -15,7 +15,10 @@ export interface Recovery {
 
 /** Undefined: nothing was under way. */
 export async function recover(ports: NodePorts): Promise<Recovery | undefined> {
-  if ((await readJournal(ports.files)) === undefined) return undefined
+  if ((await readJournal(ports.files)) === undefined) {
+    await clearDeadLock(ports.files)
+    return undefined
+  }
   await ports.files.makeDirectory(stateDirectory, directoryMode)
   const release = await ports.files.lock(lockPath)
   let journal: Journal | undefined
@@ -28,6 +31,13 @@ export async function recover(ports: NodePorts): Promise<Recovery | undefined> {
   }
   if (journal?.direction === 'forward') await removeDirectories(ports.files, journal.removeDirectories ?? [])
   return recovery
+}
+
+/** Killed as its very last step: taking the lock of a dead holder and letting go removes it. */
+async function clearDeadLock(files: NodeFiles): Promise<void> {
+  if ((await files.read(lockPath)) === undefined) return
+  const release = await files.lock(lockPath).catch(() => undefined)
+  await release?.()
 }
 
 async function settle(ports: NodePorts, journal: Journal): Promise<Recovery> {
