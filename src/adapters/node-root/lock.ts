@@ -14,6 +14,29 @@ const isAlive = (pid: number): boolean => {
 
 const isCode = (e: unknown, code: string): boolean => e instanceof Error && 'code' in e && e.code === code
 
+/**
+ * Process ids come again, after a boot all of them: boot and start tell whether it is still the same process. Undefined
+ * where the kernel does not say.
+ */
+async function identityOf(pid: number): Promise<string | undefined> {
+  try {
+    const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+    // The name in brackets may hold anything; the start is the 20th field after it.
+    return `${boot}:${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`
+  } catch {
+    return undefined
+  }
+}
+
+/** `4711 0 BOOT:START` */
+async function isHeldBy(holder: string): Promise<boolean> {
+  const [pid = '', , identity] = holder.split(' ')
+  if (!(Number(pid) > 0) || !isAlive(Number(pid))) return false
+  const now = await identityOf(Number(pid))
+  return identity === undefined || now === undefined || identity === now
+}
+
 /** Tokens of locks that this process holds: its own id alone would not tell two commands in one process apart. */
 const held = new Set<string>()
 let count = 0
@@ -28,7 +51,8 @@ async function clearRemains(file: string): Promise<void> {
 }
 
 export async function takeLock(file: string, shown: string): Promise<() => Promise<void>> {
-  const token = `${process.pid} ${count++}`
+  const identity = await identityOf(process.pid)
+  const token = [process.pid, count++, ...(identity === undefined ? [] : [identity])].join(' ')
   const mine = `${file}.${process.pid}.${count}`
   // Linked into place whole: nobody ever reads a lock without its owner's id.
   await writeFile(mine, token, { mode: 0o600 })
@@ -42,7 +66,7 @@ export async function takeLock(file: string, shown: string): Promise<() => Promi
       }
       const holder = await readFile(file, 'utf8').catch(() => '')
       const pid = Number.parseInt(holder, 10)
-      const living = pid === process.pid ? held.has(`${file} ${holder}`) : pid > 0 && isAlive(pid)
+      const living = pid === process.pid ? held.has(`${file} ${holder}`) : await isHeldBy(holder)
       if (living)
         throw fail('node.busy', `lock ${shown}: another keelson node command (process ${pid}) is at work`, {
           pid,

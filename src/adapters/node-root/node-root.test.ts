@@ -64,6 +64,9 @@ describe('createNodeFiles', () => {
     await release()
     await writeFile(join(root, 'lock'), `${process.ppid} 0`)
     await expect(files.lock('/lock')).rejects.toThrow(new RegExp(`process ${process.ppid}`))
+    // The same process id after a boot is somebody else.
+    await writeFile(join(root, 'lock'), `${process.ppid} 0 another-boot:123`)
+    await (await files.lock('/lock'))()
     await writeFile(join(root, 'lock'), '4194399 0')
     await (await files.lock('/lock'))()
     await expect(readFile(join(root, 'lock'))).rejects.toThrow(/ENOENT/)
