@@ -10,7 +10,7 @@ import { createProgress, type Progress } from '../up/progress.js'
 import type { Io } from './io.js'
 import { readMachine, requirePort } from './up/facts.js'
 import { cleanRemains, type Demo, type HostOptions, runOnHost } from './up/host.js'
-import { guestPort, runInLab } from './up/lab.js'
+import { guestPort, type Inside, runInLab } from './up/lab.js'
 import { takeLock } from './up/lock.js'
 
 interface Flags {
@@ -21,14 +21,6 @@ interface Flags {
   readonly port: number
   readonly memory: number
   readonly inside?: string
-}
-
-/** How the command in the lab knows what its parent knows. */
-interface Inside {
-  readonly access: string
-  readonly port: number
-  readonly startedMs: number
-  readonly command: string
 }
 
 const description = `A whole node on this machine: a private containerd, the CRI server, the kubelet with Memory QoS and stats from CRI on,
@@ -130,20 +122,28 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
   if (plan.place === 'host') await requirePort(healthzPort)
   const lock = await takeLock(cleanRemains)
   try {
-    await install(plan, progress, signal)
+    const installingSeconds = await install(plan, progress, signal)
     if (plan.place === 'lab') {
       progress.step('kernel', 'booting; containerd and the images come with it')
       const { port, memory: memoryMiB } = flags
       const command = commandName(io.env)
       await runInLab(
-        { runDir: lock.dir, port, memoryMiB, startedMs, command, flags: innerFlags(flags) },
+        {
+          runDir: lock.dir,
+          port,
+          memoryMiB,
+          startedMs,
+          installingSeconds,
+          command,
+          flags: innerFlags(flags),
+        },
         io,
         signal,
       )
     } else {
       const archives = endpoint === undefined ? [await ensureImages(cacheDirectory(io.env), signal)] : []
       await runOnHost(
-        hostOptions(flags, lock.dir, archives, io),
+        { ...hostOptions(flags, lock.dir, archives, io), installingSeconds },
         progress,
         (text) => io.stdout.write(text),
         signal,
@@ -158,16 +158,21 @@ async function install(
   { place, install: missing }: UpPlan,
   progress: Progress,
   signal: AbortSignal,
-): Promise<void> {
-  if (missing.length === 0) return progress.step('packages', 'all installed')
+): Promise<number> {
+  if (missing.length === 0) {
+    progress.step('packages', 'all installed')
+    return 0
+  }
   const began = progress.seconds()
-  progress.step('packages', `installing ${missing.join(', ')}`)
+  progress.step('packages', `${missing.length} are missing`)
   await ensurePackages(
     place === 'lab' ? ['uml', 'containerd', 'images', 'disk'] : ['containerd', 'images'],
     signal,
     (line) => progress.detail(line),
   )
-  progress.step('packages', `installed in ${(progress.seconds() - began).toFixed(1)} s`)
+  const seconds = progress.seconds() - began
+  progress.step('packages', `installed in ${seconds.toFixed(1)} s`)
+  return seconds
 }
 
 const innerFlags = ({ pods, demo }: Flags): string[] => [
@@ -188,6 +193,7 @@ const hostOptions = (flags: Flags, runDir: string, archives: readonly string[], 
   podsDir: flags.pods,
   demo: flags.demo,
   disk: undefined,
+  installingSeconds: 0,
   command: commandName(io.env),
   accessDir: undefined,
   shownRootDir: `${runDir}/kubelet`,
@@ -195,9 +201,14 @@ const hostOptions = (flags: Flags, runDir: string, archives: readonly string[], 
   disposable: false,
 })
 
-const insideOptions = (flags: Flags, { access, port, command }: Inside, io: Io): HostOptions => ({
+const insideOptions = (
+  flags: Flags,
+  { access, port, command, installingSeconds }: Inside,
+  io: Io,
+): HostOptions => ({
   ...hostOptions(flags, '/run/keelson-up', [], io),
   command,
+  installingSeconds,
   disk: io.env.LAB_DISKS?.split(' ')[0],
   endpoint: io.env.CONTAINER_RUNTIME_ENDPOINT,
   port: guestPort,

@@ -2,7 +2,9 @@
 import type { DemoPod } from './demo-pods.js'
 
 export interface Farewell {
+  /** Since the start, without what was spent on installing packages. */
   readonly seconds: number
+  readonly installingSeconds: number
   readonly table: string
   readonly demo: readonly DemoPod[]
   /** As the kubelet calls the running pods. */
@@ -24,7 +26,7 @@ export function formatFarewell(f: Farewell): string {
   const pod = f.podNames.find((name) => name.startsWith('hog-')) ?? f.podNames[0]
   return [
     '',
-    `node ready after ${f.seconds.toFixed(1)} s`,
+    `node ready after ${f.seconds.toFixed(1)} s${f.installingSeconds === 0 ? '' : `, and ${f.installingSeconds.toFixed(1)} s for packages`}`,
     '',
     f.table,
     ...f.demo.map((p) => `  ${p.name}: ${p.shows}`),

@@ -40,6 +40,8 @@ export interface HostOptions {
   readonly shownRootDir: string
   /** The port as they see it. */
   readonly shownPort: number
+  /** Spent on packages before this began. */
+  readonly installingSeconds: number
   /** How a person starts this program from where they are. */
   readonly command: string
   /** The machine is thrown away whole: nothing has to be removed. */
@@ -98,8 +100,9 @@ async function keepNode(
     const podNames = (await node.view.pods()).map((p) => p.metadata.name)
     const link = await node.view.loginLink()
     progress.step('node ready', `${plan.manifests.length} pods run`)
-    const { shownPort: port, shownRootDir: rootDir, command } = options
-    say(formatFarewell({ seconds: progress.seconds(), table, demo, podNames, link, port, rootDir, command }))
+    const { shownPort: port, shownRootDir: rootDir, command, installingSeconds } = options
+    const seconds = progress.seconds() - installingSeconds
+    say(formatFarewell({ seconds, installingSeconds, table, demo, podNames, link, port, rootDir, command }))
     await Promise.race([aborted(signal), node.broken])
   } finally {
     if (!options.disposable) await node.stop()

@@ -7,11 +7,21 @@ import { labRequest, runLab } from '../../lab/run.js'
 import type { Io } from '../io.js'
 import { ownCommand } from './parts.js'
 
+/** How the command in the lab knows what its parent knows. */
+export interface Inside {
+  readonly access: string
+  readonly port: number
+  readonly startedMs: number
+  readonly installingSeconds: number
+  readonly command: string
+}
+
 export interface LabOptions {
   readonly runDir: string
   readonly port: number
   readonly memoryMiB: number
   readonly startedMs: number
+  readonly installingSeconds: number
   /** How a person starts this program. */
   readonly command: string
   /** Flags of the command that mean the same inside. */
@@ -43,7 +53,13 @@ export async function runInLab(o: LabOptions, io: Io, signal: AbortSignal): Prom
         ...ownCommand(),
         'up',
         '--inside',
-        JSON.stringify({ access, port: o.port, startedMs: o.startedMs, command: o.command }),
+        JSON.stringify({
+          access,
+          port: o.port,
+          startedMs: o.startedMs,
+          installingSeconds: o.installingSeconds,
+          command: o.command,
+        } satisfies Inside),
         ...o.flags,
       ],
       containerd: {},
