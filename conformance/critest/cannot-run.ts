@@ -95,4 +95,4 @@ export const cannotRunAt = (place: Place): ReadonlySet<string> =>
   new Set(place === 'host' ? cannotRun.flatMap(specsOf) : [])
 
 /** The least number of specs that pass directly. */
-export const leastPassed: Readonly<Record<Place, number>> = { host: 90, uml: 20, qemu: 0 }
+export const leastPassed: Readonly<Record<Place, number>> = { host: 90, uml: 21, qemu: 0 }
