@@ -68,22 +68,22 @@ export interface LongRun {
   readonly growthMiB: number
 }
 
-/** A thousand scrapes over HTTPS, spread so that samples change under them. Memory as the kernel counts it, at rest. */
+/** Wide enough for several samples: garbage comes and goes with each of them. */
+const AROUND = 100
+
+/** A thousand scrapes over HTTPS, spread so that samples change under them. Memory as the kernel counts it. */
 export async function measureLongRun(exporter: Exporter, signal: AbortSignal): Promise<LongRun> {
   const times: number[] = []
   const resident: number[] = []
-  let at200 = Number.NaN
-  for (let i = 1; i <= 1_000; i++) {
+  for (let i = 0; i < 1_000; i++) {
     times.push((await exporter.scrape()).ms)
-    await sleep(40, undefined, { signal })
-    // The median of the scrapes around it: garbage comes and goes with every sample.
-    if (i % 5 === 0) resident.push(usageOf(exporter.pid).rssMiB)
-    if (i === 250) at200 = median(resident.slice(-20))
+    resident.push(usageOf(exporter.pid).rssMiB)
+    await sleep(100, undefined, { signal })
   }
   const sorted = times.slice(50).sort((a, b) => a - b)
   return {
     p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
     medianMs: median(sorted),
-    growthMiB: median(resident.slice(-20)) - at200,
+    growthMiB: median(resident.slice(-2 * AROUND)) - median(resident.slice(200 - AROUND, 200 + AROUND)),
   }
 }

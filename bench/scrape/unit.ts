@@ -166,7 +166,7 @@ function report(sweeps: readonly PlacedSweeps[], real: RealNode, large: readonly
         ? `This machine lets a process open too few files for ${LARGE} pods, so that the two sizes are compared in a kernel that does.`
         : '',
       `The exporters run as processes at the same time on the same cgroups: \`keelson companion\` over HTTPS, and cAdvisor as a kubelet runs it (its metric set, 10 s housekeeping) over HTTP, both scraped every 10 s with gzip; CPU per minute is everything that the process did meanwhile, CPU per scrape what 40 scrapes in a row add. ${SMALL} pods are real ones of containerd 1.6, ${LARGE} are synthetic cgroups behind a scripted runtime, which cAdvisor takes for plain cgroups.`,
-      'The thousand scrapes are over HTTPS, 40 ms apart; resident memory is as the kernel counts it, without forced collection (medians of a hundred scrapes around the 200th and before the 1,000th).',
+      'The thousand scrapes are over HTTPS, 100 ms apart; resident memory is as the kernel counts it, without forced collection (medians of the 200 scrapes around the 200th and of the 200 before the 1,000th).',
       'kubelet + runtime: the same real pods, all three endpoints every 10 s, mean of two turns each; the runtime is containerd with all its shims.',
     ]
       .filter((s) => s !== '')

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fail } from '../../core/errors.js'
 import type { HttpPeer, HttpRequest, HttpResponse } from '../../ports/http.js'
+import { compressed } from './compress.js'
 
 function headerMap(raw: readonly string[]): Map<string, string[]> {
   const headers = new Map<string, string[]>()
@@ -68,9 +69,16 @@ export async function send(response: HttpResponse, req: IncomingMessage, res: Se
     await pipeline(Readable.from(body), res)
     return
   }
-  if (status !== 204 && status !== 304) res.setHeader('content-length', Buffer.byteLength(body))
+  const small = 'content-encoding' in headers ? undefined : await compressed(body, req)
+  if (res.destroyed) return
+  if (small !== undefined) {
+    res.setHeader('content-encoding', 'gzip')
+    res.setHeader('vary', 'accept-encoding')
+  }
+  const bytes = small ?? body
+  if (status !== 204 && status !== 304) res.setHeader('content-length', Buffer.byteLength(bytes))
   await new Promise<void>((resolve) => {
     res.once('close', resolve)
-    res.end(body)
+    res.end(bytes)
   })
 }
