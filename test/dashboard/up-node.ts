@@ -16,24 +16,24 @@ interface Work {
   readonly limit?: string
 }
 
-const hog = (mib: number): readonly string[] => ['/bin/hog', String(mib), '2000']
+const hog = (mib: number): readonly string[] => ['/bin/hog', String(mib), '10000']
 /** Faults its memory in anew every few seconds, and passes memory.high each time. */
-const greedy = ['/bin/sh', '-c', 'while :; do timeout 5 hog 62 200; done']
+const greedy = ['/bin/sh', '-c', 'while :; do timeout 4 hog 31 1000; done']
 
 export const works: Readonly<Record<string, readonly Work[]>> = {
   web: [
-    { container: 'server', command: hog(22), request: '32Mi', limit: '64Mi' },
-    { container: 'proxy', command: hog(5), request: '8Mi', limit: '32Mi' },
+    { container: 'server', command: hog(14), request: '16Mi', limit: '32Mi' },
+    { container: 'proxy', command: hog(3), request: '4Mi', limit: '16Mi' },
   ],
-  database: [{ container: 'main', command: hog(70), request: '96Mi', limit: '96Mi' }],
-  'import-job': [{ container: 'main', command: greedy, request: '16Mi', limit: '64Mi' }],
-  search: [{ container: 'main', command: hog(57), request: '32Mi', limit: '64Mi' }],
+  database: [{ container: 'main', command: hog(36), request: '48Mi', limit: '48Mi' }],
+  'import-job': [{ container: 'main', command: greedy, request: '8Mi', limit: '32Mi' }],
+  search: [{ container: 'main', command: hog(28), request: '16Mi', limit: '32Mi' }],
   cache: [
     {
       container: 'main',
-      command: ['/bin/cache-reader', '/tmp/file', '20', '3'],
-      request: '24Mi',
-      limit: '64Mi',
+      command: ['/bin/cache-reader', '/tmp/file', '12', '5'],
+      request: '16Mi',
+      limit: '32Mi',
     },
   ],
   nightly: [{ container: 'main', command: hog(8) }],

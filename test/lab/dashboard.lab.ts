@@ -6,6 +6,7 @@ import { humanBytes } from '../../src/core/human-bytes.js'
 import type { LiveSnapshot } from '../../src/core/live-model.js'
 import { needsOf } from '../../src/lab/packages.js'
 import { hasBrowser, logIn, openBrowser, openPage, type WatchedPage } from '../dashboard/browser.js'
+import { takeScreenshots } from '../dashboard/screenshots.js'
 import { startUpNode, type UpNode, works } from '../dashboard/up-node.js'
 import { missingRequirement, requires } from '../support/requirements.js'
 
@@ -60,7 +61,7 @@ describe('a node in the lab', () => {
       }
     // Something was set at all.
     expect(await kernel('import-job', 'main', 'memory.high')).not.toBe('max')
-    expect(await kernel('database', 'main', 'memory.min')).toBe(String(96 * 1024 * 1024))
+    expect(await kernel('database', 'main', 'memory.min')).toBe(String(48 * 1024 * 1024))
   })
 
   test('the working set is memory.current without inactive_file, at the same moment', async () => {
@@ -119,6 +120,13 @@ describe('a node in the lab', () => {
     await show(`pod/default/${await fullName('web')}`, '#pod-logs')
     await watched.page.getByRole('button', { name: 'server', exact: true }).click()
     await watched.page.waitForSelector('.log li')
+  })
+
+  test('the pictures of the documentation, where `npm run screenshots` asks for them', async (ctx) => {
+    if (process.env.KEELSON_SCREENSHOTS === undefined) ctx.skip('KEELSON_SCREENSHOTS is not set')
+    const files = await takeScreenshots(node, browser, await fullName('import-job'))
+    console.log(files.join('\n'))
+    expect(files).toHaveLength(9)
   })
 
   test('nothing was complained about', () => expect(watched.complaints).toEqual([]))

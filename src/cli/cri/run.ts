@@ -132,10 +132,7 @@ export async function startCri(
     )
     const ended = new AbortController()
     closers.push(() => ended.abort(new Error('the CRI server is closed')))
-    const http = await serveHttp(
-      o,
-      services,
-      log,
+    const http = await serveHttp(o, services, log, () =>
       criLive({ services, ...command, ...o, procfs, signal: ended.signal }),
     )
     if (http !== undefined) {
@@ -159,12 +156,12 @@ async function serveHttp(
   o: CriOptions,
   services: Services,
   log: Log,
-  dashboard: readonly Endpoint[],
+  dashboard: () => readonly Endpoint[],
 ): Promise<NodeServer | undefined> {
   if (o.serve.port === 0) return undefined
   return await startNodeServer({
     settings: o.serve,
-    endpoints: [rpcs(services, o.upstream), metricsCadvisor(createCadvisorText(services)), ...dashboard],
+    endpoints: [rpcs(services, o.upstream), metricsCadvisor(createCadvisorText(services)), ...dashboard()],
     configz: () => ({
       kubeletconfig: null,
       keelson: {

@@ -7,7 +7,8 @@ import { memo } from '../memo.js'
 interface BarProps {
   readonly memory: LiveMemory | null
   readonly label: string
-  readonly slim?: boolean
+  /** A container among others of its pod: thinner, with its name. */
+  readonly container?: string
   /** Right end of the bar in bytes; bars of one pod share it. */
   readonly scale: number
 }
@@ -36,7 +37,8 @@ function sentence(m: LiveMemory): string {
     .join(', ')
 }
 
-function Bar({ memory: m, label, scale, slim = false }: BarProps) {
+function Bar({ memory: m, label, scale, container }: BarProps) {
+  const slim = container !== undefined
   if (m === null) return <p class="empty">no memory figures: its cgroup cannot be read</p>
   const at = (amount: number): string => `${Math.min(100, (amount * 100) / scale).toFixed(2)}%`
   const [usage, set, cache] = [m.usage, m.workingSet, m.cache].map((a) => amountOf(a) ?? 0) as [
@@ -66,16 +68,19 @@ function Bar({ memory: m, label, scale, slim = false }: BarProps) {
         {mark('high', amountOf(m.high))}
         {mark('max', amountOf(m.max))}
       </div>
-      <dl class="figures">
-        {figures(m).map(([name, value, key]) => (
-          <div key={key} class={`figure ${key}`}>
-            <dt>{name}</dt>
-            <dd data-file={key} title={exactTitle(value)}>
-              {bytesText(value)}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <div class="below">
+        {slim && <span class="container-name">{container}</span>}
+        <dl class="figures">
+          {figures(m).map(([name, value, key]) => (
+            <div key={key} class={`figure ${key}`}>
+              <dt>{name}</dt>
+              <dd data-file={key} title={exactTitle(value)}>
+                {bytesText(value)}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </div>
     </div>
   )
 }

@@ -100,12 +100,11 @@ const PodRow = memo(({ pod }: { readonly pod: LivePod }) => (
     <MemoryBar memory={pod.figures.memory} label={`Memory of pod ${pod.name}`} scale={scaleOf(pod)} />
     {pod.containers.map((c) => (
       <div key={c.id} class="container" data-container={c.name}>
-        <span class="container-name">{c.name}</span>
         <MemoryBar
           memory={c.figures.memory}
           label={`Memory of container ${c.name}`}
           scale={scaleOf(pod)}
-          slim
+          container={c.name}
         />
       </div>
     ))}
