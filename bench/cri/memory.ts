@@ -50,10 +50,12 @@ export async function measureMemory(server: Server, signal: AbortSignal): Promis
     peakMiB = Math.max(peakMiB, server.residentMiB())
   }, 50)
   const stop = new AbortController()
-  const streams = Array.from({ length: callers }, async (_, i) => {
-    const options = { timeoutMs: Number.POSITIVE_INFINITY, signal: stop.signal }
-    for await (const _event of some(i).runtime.getContainerEvents({}, options)) signal.throwIfAborted()
-  })
+  const streams = Promise.allSettled(
+    Array.from({ length: callers }, async (_, i) => {
+      const options = { timeoutMs: Number.POSITIVE_INFINITY, signal: stop.signal }
+      for await (const _event of some(i).runtime.getContainerEvents({}, options)) signal.throwIfAborted()
+    }),
+  )
   const release = await stopReading(server.endpoint.replace('unix://', ''))
   let fetched = 0
   await Promise.all(
@@ -67,7 +69,7 @@ export async function measureMemory(server: Server, signal: AbortSignal): Promis
   )
   clearInterval(watch)
   stop.abort()
-  await Promise.allSettled(streams)
+  await streams
   release()
   for (const c of clients) c.close()
   return { beforeMiB, peakMiB, fetchedMiB: fetched / 1024 / 1024 }

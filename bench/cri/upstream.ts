@@ -1,6 +1,6 @@
 // The scripted runtime of the benchmark, in a process of its own: large lists, a stream of small messages, and commands
 // with much output. Prints its socket when it is ready; ends with its parent's pipe.
-import { ListContainersResponse } from '../../src/cri-api/api.js'
+import { ExecSyncResponse, ListContainersResponse } from '../../src/cri-api/api.js'
 import { complete } from '../../src/cri-api/complete.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { manyContainers } from '../../src/fakes/cri/shapes.js'
@@ -11,6 +11,7 @@ const encoded = (count: number): Uint8Array =>
   ).finish()
 const lists = new Map([10, 1000, 10_000].map((n) => [String(n), encoded(n)]))
 const output = Buffer.alloc(16 * 1024 * 1024 - 1024, 'x')
+const executed = ExecSyncResponse.encode(complete(ExecSyncResponse, { stdout: output, exitCode: 0 })).finish()
 const event = { containerId: 'c'.repeat(64), createdAt: 1n }
 
 function* events(count: number): Generator<typeof event> {
@@ -22,7 +23,7 @@ const runtime = await startFakeRuntime({
     value: { version: '0.1.0', runtimeName: 'scripted', runtimeVersion: '1', runtimeApiVersion: 'v1' },
   },
   ListContainers: ({ filter }) => ({ bytes: lists.get(filter?.id ?? '') ?? new Uint8Array() }),
-  ExecSync: { value: { stdout: output, exitCode: 0 } },
+  ExecSync: { bytes: executed },
   // The first list of messages is for counting; the memory part only wants streams that stay open.
   GetContainerEvents: (_request, { nth }) =>
     nth < streamsThatCount ? { values: events(messages) } : { values: events(3), ending: 'hang' },

@@ -16,8 +16,12 @@ import { connect, endpoint, MiB, type RunningPod, removePod, runPod } from './po
 
 await commandFromHere()
 
-const direct = connect()
-const kubelet = new LabKubelet()
+/** Made inside the bed: names of checks are read outside, too. */
+let kept: { readonly direct: CriClient; readonly kubelet: LabKubelet } | undefined
+const here = () => {
+  kept ??= { direct: connect(), kubelet: new LabKubelet() }
+  return kept
+}
 let server: ScenarioServer | undefined
 let port = 0
 let pod: RunningPod | undefined
@@ -25,7 +29,7 @@ let pod: RunningPod | undefined
 async function bed(): Promise<{ readonly server: ScenarioServer; readonly token: string }> {
   if (server === undefined) {
     ;[port = 0] = await freePorts(1)
-    const dir = kubelet.directory
+    const dir = here().kubelet.directory
     server = await startScenarioServer(endpoint(), 'endpoint', {
       serve: {
         ...defaultSettings('cri', 'node-1'),
@@ -37,7 +41,7 @@ async function bed(): Promise<{ readonly server: ScenarioServer; readonly token:
       },
     })
   }
-  return { server, token: readFileSync(join(kubelet.directory, 'cri-token'), 'utf8').trim() }
+  return { server, token: readFileSync(join(here().kubelet.directory, 'cri-token'), 'utf8').trim() }
 }
 
 interface Flat {
@@ -119,6 +123,7 @@ export const checks: readonly Check[] = [
     timeoutMs: 180_000,
     async run() {
       const { server: s, token } = await bed()
+      const { kubelet, direct } = here()
       if (pod !== undefined) await removePod(direct, pod)
       const runtime = `unix://${s.running.socketPath}`
       const config = 'featureGates: {PodAndContainerStatsFromCRI: true}\ncgroupsPerQOS: true'
@@ -166,9 +171,9 @@ export const checks: readonly Check[] = [
   {
     name: 'everything is closed again',
     async run() {
-      await kubelet.stop()
+      await here().kubelet.stop()
       await (await bed()).server.close()
-      direct.close()
+      here().direct.close()
     },
   },
 ]

@@ -4,15 +4,20 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readCgroupLayout } from '../../../src/adapters/cgroups/detect.js'
-import { createCgroupTree } from '../../../src/adapters/cgroups/tree.js'
+import { type CgroupFsTree, createCgroupTree } from '../../../src/adapters/cgroups/tree.js'
 import { isKeelsonError } from '../../../src/core/errors.js'
 import type { ContainerStats, PodSandboxStats } from '../../../src/cri-api/api.js'
+import type { CriClient } from '../../../src/ports/runtime.js'
 import type { Check } from '../../support/check.js'
 import { type ScenarioServer, startScenarioServer } from './cri-server-start.js'
 import { connect, endpoint, MiB, type RunningPod, removePod, runPod } from './pod.js'
 
-const tree = createCgroupTree(readCgroupLayout())
-const direct = connect()
+/** Made inside the bed: names of checks are read outside, too. */
+let kept: { readonly tree: CgroupFsTree; readonly direct: CriClient } | undefined
+const here = () => {
+  kept ??= { tree: createCgroupTree(readCgroupLayout()), direct: connect() }
+  return kept
+}
 const parent = '/kubepods/burstable/podfigures'
 let server: ScenarioServer | undefined
 let pod: RunningPod | undefined
@@ -20,7 +25,7 @@ let pod: RunningPod | undefined
 const bed = async () => {
   server ??= await startScenarioServer(endpoint(), 'figures')
   // As critest's container of metrics: quota, shares, limits of memory and of memory with swap.
-  pod ??= await runPod(direct, {
+  pod ??= await runPod(here().direct, {
     name: 'figures',
     cgroupParent: parent,
     command: [
@@ -39,17 +44,17 @@ const bed = async () => {
   return { server, pod, client: server.client }
 }
 
-const one = async (from: typeof direct, containerId: string): Promise<ContainerStats> => {
+const one = async (from: CriClient, containerId: string): Promise<ContainerStats> => {
   const { stats } = await from.runtime.containerStats({ containerId })
   assert.ok(stats !== undefined)
   return stats
 }
-const onePod = async (from: typeof direct, podSandboxId: string): Promise<PodSandboxStats> => {
+const onePod = async (from: CriClient, podSandboxId: string): Promise<PodSandboxStats> => {
   const { stats } = await from.runtime.podSandboxStats({ podSandboxId })
   assert.ok(stats !== undefined)
   return stats
 }
-const text = (path: string, file: string): string => new TextDecoder().decode(tree.read(path, file))
+const text = (path: string, file: string): string => new TextDecoder().decode(here().tree.read(path, file))
 const lines = (path: string): number => text(path, 'cgroup.procs').trim().split('\n').filter(Boolean).length
 
 /** Names that are set, as `cpu.usageNanoCores`. */
@@ -81,7 +86,7 @@ export const checks: readonly Check[] = [
       const { client, pod: p } = await bed()
       await one(client, p.containerId)
       await sleep(1500)
-      const theirs = await one(direct, p.containerId)
+      const theirs = await one(here().direct, p.containerId)
       const ours = await one(client, p.containerId)
       const given = setFields(theirs)
       const completed = setFields(ours)
@@ -101,7 +106,7 @@ export const checks: readonly Check[] = [
         completed.some((name) => name.startsWith('swap.')),
         'swap',
       )
-      if (tree.read(`${parent}/${p.containerId}`, 'cpu.pressure') !== undefined)
+      if (here().tree.read(`${parent}/${p.containerId}`, 'cpu.pressure') !== undefined)
         assert.ok(completed.includes('cpu.psi.Some.Total'))
       assert.ok((ours.cpu?.usageNanoCores?.value ?? 0n) > 0n)
       assert.ok((ours.cpu?.usageNanoCores?.value ?? 0n) < 500_000_000n, 'a quota of a fifth of a core')
@@ -113,7 +118,7 @@ export const checks: readonly Check[] = [
     name: 'PodSandboxStats: pod figures, processes and interfaces as CRI wants them',
     async run() {
       const { client, pod: p } = await bed()
-      const theirs = await onePod(direct, p.sandboxId).catch((e: unknown) => e)
+      const theirs = await onePod(here().direct, p.sandboxId).catch((e: unknown) => e)
       const ours = await onePod(client, p.sandboxId)
       const { linux } = ours
       assert.ok(linux !== undefined)
@@ -206,8 +211,8 @@ export const checks: readonly Check[] = [
       await removePod(client, p)
       assert.deepEqual((await client.runtime.listPodSandboxStats({ filter: {} })).stats, [])
       await s.close()
-      direct.close()
-      tree.close()
+      here().direct.close()
+      here().tree.close()
     },
   },
 ]
