@@ -1,13 +1,12 @@
 // Stats and metrics through the CRI server, against what containerd says itself and against the kernel's files.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readCgroupLayout } from '../../../src/adapters/cgroups/detect.js'
 import { type CgroupFsTree, createCgroupTree } from '../../../src/adapters/cgroups/tree.js'
 import { isKeelsonError } from '../../../src/core/errors.js'
 import type { ContainerStats, PodSandboxStats } from '../../../src/cri-api/api.js'
 import type { CriClient } from '../../../src/ports/runtime.js'
+import listed from '../../fixtures/cadvisor-metrics.json' with { type: 'json' }
 import type { Check } from '../../support/check.js'
 import { type ScenarioServer, startScenarioServer } from './cri-server-start.js'
 import { connect, endpoint, MiB, type RunningPod, removePod, runPod } from './pod.js'
@@ -64,16 +63,6 @@ const setFields = (value: object, prefix = ''): string[] =>
     if (typeof v !== 'object' || v === null || Array.isArray(v) || 'value' in v) return [`${prefix}${key}`]
     return setFields(v, `${prefix}${key}.`)
   })
-
-interface Listed {
-  readonly name: string
-  readonly requiredByCritest: boolean
-}
-const listed = (
-  JSON.parse(readFileSync(join(import.meta.dirname, '../../fixtures/cadvisor-metrics.json'), 'utf8')) as {
-    metrics: readonly Listed[]
-  }
-).metrics
 
 /** critest lets these be declared without a value: a container may never touch a disk. */
 const blockIo = /^container_(blkio_device_usage|fs_(reads|writes)(_bytes)?)_total$/
@@ -192,7 +181,7 @@ export const checks: readonly Check[] = [
         .filter((name) => !filled.has(name) && !blockIo.test(name))
         .filter((name) => hasNetwork || !name.includes('_network_'))
       assert.deepEqual(empty, [])
-      const required = listed.filter((m) => m.requiredByCritest).map((m) => m.name)
+      const required = listed.metrics.filter((m) => m.requiredByCritest).map((m) => m.name)
       const labels = metrics.find(
         (m) => m.name === 'container_memory_working_set_bytes' && m.labelValues[0] !== '',
       )
