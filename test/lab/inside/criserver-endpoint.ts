@@ -4,10 +4,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readCgroupLayout } from '../../../src/adapters/cgroups/detect.js'
+import type { MetricDescriptor } from '../../../src/cri-api/api.js'
 import type { CriClient } from '../../../src/ports/runtime.js'
 import { defaultSettings } from '../../../src/serve/settings.js'
 import { ask } from '../../e2e/serve/client.js'
-import type { Check } from '../../support/check.js'
+import { type Check, NotHere } from '../../support/check.js'
 import { freePorts } from '../../support/command.js'
 import { readExposition } from '../../support/exposition.js'
 import { type ScenarioServer, startScenarioServer } from './cri-server-start.js'
@@ -52,8 +54,7 @@ interface Flat {
 const keyOf = (name: string, labels: Readonly<Record<string, string | undefined>>): string =>
   `${name} ${JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`
 
-async function fromRpc(client: CriClient): Promise<Flat[]> {
-  const { descriptors } = await client.runtime.listMetricDescriptors({})
+async function fromRpc(client: CriClient, descriptors: readonly MetricDescriptor[]): Promise<Flat[]> {
   const { podMetrics } = await client.runtime.listPodSandboxMetrics({})
   const keys = new Map(descriptors.map((d) => [d.name, d.labelKeys]))
   return podMetrics
@@ -69,9 +70,13 @@ async function fromRpc(client: CriClient): Promise<Flat[]> {
 }
 
 async function fromEndpoint(token: string): Promise<Flat[]> {
-  const { status, body } = await ask({ port, path: '/metrics/cadvisor', token })
+  const told = async () => await ask({ port, path: '/metrics/cadvisor', token })
+  let { status, body } = await told()
+  // A bed on a busy machine may stand still for seconds, and the endpoint then keeps its deadline.
+  for (let i = 0; i < 3 && status >= 500; i++) ({ status, body } = await told())
   assert.equal(status, 200, body)
-  return readExposition(body).map((s) => ({
+  // Without pods there are no families.
+  return (body === '' ? [] : readExposition(body)).map((s) => ({
     key: keyOf(s.name, s.labels),
     value: s.value,
     timestamp: String(s.timestamp),
@@ -91,7 +96,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'endpoint and RPC agree in names, labels and values; only the endpoint has fractions',
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
     async run() {
       const { server: s, token } = await bed()
       pod = await runPod(s.client, {
@@ -99,12 +104,12 @@ export const checks: readonly Check[] = [
         cgroupParent: '/kubepods/burstable/podagree',
         resources: { cpuQuota: 50_000n, cpuPeriod: 100_000n, memoryLimitInBytes: BigInt(64 * MiB) },
       })
+      const { descriptors } = await s.client.runtime.listMetricDescriptors({})
       for (let attempt = 0; ; attempt++) {
-        const rpc = await fromRpc(s.client)
-        const text = await fromEndpoint(token)
+        // At once, so that both come from one look at the node.
+        const [rpc, text] = await Promise.all([fromRpc(s.client, descriptors), fromEndpoint(token)])
         assert.deepEqual(text.map((t) => t.key).toSorted(), rpc.map((r) => r.key).toSorted())
         const times = new Map(rpc.map((r) => [r.key, r.timestamp]))
-        // Both within the second of one look at the node.
         if (text.some((t) => times.get(t.key) !== t.timestamp)) {
           assert.ok(attempt < 20)
           await sleep(1_000)
@@ -122,6 +127,9 @@ export const checks: readonly Check[] = [
     name: 'our kubelet finds the address, shows it, and serves the same series',
     timeoutMs: 180_000,
     async run() {
+      // On the host its cgroups are those of everything else that runs there.
+      if (readCgroupLayout().mode !== 'v2')
+        return new NotHere('the kubelet of this scenario has a bed of its own')
       const { server: s, token } = await bed()
       const { kubelet, direct } = here()
       if (pod !== undefined) await removePod(direct, pod)
