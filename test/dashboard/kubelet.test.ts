@@ -1,0 +1,77 @@
+// The dashboard of `keelson kubelet` on this host, whichever cgroups it has: driver, settings with origins, sources, and the
+// reasons where there is nothing to show.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
+import { ask } from '../e2e/serve/client.js'
+import { type KubeletProcess, onThisHost, startKubeletProcess } from '../kubelet/kubelet-process.js'
+import { type Bundle, bundleCommand } from '../support/command.js'
+import { hostHasCgroupV2, requires } from '../support/requirements.js'
+import { logIn, openBrowser, openPage, type WatchedPage, withBrowser } from './browser.js'
+
+let browser: Browser
+let bundle: Bundle
+let kubelet: KubeletProcess
+let watched: WatchedPage
+beforeEach((ctx) => requires(ctx, { root: true, commands: ['chromium'] }))
+beforeAll(
+  withBrowser(async () => {
+    if (process.getuid?.() !== 0) return
+    bundle = await bundleCommand()
+    kubelet = await startKubeletProcess(bundle.main, {
+      scripts: { RuntimeConfig: runtimeConfig.cgroupfs },
+      flags: ['--max-pods=77', ...onThisHost(36)],
+    })
+    await kubelet.says('the kubelet is up')
+    browser = await openBrowser()
+    watched = await openPage(browser)
+    const token = readFileSync(join(kubelet.directory, 'keelson-token'), 'utf8').trim()
+    await logIn(watched, async () => {
+      const told = await ask({ port: kubelet.port, method: 'POST', path: '/login', token })
+      return `https://127.0.0.1:${kubelet.port}${(JSON.parse(told.body) as { path: string }).path}`
+    })
+  }),
+)
+afterAll(
+  withBrowser(async () => {
+    await browser?.close()
+    await kubelet?.remove()
+    await bundle?.remove()
+  }),
+)
+
+async function show(page: string, selector: string): Promise<string> {
+  await watched.page.goto(`https://127.0.0.1:${kubelet.port}/#/${page}`)
+  await watched.page.waitForSelector(selector)
+  return (await watched.page.locator(selector).allInnerTexts()).join(' | ')
+}
+
+test('the driver is the one of the runtime, and so is its origin', async () => {
+  expect(await show('driver', '.decision')).toMatch(/^cgroupfs\s+The runtime itself says so/)
+  expect(await show('config', '[data-setting="cgroupDriver"] td')).toBe('cgroupfs | runtime (RuntimeConfig)')
+})
+
+test('settings are those of /configz, with their origins', async () => {
+  expect(await show('config', '[data-setting="maxPods"] td')).toBe('77 | flag --max-pods')
+  const { kubeletconfig } = JSON.parse(await kubelet.page('/configz')) as {
+    kubeletconfig: Readonly<Record<string, unknown>>
+  }
+  for (const name of ['port', 'podPidsLimit', 'cgroupsPerQOS', 'syncFrequency'])
+    expect(await show('config', `[data-setting="${name}"] td:nth-child(2)`)).toBe(String(kubeletconfig[name]))
+})
+
+test('no pods, sources, and why there is no table of calls', async () => {
+  expect(await show('overview', '#main')).toContain('No pods run on this node.')
+  expect(await show('metrics', '[data-endpoint]')).toContain('/stats/summary')
+  expect(await show('rpcs', '.empty')).toContain('belongs to the CRI server')
+})
+
+test('without cgroup v2 the panels of memory.high say so', async (ctx) => {
+  if (hostHasCgroupV2()) ctx.skip('this host has cgroup v2')
+  expect(await show('overview', '.chart')).toContain('memory.high is a file of cgroup v2')
+  expect(await show('tree', '.empty')).toContain('cgroup v1 has no memory.min')
+})
+
+test('nothing was complained about', () => expect(watched.complaints).toEqual([]))
