@@ -6,6 +6,8 @@ import { type Exporter, type Scraped, usageOf } from './watched.js'
 /** Every how often both are scraped; the housekeeping and the sampler have the same period. */
 const INTERVAL_MS = 10_000
 const SCRAPES_IN_A_ROW = 40
+/** Fewer of them where one takes long. */
+const ROW_MS = 10_000
 /** Housekeeping starts spread over its interval. */
 const SETTLE_MS = 25_000
 
@@ -44,7 +46,8 @@ export async function measureCosts(
     const before = usageOf(e.pid).cpuS
     const rowBegan = performance.now()
     const scrapes: Scraped[] = []
-    for (let n = 0; n < SCRAPES_IN_A_ROW; n++) scrapes.push(await e.scrape())
+    while (scrapes.length < SCRAPES_IN_A_ROW && performance.now() - rowBegan < ROW_MS)
+      scrapes.push(await e.scrape())
     const rowMs = performance.now() - rowBegan
     const inRow = (usageOf(e.pid).cpuS - before) * 1000
     const background = ((perMinute[i] ?? 0) * rowMs) / 60_000
@@ -54,7 +57,7 @@ export async function measureCosts(
       series,
       gzipKiB: bytes / 1024,
       cpuMsPerMinute: perMinute[i] ?? Number.NaN,
-      cpuMsPerScrape: Math.max(0, inRow - background) / SCRAPES_IN_A_ROW,
+      cpuMsPerScrape: Math.max(0, inRow - background) / scrapes.length,
       scrapeMs: median(scrapes.map((s) => s.ms)),
       rssMiB: usageOf(e.pid).rssMiB,
     })
@@ -78,7 +81,7 @@ export async function measureLongRun(exporter: Exporter, signal: AbortSignal): P
   for (let i = 0; i < 1_000; i++) {
     times.push((await exporter.scrape()).ms)
     resident.push(usageOf(exporter.pid).rssMiB)
-    await sleep(100, undefined, { signal })
+    await sleep(60, undefined, { signal })
   }
   const sorted = times.slice(50).sort((a, b) => a - b)
   return {

@@ -13,7 +13,7 @@ import { type Exporter, startCadvisor, startCompanion } from './watched.js'
 /** Smaller only while the benchmark itself is worked on. */
 const SMALL = Number(process.env.SCRAPE_PODS ?? 110)
 const LARGE = Number(process.env.SCRAPE_PODS_LARGE ?? 500)
-const WINDOW_MS = Number(process.env.SCRAPE_WINDOW_MS ?? 60_000)
+const WINDOW_MS = Number(process.env.SCRAPE_WINDOW_MS ?? 50_000)
 const MAX_RATIO = 2
 const MAX_GROWTH = 1.15
 const MAX_P99_MS = 100
@@ -53,7 +53,7 @@ async function measureReal(binary: string, main: string, signal: AbortSignal): P
       await closeAll(exporters)
     }
     log('the kubelet with the gate off and on')
-    return { costs, longRun, gate: await measureGate(node, WINDOW_MS * 0.75, signal) }
+    return { costs, longRun, gate: await measureGate(node, WINDOW_MS / 2, signal) }
   } finally {
     await node.close()
   }
@@ -165,8 +165,8 @@ function report(sweeps: readonly PlacedSweeps[], real: RealNode, large: readonly
       sweeps.length > 1
         ? `This machine lets a process open too few files for ${LARGE} pods, so that the two sizes are compared in a kernel that does.`
         : '',
-      `The exporters run as processes at the same time on the same cgroups: \`keelson companion\` over HTTPS, and cAdvisor as a kubelet runs it (its metric set, 10 s housekeeping) over HTTP, both scraped every 10 s with gzip; CPU per minute is everything that the process did meanwhile, CPU per scrape what 40 scrapes in a row add. ${SMALL} pods are real ones of containerd 1.6, ${LARGE} are synthetic cgroups behind a scripted runtime, which cAdvisor takes for plain cgroups.`,
-      'The thousand scrapes are over HTTPS, 100 ms apart; resident memory is as the kernel counts it, without forced collection (medians of the 200 scrapes around the 200th and of the 200 before the 1,000th).',
+      `The exporters run as processes at the same time on the same cgroups: \`keelson companion\` over HTTPS, and cAdvisor as a kubelet runs it (its metric set, 10 s housekeeping) over HTTP, both scraped every 10 s with gzip; CPU per minute is everything that the process did meanwhile, CPU per scrape what up to 40 scrapes in a row add. ${SMALL} pods are real ones of containerd 1.6, ${LARGE} are synthetic cgroups behind a scripted runtime, which cAdvisor takes for plain cgroups.`,
+      'The thousand scrapes are over HTTPS, 60 ms apart; resident memory is as the kernel counts it, without forced collection (medians of the 200 scrapes around the 200th and of the 200 before the 1,000th).',
       'kubelet + runtime: the same real pods, all three endpoints every 10 s, mean of two turns each; the runtime is containerd with all its shims.',
     ]
       .filter((s) => s !== '')
