@@ -1,6 +1,6 @@
 // The doctor on real nodes: nothing to say about a healthy one, the right thing about real troubles, and quickly.
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -37,9 +37,13 @@ describe('a node behind our CRI server', () => {
   let looks = new Map<string, number>()
 
   test('is looked at', async (ctx) => {
-    requires(ctx, { root: true, packages: needsOf('uml', true) })
+    requires(ctx, { root: true, packages: [...needsOf('uml', true), 'disk'] })
     const script = new URL('./inside/doctor-node.sh', import.meta.url).pathname
-    const run = startLabRun(['--timeout', '500', '--out', out, '--', 'bash', script, commandFile()])
+    const disk = join(out, 'disk.img')
+    writeFileSync(disk, '')
+    truncateSync(disk, 256 * 1024 * 1024)
+    const flags = ['--timeout', '500', '--out', out, '--disk', disk]
+    const run = startLabRun([...flags, '--', 'bash', script, commandFile()])
     const { code } = await run.ended
     assert.equal(code, 0, `${run.stdout()}\n${run.stderr()}`)
     console.log(run.stdout())
@@ -54,7 +58,7 @@ describe('a node behind our CRI server', () => {
   })
 
   test('healthy: no warning and no error; what this kernel lacks is information', (ctx) => {
-    requires(ctx, { root: true, packages: needsOf('uml', true) })
+    requires(ctx, { root: true, packages: [...needsOf('uml', true), 'disk'] })
     const answers = answersOf('healthy')
     console.log(
       answers.flatMap((a) => a.findings.map((f) => `${f.severity} ${a.name}: ${f.message}`)).join('\n'),
@@ -75,7 +79,7 @@ describe('a node behind our CRI server', () => {
     { name: 'chain', status: 4, finds: 'error protection-chain' },
   ])
     test(`${name}: ${finds}`, (ctx) => {
-      requires(ctx, { root: true, packages: needsOf('uml', true) })
+      requires(ctx, { root: true, packages: [...needsOf('uml', true), 'disk'] })
       expect(bad(answersOf(name))).toContain(finds)
       expect(looks.get(name)).toBe(status)
     })

@@ -1,6 +1,6 @@
 #!/bin/bash
 # doctor-node.sh MAIN: a healthy node behind our CRI server, looked at by the doctor; then the same node with real troubles.
-# Runs inside the UML bed. Each look leaves NAME.json, and a line "NAME STATUS MILLISECONDS" on standard output.
+# Runs inside the UML bed, with a disk. Each look leaves NAME.json, and a line "NAME STATUS MILLISECONDS" on standard output.
 main=$1
 mkdir -p /run/manifests
 pod() { # NAME ARGS RESOURCES
@@ -44,6 +44,11 @@ rises() { # of the events of throttling in the Burstable pods
   done
 }
 # A pod whose page cache does not fit below memory.high: it is held back and gets on.
+mkdir /run/disk
+mkfs.ext4 -q -F "$LAB_DISKS" && mount "$LAB_DISKS" /run/disk || exit 1
+dd if=/dev/zero of=/run/disk/file bs=1M count=96 2> /dev/null
+sync
+echo 3 > /proc/sys/vm/drop_caches # the pages are to be those of the pod
 cat > "$pods/reader.yaml" << 'MANIFEST'
 apiVersion: v1
 kind: Pod
@@ -54,10 +59,10 @@ spec:
     - name: main
       image: keelson.local/busybox:1
       imagePullPolicy: Never
-      args: [/bin/sh, -c, 'while :; do cat /host/containerd /host/linux.uml > /dev/null; done']
+      args: [/bin/sh, -c, 'while :; do cat /data/file > /dev/null; done']
       resources: { requests: { memory: 8Mi }, limits: { memory: 32Mi } }
-      volumeMounts: [{ name: host, mountPath: /host, readOnly: true }]
-  volumes: [{ name: host, hostPath: { path: /usr/bin } }]
+      volumeMounts: [{ name: data, mountPath: /data, readOnly: true }]
+  volumes: [{ name: data, hostPath: { path: /run/disk } }]
 MANIFEST
 rises
 look throttled
