@@ -20,7 +20,12 @@ const fillMs = 45_000
 const momentMs = 30_000
 
 /** `pod`: the one that is throttled. */
-export async function takeScreenshots(node: UpNode, browser: Browser, pod: string): Promise<string[]> {
+export async function takeScreenshots(
+  node: Pick<UpNode, 'url' | 'loginLink'>,
+  browser: Browser,
+  pod: string,
+  namespace = 'default',
+): Promise<string[]> {
   mkdirSync(screenshotDirectory, { recursive: true })
   const pages = await Promise.all(
     Object.entries(looks).map(async ([look, options]) => {
@@ -33,7 +38,7 @@ export async function takeScreenshots(node: UpNode, browser: Browser, pod: strin
   const files: string[] = []
   for (const [name, route] of [
     ['overview', 'overview'],
-    ['pod', `pod/default/${pod}`],
+    ['pod', `pod/${namespace}/${pod}`],
     ['tree', 'tree'],
   ])
     for (const { look, page } of pages) {

@@ -1,6 +1,6 @@
 // The memory of one cgroup as a bar: how much is used and of what kind, where protection ends and where throttling and the
 // limit begin.
-import type { LiveMemory, LivePod } from '../../core/live-model.js'
+import type { Amount, LiveMemory, LivePod } from '../../core/live-model.js'
 import { amountOf, bytesText, exactTitle } from '../format.js'
 import { memo } from '../memo.js'
 
@@ -31,9 +31,12 @@ const figures = (m: LiveMemory) =>
     ['max', m.max, 'max'],
   ] as const
 
+/** The files say `max`; next to a border named max that would be a riddle. */
+const borderText = (amount: Amount | null): string => (amount === 'max' ? 'none' : bytesText(amount))
+
 function sentence(m: LiveMemory): string {
   return figures(m)
-    .map(([name, value]) => `${name} ${bytesText(value)}`)
+    .map(([name, value]) => `${name} ${borderText(value)}`)
     .join(', ')
 }
 
@@ -75,7 +78,7 @@ function Bar({ memory: m, label, scale, container }: BarProps) {
             <div key={key} class={`figure ${key}`}>
               <dt>{name}</dt>
               <dd data-file={key} title={exactTitle(value)}>
-                {bytesText(value)}
+                {borderText(value)}
               </dd>
             </div>
           ))}

@@ -121,7 +121,7 @@ const Row = memo(({ row, exact, top }: RowProps) => (
     >
       {row.title}
     </th>
-    <td class="n" title={exactTitle(row.usage)}>
+    <td class="n" data-name="usage" title={exactTitle(row.usage)}>
       {bytesText(row.usage, exact)}
     </td>
     {row.files.map((v) => (
@@ -137,7 +137,12 @@ function nameOf(path: string): string {
 }
 
 const Value = ({ value: v, exact }: { readonly value: LiveValue; readonly exact: boolean }) => (
-  <td class={`n value ${isOtherThanIntended(v) ? 'other' : ''}`} data-file={v.file} title={v.reason ?? ''}>
+  <td
+    class={`n value ${isOtherThanIntended(v) ? 'other' : ''}`}
+    data-file={v.file}
+    data-name={v.file}
+    title={v.reason ?? ''}
+  >
     <span class="written" title={exactTitle(v.written)}>
       {bytesText(v.written, exact)}
     </span>
