@@ -223,6 +223,16 @@ describe('a runtime with stats', () => {
     assert.ok(answer.stats[0]?.cpu !== undefined, 'and the rest is filled')
   })
 
+  test('a runtime that hangs over its layers holds a caller no longer than the caller likes', async () => {
+    const { client } = await start({ ...given, ListContainerStats: { hang: true } })
+    const begun = performance.now()
+    const late = await client.runtime
+      .podSandboxStats({ podSandboxId: web.sandboxId }, { timeoutMs: 500 })
+      .catch((e: unknown) => e)
+    assert.ok(isKeelsonError(late) && late.code === 'runtime.deadline', String(late))
+    assert.ok(performance.now() - begun < 5_000)
+  })
+
   test('a failure of the runtime is its own', async () => {
     const { client } = await start({
       ...given,

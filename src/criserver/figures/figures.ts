@@ -116,7 +116,10 @@ export function createFigures(o: FiguresOptions): Figures {
       handlers.refresh(signal),
     ])
     const inventory = buildInventory(sandboxes, containers, nowNanos())
-    await layers.ensure(inventory.pods.flatMap((p) => p.containers.map((c) => c.id)))
+    await layers.ensure(
+      inventory.pods.flatMap((p) => p.containers.map((c) => c.id)),
+      signal,
+    )
     return createNodeView({
       sandboxes: new Map(sandboxes.map((s) => [s.id, s])),
       containers: new Map(containers.map((c) => [c.id, c])),

@@ -6,8 +6,8 @@ import { createFilesystemKeeper, type FilesystemKeeper } from '../../stats/files
 import { isUnimplemented, type RuntimeCalls } from '../../stats/runtime-calls.js'
 
 export interface Layers extends Pick<FilesystemKeeper, 'layer' | 'containerFs' | 'runtimeUsage'> {
-  /** Asks the runtime for what is not known of these containers, and waits for that. */
-  ensure(containerIds: readonly string[]): Promise<void>
+  /** Asks the runtime for what is not known of these containers, and waits for that; not for ever. */
+  ensure(containerIds: readonly string[], signal: AbortSignal): Promise<void>
   /** False: the runtime has no stats of containers, and so no layers. */
   readonly areGiven: boolean
   close(): void
@@ -22,6 +22,8 @@ export interface LayersOptions {
 
 /** Runtimes measure them at this pace themselves. */
 const freshNanos = 10_000_000_000n
+/** Figures without layers are better than none. */
+const longestWaitMs = 10_000
 
 export function createLayers({ calls, files, clock, onFailure }: LayersOptions): Layers {
   const life = new AbortController()
@@ -64,6 +66,13 @@ export function createLayers({ calls, files, clock, onFailure }: LayersOptions):
       })
     return underWay
   }
+  async function wait(work: Promise<void>, signal: AbortSignal): Promise<void> {
+    const done = new AbortController()
+    const bound = clock.sleep(longestWaitMs, AbortSignal.any([signal, done.signal])).catch(() => undefined)
+    await Promise.race([work, bound])
+    done.abort()
+    signal.throwIfAborted()
+  }
   return {
     layer: (id) => keeper.layer(id),
     containerFs: (id) => keeper.containerFs(id),
@@ -71,13 +80,13 @@ export function createLayers({ calls, files, clock, onFailure }: LayersOptions):
     get areGiven() {
       return areGiven
     },
-    async ensure(ids) {
+    async ensure(ids, signal) {
       const isStale = askedAt === undefined || clock.monotonicNanos() - askedAt > freshNanos
       const hasNew = askedAt === undefined || ids.some((id) => !asked.has(id))
       if (hasNew) {
         // One that is under way began before these were known.
-        if (underWay !== undefined) await underWay
-        if (ids.some((id) => !asked.has(id)) || askedAt === undefined) await refresh(ids)
+        if (underWay !== undefined) await wait(underWay, signal)
+        if (ids.some((id) => !asked.has(id)) || askedAt === undefined) await wait(refresh(ids), signal)
       } else if (isStale) refresh(ids).catch(() => undefined)
     },
     close: () => life.abort(),
