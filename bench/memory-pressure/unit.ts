@@ -101,7 +101,7 @@ async function measure(signal: AbortSignal): Promise<BenchReport> {
   return {
     file,
     title: 'Memory QoS under sustained pressure',
-    method: `A ${bed} machine with ${one?.capacityMiB ?? 0} MiB. Requests protect ${Math.max(...results.map((r) => r.protectedMiB))} MiB by memory.min; the workloads want about 1,700 MiB. db: Guaranteed, anonymous memory. web: Burstable, reads a file over and over. api: Burstable, anonymous. batch: Burstable, more than its memory.high. noise: BestEffort, comes last and wants 700 MiB. After the run: share of its memory that a workload still has, passes over it, throttle events, OOM kills${psi ? ', seconds stalled for memory' : ''}. Without swap a workload that is throttled at memory.high, or whose neighbour was killed, shows fewer passes, not an error.`,
+    method: `A ${bed} machine with ${one?.capacityMiB ?? 0} MiB. Requests protect ${Math.max(...results.map((r) => r.protectedMiB))} MiB by memory.min; the workloads want about 1,700 MiB. db: Guaranteed, anonymous memory. web: Burstable, reads a file over and over. api: Burstable, anonymous. batch: Burstable, more than its memory.high. noise: BestEffort, comes last and wants 700 MiB. Once hardly a page is free, the pressure lasts ${process.env['BENCH_SECONDS'] ?? '30'} s. After it: share of its memory that a workload still has, passes over it meanwhile, throttle events, OOM kills${psi ? ', seconds stalled for memory' : ''}. Without swap a workload that is throttled at memory.high, or whose neighbour was killed, shows fewer passes, not an error.`,
     columns: ['mode', 'workload', 'kept', 'passes', 'throttled', 'OOM kills', ...(psi ? ['stall s'] : [])],
     rows: rowsOf(results),
     targets: targetsOf(results),
