@@ -61,7 +61,7 @@ export const modes: readonly { readonly name: string; readonly settings: MemoryQ
 export interface WorkloadResult {
   readonly name: string
   readonly MiB: number
-  /** Anonymous memory or page cache at the end, of what the workload uses. */
+  /** Anonymous memory or page cache, of what the workload wants; the mean over the time under pressure. */
   readonly keptShare: number
   readonly passes: number
   readonly throttled: number
