@@ -36,10 +36,17 @@ runtime=$(sed -n 's/.*a private one, \(.*\)/\1/p' /run/up.out)
 look old-runtime --container-runtime-endpoint "$runtime"
 look no-runtime --container-runtime-endpoint unix:///run/nobody.sock
 pods=$TMPDIR/keelson-up-0/pods
-rises() { # of the events of throttling in the Burstable pods
-  local before=$(sed -n 's/^high //p' /sys/fs/cgroup/kubepods/burstable/memory.events)
-  for _ in $(seq 120); do
-    [ "$(sed -n 's/^high //p' /sys/fs/cgroup/kubepods/burstable/memory.events)" -gt $((before + 20)) ] && break
+burstable=/sys/fs/cgroup/kubepods/burstable
+roomy=$(echo $burstable/pod*)
+newcomer() { # the cgroup of the one Burstable pod that was not there at first
+  local p
+  for p in $burstable/pod*; do [ "$p" = "$roomy" ] || [ ! -d "$p" ] || echo "$p"; done
+}
+held() { # until the newcomer has met memory.high some times
+  local events
+  for _ in $(seq 180); do
+    events=$(sed -n 's/^high //p' "$(newcomer)/memory.events" 2> /dev/null)
+    [ "${events:-0}" -gt 20 ] && break
     sleep 0.5
   done
 }
@@ -64,15 +71,20 @@ spec:
       volumeMounts: [{ name: data, mountPath: /data, readOnly: true }]
   volumes: [{ name: data, hostPath: { path: /run/disk } }]
 MANIFEST
-rises
+held
 look throttled
 rm "$pods/reader.yaml"
+for _ in $(seq 120); do [ -z "$(newcomer)" ] && break; sleep 0.5; done
 # A pod whose memory does not fit, on a node without swap: it stands still.
-pod tight '["62", "50"]' '{ requests: { memory: 16Mi }, limits: { memory: 64Mi } }'
+pod tight '["200", "50"]' '{ requests: { memory: 16Mi }, limits: { memory: 128Mi } }'
 cp /run/manifests/tight.yaml "$pods/"
-sleep 5
-rises
-look stuck
+held
+# The kernel lets it sleep for up to two seconds at a time, and a look lasts less than one.
+for _ in 1 2 3 4 5 6; do
+  look stuck > /run/look
+  grep -q '^stuck 4 ' /run/look && break
+done
+cat /run/look
 # Somebody takes the protection away at the top, and the kubelet cannot put it back.
 kubelet=$(pgrep -f 'main.js kubelet' | head -1)
 kill -STOP "$kubelet"
