@@ -104,6 +104,30 @@ test('a file that breaks keeps the pods that it had; mended, it has what it says
   expect(names(await source.next())).toEqual([])
 })
 
+for (const { name, document } of [
+  { name: 'a kind with a typo', document: { ...pod('a'), kind: 'pod' } },
+  { name: 'a kind without pods', document: { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a' } } },
+  {
+    name: 'a workload',
+    document: {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'a' },
+      spec: { template: pod('a') },
+    },
+  },
+  { name: 'one of them in a list', document: { kind: 'List', items: [pod('b'), { kind: 'Service' }] } },
+])
+  test(`${name} is broken, and said to be no Pod`, async () => {
+    const source = watchSource()
+    await source.write('a.json', document)
+    const wanted = await source.next()
+    expect(names(wanted)).toEqual([])
+    expect([...wanted.broken]).toEqual([`${directory}/a.json`])
+    const [said] = source.log.lines.filter(({ level }) => level === 'error')
+    expect(String(said?.fields['error'])).toMatch(/a\.json:1: .*is not a Pod; only pods run here/)
+  })
+
 test('hidden files are skipped and named once', async () => {
   const source = watchSource()
   await source.write('.a.yaml', pod('a'))

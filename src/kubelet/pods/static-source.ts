@@ -128,14 +128,19 @@ function podsOf(file: string, bytes: Uint8Array, o: StaticSourceOptions): readon
   // An editor or a copy that is under way shows an empty file for a moment.
   if (documents.length === 0)
     throw fail('pod.invalid', `read ${file}: it is empty; remove it to end its pods`)
-  return documents.flatMap(({ content, line }) =>
-    findPods(content).pods.map(({ origin, pod }) => {
-      const given = (content as { readonly kind?: unknown } | null)?.kind
-      if (typeof given === 'string' && given !== 'Pod' && !given.endsWith('List'))
-        throw fail('pod.invalid', `read ${file}:${line}: ${origin} is not a Pod; only pods run here`)
+  return documents.flatMap(({ content, line }) => {
+    const notAPod = (what: string): never => {
+      throw fail('pod.invalid', `read ${file}:${line}: ${what} is not a Pod; only pods run here`)
+    }
+    const { pods, skipped } = findPods(content)
+    // A kind without pods is more likely a slip than a wish, and silence would hide it.
+    for (const what of skipped) notAPod(what)
+    const given = (content as { readonly kind?: unknown } | null)?.kind
+    return pods.map(({ origin, pod }) => {
+      if (typeof given === 'string' && given !== 'Pod' && !given.endsWith('List')) notAPod(origin)
       return { spec: toStaticPod(file, line, { apiVersion: 'v1', ...pod }, o), file }
-    }),
-  )
+    })
+  })
 }
 
 function toStaticPod(file: string, line: number, pod: unknown, o: StaticSourceOptions): PodSpec {
