@@ -30,7 +30,7 @@ export interface GroundOptions {
   readonly containerd: PrivateContainerdOptions
 }
 
-const SERVER_START_MS = 120_000 // node takes its time inside a bed
+const SERVER_START_MS = 300_000 // node takes its time inside a bed
 
 async function startImages(busybox: string): Promise<Registry> {
   const list = (await mustRun([busybox, '--list'])).split('\n')

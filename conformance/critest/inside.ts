@@ -29,6 +29,7 @@ export const checks = scenario({
         archives: [join(out, 'images.tar')],
         log: join(out, 'containerd.log'),
         guard: false,
+        startTimeoutMs: 240_000,
       },
     })
     // The bed is thrown away whole.

@@ -122,7 +122,7 @@ export function scenario(options: ScenarioOptions): readonly Check[] {
   return [
     {
       name: 'containerd, the registry and keelson cri are up',
-      timeoutMs: 240_000,
+      timeoutMs: 600_000,
       async run() {
         ground = await options.prepare()
         client = createCriClient(ground.direct, { timeoutMs: 120_000 })
