@@ -12,6 +12,7 @@ export const checks = scenario({
   critest: focus === 'none' ? undefined : { binary: join(out, 'bin/critest'), focus },
   crictl: join(out, 'bin/crictl'),
   out,
+  allMetrics: process.env.LAB_BED === 'qemu',
   tmp: '/run/tmp', // the bed's root is an overlay, on which none can lie
   critestTimeoutMs: Number(process.env.CRITEST_TIMEOUT_MS ?? 1_200_000),
   async prepare() {

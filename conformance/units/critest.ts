@@ -99,6 +99,7 @@ async function runOnHost(context: UnitContext): Promise<void> {
     crictl: context.peer('crictl'),
     out,
     tmp,
+    allMetrics: false,
     critestTimeoutMs: CRITEST_TIMEOUT_MS,
     async prepare() {
       const ground = await prepareGround({
