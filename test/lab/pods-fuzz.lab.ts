@@ -24,22 +24,29 @@ const knownReasons = new Set([
 ])
 
 /** What the pod has come to, in a word; undefined while it is on its way. */
-function restOf({ status }: PodJson): string | undefined {
+function restOf(pod: PodJson): string | undefined {
+  const { status } = pod
   if (status.phase !== 'Pending') return status.phase
   if (status.reason !== undefined) return status.reason
   const all = [...(status.initContainerStatuses ?? []), ...status.containerStatuses]
   const reasons = all.flatMap(({ state }) => state.waiting?.reason ?? [])
   return (
-    reasons.find((reason) => knownReasons.has(reason)) ?? (isInitForEver(status) ? 'Initializing' : undefined)
+    reasons.find((reason) => knownReasons.has(reason)) ?? (isInitForEver(pod) ? 'Initializing' : undefined)
   )
 }
 
 /** An init container that was a sidecar before it was mutated never ends. */
-const isInitForEver = ({ initContainerStatuses }: PodJson['status']): boolean =>
-  (initContainerStatuses ?? []).some(({ state }) => {
+function isInitForEver({ spec, status }: PodJson): boolean {
+  const inits = (spec['initContainers'] ?? []) as readonly {
+    readonly name: string
+    readonly restartPolicy?: string
+  }[]
+  const plain = new Set(inits.filter((c) => c.restartPolicy !== 'Always').map((c) => c.name))
+  return (status.initContainerStatuses ?? []).some(({ name, state }) => {
     const since = parseTime(state.running?.startedAt ?? '')
-    return since !== undefined && BigInt(Date.now()) * 1_000_000n - since > 5_000_000_000n
+    return plain.has(name) && since !== undefined && BigInt(Date.now()) * 1_000_000n - since > 5_000_000_000n
   })
+}
 
 async function runThrough(batch: readonly FuzzedManifest[], tally: Map<string, number>): Promise<void> {
   for (const { name, text } of batch) await node().write(`${name}.json`, text)
