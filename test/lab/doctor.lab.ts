@@ -60,9 +60,6 @@ describe('a node behind our CRI server', () => {
   test('healthy: no warning and no error; what this kernel lacks is information', (ctx) => {
     requires(ctx, { root: true, packages: [...needsOf('uml', true), 'disk'] })
     const answers = answersOf('healthy')
-    console.log(
-      answers.flatMap((a) => a.findings.map((f) => `${f.severity} ${a.name}: ${f.message}`)).join('\n'),
-    )
     expect(bad(answers), JSON.stringify(answers.flatMap((a) => a.findings))).toEqual([])
     expect(answers.find((a) => a.name === 'psi')?.severity).toBe('info')
     // Not left out: both looked at the pods of this node.
