@@ -40,7 +40,7 @@ export const known: readonly Known[] = [
     is: (d) =>
       d.kind === 'cadvisor-only' &&
       isNode(d) &&
-      /^container_(file_descriptors|sockets|ulimits_soft|threads|threads_max|oom_events_total|spec_memory_reservation_limit_bytes)$/.test(
+      /^container_(file_descriptors|sockets|ulimits_soft|threads|threads_max|oom_events_total|spec_memory_reservation_limit_bytes|spec_cpu_(period|shares)|memory_events_(high|max)_total)$/.test(
         d.name,
       ),
   },
