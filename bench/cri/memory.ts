@@ -58,20 +58,23 @@ export async function measureMemory(server: Server, signal: AbortSignal): Promis
   )
   const release = await stopReading(server.endpoint.replace('unix://', ''))
   let fetched = 0
-  await Promise.all(
-    Array.from({ length: callers }, async (_, i) => {
-      const { stdout } = await some(i).runtime.execSync(
-        { containerId: 'x', cmd: ['y'] },
-        { timeoutMs: 300_000, signal },
-      )
-      fetched += stdout.length
-    }),
-  )
-  clearInterval(watch)
-  stop.abort()
-  await streams
-  release()
-  for (const c of clients) c.close()
+  try {
+    await Promise.all(
+      Array.from({ length: callers }, async (_, i) => {
+        const { stdout } = await some(i).runtime.execSync(
+          { containerId: 'x', cmd: ['y'] },
+          { timeoutMs: 300_000, signal },
+        )
+        fetched += stdout.length
+      }),
+    )
+  } finally {
+    clearInterval(watch)
+    stop.abort()
+    await streams
+    release()
+    for (const c of clients) c.close()
+  }
   return { beforeMiB, peakMiB, fetchedMiB: fetched / 1024 / 1024 }
 }
 

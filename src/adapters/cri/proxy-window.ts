@@ -4,12 +4,12 @@ import type { ClientHttp2Session } from 'node:http2'
 
 const KiB = 1024
 
-/** Up to so many calls, so large a window: 32 MiB in all up to 256 calls. */
+/** Up to so many calls, so large a window: 32 MiB in all up to 512 calls. */
 const table: readonly (readonly [calls: number, window: number])[] = [
   [8, 4096 * KiB],
   [32, 1024 * KiB],
   [128, 256 * KiB],
-  [Number.POSITIVE_INFINITY, 128 * KiB],
+  [Number.POSITIVE_INFINITY, 64 * KiB],
 ]
 
 export const firstWindowBytes = 4096 * KiB

@@ -46,8 +46,13 @@ function open({ stream }: Stage, status: StatusSaid = { code: 'OK' }): void {
   stream.once('wantTrailers', () => stream.sendTrailers(statusHeaders(status)))
 }
 
+/** A large answer waits for its reader piece by piece: Node refuses new streams on a connection that holds too much. */
+const pieceBytes = 256 * 1024
+
 async function write({ stream, signal }: Stage, bytes: Uint8Array): Promise<void> {
-  if (!stream.destroyed && !stream.write(bytes)) await once(stream, 'drain', { signal })
+  for (let at = 0; at < bytes.length || at === 0; at += pieceBytes)
+    if (!stream.destroyed && !stream.write(bytes.subarray(at, at + pieceBytes)))
+      await once(stream, 'drain', { signal })
 }
 
 /** The bytes are handed to the socket first, so that the peer really sees a part of them. */
@@ -89,7 +94,10 @@ export async function play(stage: Stage, said: Said<unknown>): Promise<void> {
   }
   if (!('value' in said) && 'drop' in said && said.drop === 'before-headers') return stage.cut()
   open(stage)
-  if ('body' in said) return void stream.end(said.body)
+  if ('body' in said) {
+    await write(stage, said.body)
+    return void stream.end()
+  }
   const body = 'bytes' in said ? said.bytes : 'value' in said ? valueBytes(stage, said) : Buffer.alloc(64)
   const framed = frame(body)
   if ('drop' in said) return await writeThenCut(stage, framed.subarray(0, Math.ceil(framed.length / 2)))
