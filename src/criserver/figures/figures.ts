@@ -7,12 +7,12 @@ import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { StatsFiles } from '../../ports/stats-files.js'
 import { createCgroupLocator } from '../../stats/cgroup-locator.js'
-import { type CgroupSweep, createCgroupSource } from '../../stats/cgroup-source.js'
+import { type CgroupSource, type CgroupSweep, createCgroupSource } from '../../stats/cgroup-source.js'
 import type { CollectContext } from '../../stats/collectors/collector.js'
 import { createDevices } from '../../stats/collectors/device.js'
 import { createHugePageSizes } from '../../stats/collectors/hugetlb.js'
 import { createSpacedHistory } from '../../stats/cpu-history.js'
-import { buildInventory, type Inventory } from '../../stats/inventory.js'
+import { buildInventory, type Inventory, type PodInfo } from '../../stats/inventory.js'
 import { createRuntimeCalls } from '../../stats/runtime-calls.js'
 import { createHandlers } from '../../stats/runtime-handlers.js'
 import { createLayers } from './layers.js'
@@ -27,9 +27,11 @@ export interface FiguresOptions {
   readonly log: Log
 }
 
+export type Depth = 'stats' | 'everything'
+
 export interface Figures {
-  /** The node as it is now. Errors: those of the runtime's lists. */
-  look(signal: AbortSignal): Promise<NodeView>
+  /** The node as it is now. `stats`: no more than stats messages need. Errors: those of the runtime's lists. */
+  look(signal: AbortSignal, depth?: Depth): Promise<NodeView>
   /** `8:0` -> `/dev/sda`. */
   deviceName(numbers: string): string | undefined
   /** False: the runtime tells no writable layers. */
@@ -47,8 +49,32 @@ const restNanos = 600_000_000_000n
 const listTimeoutMs = 5_000
 const statsTimeoutMs = 30_000
 
+/** Files that only metrics are made from: devices, huge pages, descriptors and limits of processes. */
+const onlyForMetrics = /^(blkio\.|io\.stat$|hugetlb\.)/
+
+const forStats = (context: CollectContext): CollectContext => {
+  const { cgroups } = context
+  return {
+    ...context,
+    cgroups: {
+      version: cgroups.version,
+      controllers: (path) => cgroups.controllers(path),
+      read: (path, file) => (onlyForMetrics.test(file) ? undefined : cgroups.read(path, file)),
+    },
+    procfs: { openFiles: () => undefined, processLimits: () => undefined },
+    hugePageSizes: () => [],
+  }
+}
+
 const idsOf = ({ pods }: Inventory): string[] =>
   pods.flatMap((p) => [p.sandboxId, ...p.containers.map((c) => c.id)])
+
+interface Swept {
+  readonly sweep: CgroupSweep
+  readonly depth: Depth
+  readonly ids: ReadonlySet<string>
+  readonly at: bigint
+}
 
 export function createFigures(o: FiguresOptions): Figures {
   const { client, cgroups, procfs, clock, log } = o
@@ -71,45 +97,47 @@ export function createFigures(o: FiguresOptions): Figures {
     clock,
     onFailure: (what, error) => log.debug('figures of filesystems could not be had', { what, error }),
   })
-  const source = createCgroupSource({
-    context,
+  const common = {
     procfs,
     locator: createCgroupLocator({ cgroups, podRoots: ['/kubepods', '/kubepods.slice'] }),
     nowNanos,
-    isOpaque: (pod) => handlers.isOpaque(pod),
-    runtimeUsage: (id) => layers.runtimeUsage(id),
+    isOpaque: (pod: PodInfo) => handlers.isOpaque(pod),
+    runtimeUsage: (id: string) => layers.runtimeUsage(id),
     history: createSpacedHistory(sharedNanos),
-  })
+  }
+  const sources: Readonly<Record<Depth, CgroupSource>> = {
+    stats: createCgroupSource({ ...common, context: forStats(context) }),
+    everything: createCgroupSource({ ...common, context }),
+  }
 
-  let newest:
-    | { readonly sweep: CgroupSweep; readonly ids: ReadonlySet<string>; readonly at: bigint }
-    | undefined
+  let newest: Swept | undefined
   let turns: Promise<unknown> = Promise.resolve()
   let lastAsked: bigint | undefined
 
-  const serving = (ids: readonly string[]): CgroupSweep | undefined =>
+  const serving = (ids: readonly string[], depth: Depth): CgroupSweep | undefined =>
     newest !== undefined &&
+    (newest.depth === 'everything' || depth === 'stats') &&
     clock.monotonicNanos() - newest.at < sharedNanos &&
     ids.every((id) => newest?.ids.has(id))
       ? newest.sweep
       : undefined
 
   /** One after another: a sweep that served somebody else meanwhile is not made again. */
-  async function sweepOver(inventory: Inventory, signal: AbortSignal): Promise<CgroupSweep> {
+  async function sweepOver(inventory: Inventory, depth: Depth, signal: AbortSignal): Promise<CgroupSweep> {
     const ids = idsOf(inventory)
     const turn = turns.then(async () => {
-      const known = serving(ids)
+      const known = serving(ids, depth)
       if (known !== undefined) return known
       const at = clock.monotonicNanos()
-      const sweep = await source.sweep(inventory, signal)
-      newest = { sweep, ids: new Set(ids), at }
+      const sweep = await sources[depth].sweep(inventory, signal)
+      newest = { sweep, depth, ids: new Set(ids), at }
       return sweep
     })
     turns = turn.catch(() => undefined)
     return await turn
   }
 
-  async function look(signal: AbortSignal): Promise<NodeView> {
+  async function look(signal: AbortSignal, depth: Depth): Promise<NodeView> {
     const [sandboxes, containers] = await Promise.all([
       calls.sandboxes(signal),
       calls.containers(signal),
@@ -123,16 +151,16 @@ export function createFigures(o: FiguresOptions): Figures {
     return createNodeView({
       sandboxes: new Map(sandboxes.map((s) => [s.id, s])),
       containers: new Map(containers.map((c) => [c.id, c])),
-      sweep: await sweepOver(inventory, signal),
+      sweep: await sweepOver(inventory, depth, signal),
       layer: (id) => layers.layer(id),
       containerFs: (id) => layers.containerFs(id),
     })
   }
 
   return {
-    async look(signal) {
+    async look(signal, depth = 'everything') {
       lastAsked = clock.monotonicNanos()
-      return await look(signal)
+      return await look(signal, depth)
     },
     deviceName,
     get hasLayers() {
@@ -149,7 +177,7 @@ export function createFigures(o: FiguresOptions): Figures {
           await clock.sleep(periodMs, signal).catch(() => undefined)
           if (signal.aborted || lastAsked === undefined || clock.monotonicNanos() - lastAsked > restNanos)
             continue
-          await look(signal).catch((error: unknown) => log.debug('no look at the node', { error }))
+          await look(signal, 'stats').catch((error: unknown) => log.debug('no look at the node', { error }))
         }
       } finally {
         stop()

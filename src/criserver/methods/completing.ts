@@ -82,7 +82,7 @@ export async function runCompleting<Q, S>(
       path: call.path,
       request: await call.readMessage(),
       ask: () => call.ask(),
-      look: () => services.figures.look(call.signal),
+      look: () => services.figures.look(call.signal, 'stats'),
       signal: call.signal,
     },
     services,

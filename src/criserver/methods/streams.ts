@@ -51,7 +51,7 @@ const completing =
   (call, services) => {
     let view: Promise<NodeView> | undefined
     const look = (): Promise<NodeView> => {
-      view ??= services.figures.look(call.signal)
+      view ??= services.figures.look(call.signal, 'stats')
       return view
     }
     return async (request) => {
