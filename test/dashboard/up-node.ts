@@ -18,7 +18,7 @@ interface Work {
 
 const hog = (mib: number): readonly string[] => ['/bin/hog', String(mib), '10000']
 /** Faults its memory in anew every few seconds, and passes memory.high each time. */
-const greedy = ['/bin/sh', '-c', 'while :; do timeout 4 hog 31 1000; done']
+const greedy = ['/bin/sh', '-c', 'while :; do timeout 4 hog 37 1000; done']
 
 export const works: Readonly<Record<string, readonly Work[]>> = {
   web: [
@@ -26,7 +26,7 @@ export const works: Readonly<Record<string, readonly Work[]>> = {
     { container: 'proxy', command: hog(3), request: '4Mi', limit: '16Mi' },
   ],
   database: [{ container: 'main', command: hog(36), request: '48Mi', limit: '48Mi' }],
-  'import-job': [{ container: 'main', command: greedy, request: '8Mi', limit: '32Mi' }],
+  'import-job': [{ container: 'main', command: greedy, request: '8Mi', limit: '40Mi' }],
   search: [{ container: 'main', command: hog(28), request: '16Mi', limit: '32Mi' }],
   cache: [
     {
@@ -77,7 +77,7 @@ async function isReady(run: LabCommand): Promise<void> {
   void run.ended.then(() => {
     ended = true
   })
-  for (const until = Date.now() + 240_000; !/node ready/.test(run.stdout()); await sleep(200))
+  for (const until = Date.now() + 400_000; !/node ready/.test(run.stdout()); await sleep(200))
     if (ended || Date.now() > until) throw new Error(`no node:\n${run.stdout()}\n${run.stderr()}`)
 }
 

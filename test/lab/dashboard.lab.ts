@@ -44,7 +44,7 @@ describe('a node in the lab', () => {
   }
   /** As the container itself reads it: its cgroup is the root of what it sees. */
   const kernel = async (pod: string, container: string, file: string): Promise<string> =>
-    (await node.exec(await fullName(pod), container, ['cat', `/sys/fs/cgroup/${file}`])).trim()
+    (await node.exec(await fullName(pod), container, ['/bin/cat', `/sys/fs/cgroup/${file}`])).trim()
   const shown = (pod: string, container: string, key: string) =>
     watched.page.locator(`[data-pod^="default/${pod}"] [data-container="${container}"] [data-file="${key}"]`)
 
@@ -53,7 +53,9 @@ describe('a node in the lab', () => {
     for (const [pod, list] of Object.entries(works))
       for (const { container } of list) {
         const files = keys.map((key) => `/sys/fs/cgroup/memory.${key}`)
-        const values = (await node.exec(await fullName(pod), container, ['cat', ...files])).trim().split('\n')
+        const values = (await node.exec(await fullName(pod), container, ['/bin/cat', ...files]))
+          .trim()
+          .split('\n')
         const titles = await Promise.all(keys.map((key) => shown(pod, container, key).getAttribute('title')))
         expect(titles, `${pod} ${container}`).toEqual(
           values.map((value) => (value === 'max' ? 'no limit' : `${value} bytes`)),
@@ -99,7 +101,7 @@ describe('a node in the lab', () => {
 
   test('this kernel has no pressure, and the panel says so', async () => {
     await expect(
-      node.exec(await fullName('web'), 'server', ['cat', '/proc/pressure/memory']),
+      node.exec(await fullName('web'), 'server', ['/bin/cat', '/proc/pressure/memory']),
     ).rejects.toThrow()
     expect(await watched.page.locator('.chart .empty').innerText()).toMatch(/without PSI/)
   })
@@ -111,7 +113,7 @@ describe('a node in the lab', () => {
       return (await watched.page.locator(selector).allInnerTexts()).join(' | ')
     }
     expect(await show('driver', '.decision')).toMatch(/cgroupfs[\s\S]*The runtime itself says so/)
-    expect(await show('config', '[data-setting="featureGates.MemoryQoS"]')).toMatch(/true\s+\S+\.yaml:\d+/)
+    expect(await show('config', '[data-setting="featureGates.MemoryQoS"]')).toMatch(/true\s+\S+:\d+/)
     expect(await show('metrics', '[data-endpoint="/metrics/cadvisor"]')).toMatch(
       /the runtime \(CRI\)|cgroups/,
     )
