@@ -76,7 +76,7 @@ export async function logIn({ page }: Pick<WatchedPage, 'page'>, link: () => Pro
   for (let tries = 1; ; tries++)
     try {
       await page.goto(await link())
-      await page.waitForSelector('.cards', { timeout: 10_000 })
+      await page.waitForSelector('.cards', { timeout: 20_000 })
       return
     } catch (e) {
       // The page's own files may have been among what Chromium dropped.

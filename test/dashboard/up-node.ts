@@ -105,7 +105,14 @@ export async function startUpNode(): Promise<UpNode> {
   const access = join(run.dir, `keelson-up-${process.getuid?.() ?? 0}`, 'node')
   const token = readFileSync(join(access, 'keelson-token'), 'utf8').trim()
   const tell = async (method: string, path: string): Promise<string> => {
-    const told = await ask({ port, method, path, token, headers: { accept: 'application/json' } })
+    const told = await ask({
+      port,
+      method,
+      path,
+      token,
+      headers: { accept: 'application/json' },
+      timeoutMs: 60_000,
+    })
     if (told.status >= 300) throw new Error(`${method} ${path}: ${told.status} ${told.body}`)
     return told.body
   }

@@ -2,7 +2,6 @@
 // the containers.
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { humanBytes } from '../../src/core/human-bytes.js'
 import type { LiveSnapshot } from '../../src/core/live-model.js'
 import { needsOf } from '../../src/lab/packages.js'
 import { hasBrowser, logIn, openBrowser, openPage, type WatchedPage } from '../dashboard/browser.js'
@@ -10,6 +9,7 @@ import { takeScreenshots } from '../dashboard/screenshots.js'
 import { startUpNode, type UpNode, works } from '../dashboard/up-node.js'
 import { missingRequirement, requires } from '../support/requirements.js'
 
+const MiB = 1024 * 1024
 const needs = { root: true, commands: ['chromium'], packages: needsOf('uml', true) }
 const isPossible = missingRequirement(needs) === undefined && hasBrowser()
 let node: UpNode
@@ -66,18 +66,14 @@ describe('a node in the lab', () => {
     expect(await kernel('database', 'main', 'memory.min')).toBe(String(48 * 1024 * 1024))
   })
 
-  test('the working set is memory.current without inactive_file, at the same moment', async () => {
-    await expect
-      .poll(
-        async () => {
-          const current = BigInt(await kernel('database', 'main', 'memory.current'))
-          const stat = await kernel('database', 'main', 'memory.stat')
-          const inactive = BigInt(/^inactive_file (\d+)/m.exec(stat)?.[1] ?? 0)
-          return (await shown('database', 'main', 'ws').innerText()) === humanBytes(current - inactive)
-        },
-        { timeout: 30_000, interval: 1_000 },
-      )
-      .toBe(true)
+  test('the working set is memory.current without inactive_file, but for the command that reads them', async () => {
+    const current = BigInt(await kernel('database', 'main', 'memory.current'))
+    const stat = await kernel('database', 'main', 'memory.stat')
+    const inactive = BigInt(/^inactive_file (\d+)/m.exec(stat)?.[1] ?? 0)
+    const title = (await shown('database', 'main', 'ws').getAttribute('title')) ?? ''
+    const difference = BigInt(title.replace(' bytes', '')) - (current - inactive)
+    expect(Number(difference > 0n ? difference : -difference), title).toBeLessThan(MiB)
+    expect(current).toBeGreaterThan(BigInt(36 * MiB))
   })
 
   test('a pod that passes memory.high is shown as throttled while the kernel counts events', async () => {
@@ -126,6 +122,8 @@ describe('a node in the lab', () => {
 
   test('the pictures of the documentation, where `npm run screenshots` asks for them', async (ctx) => {
     if (process.env.KEELSON_SCREENSHOTS === undefined) ctx.skip('KEELSON_SCREENSHOTS is not set')
+    // It would be one watcher more.
+    await watched.page.goto('about:blank')
     const files = await takeScreenshots(node, browser, await fullName('import-job'))
     console.log(files.join('\n'))
     expect(files).toHaveLength(9)
