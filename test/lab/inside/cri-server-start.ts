@@ -1,5 +1,5 @@
 // A CRI server inside a scenario, in front of the scenario's containerd.
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCriClient } from '../../../src/adapters/cri/client.js'
@@ -47,6 +47,7 @@ export async function startScenarioServer(
     async close() {
       client.close()
       await running.close()
+      rmSync(dir, { recursive: true, force: true })
     },
   }
 }
