@@ -13,7 +13,7 @@ export const screenshotDirectory = join(import.meta.dirname, '../../docs/screens
 const desk: PageOptions = { width: 1200, height: 1100 }
 const phone: PageOptions = { width: 390, height: 844, scale: 2 }
 /** Long enough for a curve. */
-const fillMs = 45_000
+const fillMs = 25_000
 /** The moment in which a pod is throttled is the one to show. */
 const momentMs = 30_000
 
