@@ -6,7 +6,7 @@ import { type SelectableStage, selectableStages } from '../core/feature-gates.js
 import { defaultVersion, formatVersion } from '../core/kubernetes-version.js'
 import { reservationPolicies } from '../core/memory-qos-settings.js'
 import { fieldOf, group, type Infer, read, refuse } from './field.js'
-import { choice, factor, flag, mapOf, portOrOff, textList } from './field-kinds.js'
+import { choice, duration, factor, flag, mapOf, portOrOff, textList } from './field-kinds.js'
 import { describeJson } from './parse-yaml.js'
 
 export const keelsonApiVersion = 'keelson.dev/v1alpha1'
@@ -26,6 +26,8 @@ const versionText = fieldOf<string>('string', (value) => {
   if (typeof value === 'number') return read(/^1\.\d$/.test(String(value)) ? `${value}0` : String(value))
   return refuse(`must be a version, not ${describeJson(value)}`, 'write for example "1.36"')
 })
+
+const SECOND = 1_000_000_000n
 
 export const keelsonSchema = {
   kubernetesVersion: versionText('release whose rules apply, `1.36` or `v1.36.2`', {
@@ -53,6 +55,10 @@ export const keelsonSchema = {
     }),
   }),
   metrics: group('what `/metrics/cadvisor` of kubelet and companion shows; see docs/metrics.md', {
+    period: duration(SECOND, 600n * SECOND)('time from one sample of the figures to the next', {
+      zeroIsUnset: true,
+      default: '10s',
+    }),
     disable: textList('families to leave out', { default: [] }),
     enable: textList('families that are off otherwise: `container_tasks_state`', { default: [] }),
     rows: group('rows besides those of containers', {

@@ -231,6 +231,11 @@ describe('KeelsonConfiguration', () => {
     expect([fromFlags.version.minor, fromFlags.profile]).toEqual([30, 'kep'])
   })
 
+  test('the time between samples', () => {
+    const period = (body: string) => loadConfig({ keelson: keelson(body) }).config.keelson.metrics.period
+    expect([period(''), period('metrics: {period: 1m0s}\n')]).toEqual([10_000, 60_000])
+  })
+
   test('a version without quotes', () => {
     expect(loadConfig({ keelson: keelson('kubernetesVersion: 1.30\n') }).config.version.minor).toBe(30)
     expect(loadConfig({ keelson: keelson('kubernetesVersion: 1.36\n') }).config.version.minor).toBe(36)
@@ -242,6 +247,7 @@ describe('KeelsonConfiguration', () => {
     ['stages: {MemoryQoS: gamma}\n', 'config.invalid', /"gamma" is not a stage/],
     ['stages: {MemoryQos: beta}\n', 'config.invalid', /did you mean MemoryQoS\?.*keelson\/config\.yaml:3/],
     ['ports: {cri: -1}\n', 'config.invalid', /ports\.cri/],
+    ['metrics: {period: 500ms}\n', 'config.invalid', /metrics\.period.*outside 1s to 10m0s/],
   ] as const) {
     test(`refused: ${body.trim()}`, () => {
       const error = thrown(() => requireConfig({ keelson: keelson(body) }))

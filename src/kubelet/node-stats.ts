@@ -81,6 +81,7 @@ export async function createNodeStats(input: NodeStatsInput): Promise<Stats> {
     filesystemPeriodMs: period > 0 ? period : period < 0 ? DAY_MS : 60_000,
     rootDir: process['root-dir'] ?? defaultRootDir,
     podLogsDir: kubelet.podLogsDir,
+    periodMs: loaded.config.keelson.metrics.period,
     switches: loaded.config.keelson.metrics,
     ...(cgroups === undefined || driver === undefined
       ? {}

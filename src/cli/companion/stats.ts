@@ -39,6 +39,7 @@ export async function createCompanionStats(o: CompanionStatsOptions): Promise<St
     // The kubelet beside it has the runtime's figures; this is the other source, which it gives up.
     fromCri: false,
     machine: await readMachine({ procfs, statsFiles }),
+    periodMs: o.switches.period,
     switches: o.switches,
     ...podPaths(o.driver, o.cgroupRoot),
   })
