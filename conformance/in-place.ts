@@ -4,8 +4,6 @@ import { once } from 'node:events'
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import type { BedName } from '../src/lab/bed.js'
 import { cacheDirectory } from '../src/lab/cache.js'
 import { startPrivateContainerd } from '../src/lab/containerd/start.js'
@@ -15,6 +13,7 @@ import { startProgram } from '../src/lab/process.js'
 import { exitCodeOf, labRequest, runLab } from '../src/lab/run.js'
 import { type Check, type CheckResult, resultsFile } from '../test/support/check.js'
 import { missingRequirement } from '../test/support/requirements.js'
+import { bundleChecks } from './bundle-checks.js'
 import type { PeerName } from './peers/catalogue.js'
 import type { UnitContext } from './unit.js'
 
@@ -28,29 +27,6 @@ export interface InPlace {
 }
 
 const KEEP_OUTPUT = 8_000
-const support = fileURLToPath(new URL('../test/support/check.ts', import.meta.url))
-
-/** One module: inside a bed every file that node opens is dear. */
-async function bundle(inside: URL, target: string): Promise<void> {
-  await build({
-    stdin: {
-      contents: `import { runChecks } from ${JSON.stringify(support)}
-import { checks } from ${JSON.stringify(fileURLToPath(inside))}
-await runChecks(checks)`,
-      resolveDir: import.meta.dirname,
-      loader: 'ts',
-    },
-    outfile: target,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    logLevel: 'silent',
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
-  })
-}
 
 async function runThere(o: InPlace, out: string, say: (data: Buffer) => void): Promise<number> {
   const argv = [process.execPath, join(out, 'checks.mjs')]
@@ -87,7 +63,7 @@ export async function runInPlace(context: UnitContext, o: InPlace): Promise<void
   const out = join(context.directory, o.place)
   await mkdir(join(out, 'bin'), { recursive: true })
   for (const name of o.peers) await copyFile(context.peer(name), join(out, 'bin', name))
-  await bundle(o.inside, join(out, 'checks.mjs'))
+  await bundleChecks(o.inside, join(out, 'checks.mjs'))
   await writeFile(join(out, resultsFile), '')
   let output = ''
   const code = await runThere(o, out, (data) => {

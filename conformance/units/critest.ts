@@ -3,8 +3,6 @@
 import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import { cacheDirectory } from '../../src/lab/cache.js'
 import { ensureImages } from '../../src/lab/images/images.js'
 import { findCommand, needsOf } from '../../src/lab/packages.js'
@@ -12,6 +10,7 @@ import { exitCodeOf, labRequest, runLab } from '../../src/lab/run.js'
 import { type CheckResult, resultsFile } from '../../test/support/check.js'
 import { bundleCommand } from '../../test/support/command.js'
 import { missingRequirement } from '../../test/support/requirements.js'
+import { bundleChecks } from '../bundle-checks.js'
 import { cannotRunAt, leastPassed, type Place } from '../critest/cannot-run.js'
 import { compareRuns, formatRun } from '../critest/compare.js'
 import { prepareGround } from '../critest/ground.js'
@@ -120,26 +119,6 @@ async function runOnHost(context: UnitContext): Promise<void> {
   await judge(context, 'host', out)
 }
 
-/** One module: inside a bed every file that node opens is dear. */
-async function bundleChecks(target: string): Promise<void> {
-  const path = (relative: string) => JSON.stringify(fileURLToPath(new URL(relative, import.meta.url)))
-  const contents = `import { runChecks } from ${path('../../test/support/check.ts')}
-import { checks } from ${path('../critest/inside.ts')}
-await runChecks(checks)`
-  await build({
-    stdin: { contents, resolveDir: import.meta.dirname, loader: 'ts' },
-    outfile: target,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    logLevel: 'silent',
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
-  })
-}
-
 async function fillOut(context: UnitContext, out: string): Promise<void> {
   await mkdir(join(out, 'bin'), { recursive: true })
   await copyFile(ownCritest ?? context.peer('critest'), join(out, 'bin/critest'))
@@ -149,7 +128,7 @@ async function fillOut(context: UnitContext, out: string): Promise<void> {
   const bundle = await bundleCommand()
   await cp(join(bundle.main, '..'), join(out, 'keelson'), { recursive: true })
   await bundle.remove()
-  await bundleChecks(join(out, 'checks.mjs'))
+  await bundleChecks(new URL('../critest/inside.ts', import.meta.url), join(out, 'checks.mjs'))
   await writeFile(join(out, resultsFile), '')
 }
 

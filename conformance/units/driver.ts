@@ -3,8 +3,6 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import type { BedName } from '../../src/lab/bed.js'
 import { cacheDirectory } from '../../src/lab/cache.js'
 import { ensureImages } from '../../src/lab/images/images.js'
@@ -12,6 +10,7 @@ import { needsOf } from '../../src/lab/packages.js'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run.js'
 import { type CheckResult, resultsFile } from '../../test/support/check.js'
 import { missingRequirement } from '../../test/support/requirements.js'
+import { bundleChecks } from '../bundle-checks.js'
 import type { PeerName } from '../peers/catalogue.js'
 import type { Unit, UnitContext } from '../unit.js'
 
@@ -31,33 +30,13 @@ const peers: readonly PeerName[] = ['containerd', 'containerd-shim-runc-v2', 'ct
 const TIMEOUT_S = 600
 const KEEP_OUTPUT = 6_000
 
-/** One module: inside a bed every file that node opens is dear. */
-async function bundleChecks(target: string): Promise<void> {
-  const path = (relative: string) => JSON.stringify(fileURLToPath(new URL(relative, import.meta.url)))
-  const contents = `import { runChecks } from ${path('../../test/support/check.ts')}
-import { checks } from ${path('../driver/inside.ts')}
-await runChecks(checks)`
-  await build({
-    stdin: { contents, resolveDir: import.meta.dirname, loader: 'ts' },
-    outfile: target,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    logLevel: 'silent',
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
-  })
-}
-
 /** $LAB_OUT is the one directory that every bed shows at the same path: the peers go in through it. */
 async function fillOut(context: UnitContext, out: string): Promise<void> {
   await mkdir(join(out, 'bin'), { recursive: true })
   for (const name of peers) await copyFile(context.peer(name), join(out, 'bin', name))
   const images = await ensureImages(cacheDirectory(process.env), AbortSignal.timeout(120_000))
   await copyFile(images, join(out, 'images.tar'))
-  await bundleChecks(join(out, 'checks.mjs'))
+  await bundleChecks(new URL('../driver/inside.ts', import.meta.url), join(out, 'checks.mjs'))
 }
 
 async function runSituation(context: UnitContext, situation: Situation): Promise<void> {
