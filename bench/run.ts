@@ -65,7 +65,7 @@ let failed = 0
 for (const unit of chosen) {
   try {
     const report = await unit.run(stop.signal)
-    const page = formatReport(report, commandFor(unit.name))
+    const page = formatReport(report, report.command ?? commandFor(unit.name))
     console.log(page)
     mkdirSync(values.results, { recursive: true })
     writeFileSync(join(values.results, `${report.file}.md`), page)

@@ -13,6 +13,8 @@ export interface BenchReport {
   readonly title: string
   /** What was measured and how, in a few sentences. */
   readonly method: string
+  /** Where it takes more than the name to get the page again. */
+  readonly command?: string
   readonly columns: readonly string[]
   readonly rows: readonly (readonly string[])[]
   readonly targets: readonly BenchTarget[]

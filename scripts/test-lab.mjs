@@ -1,5 +1,6 @@
 // `npm run test:lab [-- PART...]`: the scenarios in the beds and on the host. A part is a piece of a file's name;
-// `--list` names them, `--slice ci` takes the fixed ones that continuous integration has time for.
+// `--list` names them, `--slice ci` takes the fixed ones that continuous integration has time for, `-t PATTERN` only tests
+// whose name has it.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -29,7 +30,15 @@ if (at >= 0 && slice === undefined) {
   console.error(`test:lab: no slice ${args[at + 1] ?? ''}; there is: ${Object.keys(slices).join(', ')}`)
   process.exit(2)
 }
-const rest = at < 0 ? args : args.toSpliced(at, 2)
+const others = at < 0 ? args : args.toSpliced(at, 2)
+// Its value is a word like a part's name: taken out first.
+const filterAt = others.indexOf('-t')
+const filter = filterAt < 0 ? [] : others.slice(filterAt, filterAt + 2)
+if (filter.length === 1) {
+  console.error('test:lab: -t needs a pattern')
+  process.exit(2)
+}
+const rest = filterAt < 0 ? others : others.toSpliced(filterAt, 2)
 const parts = rest.filter((a) => !a.startsWith('-'))
 const chosen = files.filter((f) =>
   slice !== undefined
@@ -47,6 +56,7 @@ const { status } = spawnSync(
     'run',
     '--project',
     'lab',
+    ...filter,
     ...rest.filter((a) => a.startsWith('-')),
     ...chosen.map((f) => join('test/lab', f)),
   ],

@@ -9,13 +9,15 @@ import { createClock } from '../../src/adapters/clock/clock.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { bytes } from '../../src/core/bytes.js'
 import { parseCount } from '../../src/core/kernel-text/digits.js'
-import { parseFlatKeyed } from '../../src/core/kernel-text/flat-keyed.js'
-import { parsePressure } from '../../src/core/kernel-text/pressure.js'
 import { planMemoryQos, type TargetsInput } from '../../src/core/memory-qos-targets.js'
+import { oomScoreAdj } from '../../src/core/oom-score-adj.js'
+import { outcomeValue } from '../../src/core/outcome.js'
+import { qosClassOf } from '../../src/core/qos-class.js'
 import { Container, ContainerState } from '../../src/cri-api/api.js'
 import { hogProgram } from '../../src/lab/images/programs.js'
 import { MemoryQosEngine } from '../../src/memory-qos/engine.js'
-import { modes, type RunResult, type Workload, type WorkloadResult, workloads } from './scene.js'
+import { nodeMeter, WorkloadMeter } from './meter.js'
+import { modes, type RunResult, type Workload, workloads } from './scene.js'
 
 const MiB = 1024 * 1024
 const seconds = Number(process.env['BENCH_SECONDS'] ?? '25')
@@ -104,6 +106,13 @@ interface Running {
   passes: number
 }
 
+/** As a kubelet sets it: whom the kernel kills first is not left to size alone. */
+function scoreOf({ pod }: Workload): bigint {
+  const [container] = pod.containers
+  if (container === undefined) throw new Error('a pod without containers')
+  return outcomeValue(oomScoreAdj(pod, qosClassOf(pod), container, bytes(capacity))) ?? 0n
+}
+
 function start(w: Workload, path: string): Running {
   // The shell moves itself first, so that every page of the workload is charged to its cgroup.
   const file = `${disk}/${w.name}.bin`
@@ -112,8 +121,10 @@ function start(w: Workload, path: string): Running {
       ? // A killed workload comes back, as a kubelet would see to.
         `while :; do ${hog} ${w.MiB} 200; sleep 1; done`
       : `while :; do cat ${file} > /dev/null; echo pass; sleep 2; done`
-  const script = `sleep ${w.delayS}; echo $$ > /sys/fs/cgroup${path}/cgroup.procs; ${work}`
-  const child = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const place = `echo $$ > /sys/fs/cgroup${path}/cgroup.procs; echo ${scoreOf(w)} > /proc/self/oom_score_adj`
+  const child = spawn('/bin/sh', ['-c', `sleep ${w.delayS}; ${place}; ${work}`], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   const running: Running = { child, passes: 0 }
   child.stdout?.on('data', (data: Buffer) => {
     running.passes += data.toString().split('\n').length - 1
@@ -122,36 +133,8 @@ function start(w: Workload, path: string): Running {
 }
 
 const read = (path: string, file: string): Uint8Array => tree.read(path, file) ?? new Uint8Array()
-
-function keptOf(w: Workload, path: string): number {
-  const stat = parseFlatKeyed(read(path, 'memory.stat'))
-  return Number(stat.get(w.kind === 'anon' ? 'anon' : 'file') ?? 0n) / (w.MiB * MiB)
-}
-
-function resultOf(
-  w: Workload,
-  path: string,
-  passes: number,
-  kept: number,
-  stallBefore: bigint | undefined,
-): WorkloadResult {
-  const events = parseFlatKeyed(read(path, 'memory.events'))
-  const stall = stallOf(path)
-  return {
-    name: w.name,
-    MiB: w.MiB,
-    keptShare: Math.min(1, kept),
-    passes,
-    throttled: Number(events.get('high') ?? 0n),
-    oomKills: Number(events.get('oom_kill') ?? 0n),
-    stallS: stall === undefined ? null : Number(stall - (stallBefore ?? 0n)) / 1e6,
-  }
-}
-
-function stallOf(path: string): bigint | undefined {
-  const text = tree.read(path, 'memory.pressure')
-  return text === undefined ? undefined : parsePressure(text)?.some.totalMicros
-}
+const kubepodsMiB = (file: string): number =>
+  Math.round(Number(parseCount(read('/bench/kubepods', file)) ?? 0n) / MiB)
 
 async function clear(input: TargetsInput): Promise<void> {
   for (const w of workloads) {
@@ -175,37 +158,39 @@ async function pressure(): Promise<void> {
   for (const end = Date.now() + 90_000; free() > full && Date.now() < end; ) await sleep(250)
 }
 
+const lookMs = 500
+
 async function measure(mode: (typeof modes)[number], swap: boolean): Promise<RunResult> {
   const input = inputOf(mode.settings)
   await prepare(input)
-  const paths = new Map(workloads.map((w) => [w.name, pathOf(input, w)]))
-  const at = (w: Workload): string => paths.get(w.name) ?? ''
-  const stalls = new Map(workloads.map((w) => [w.name, stallOf(at(w))]))
-  const running = new Map(workloads.map((w) => [w.name, start(w, at(w))]))
-  const passesOf = (w: Workload): number => running.get(w.name)?.passes ?? 0
+  const begun = workloads.map((w) => {
+    const path = pathOf(input, w)
+    return { w, path, running: start(w, path) }
+  })
   await pressure()
-  const before = new Map(workloads.map((w) => [w.name, passesOf(w)]))
+  const machine = nodeMeter()
+  const meters = begun.map(({ w, path, running }) => new WorkloadMeter(tree, w, path, () => running.passes))
   // Often, and the mean: one look may fall between losing pages and reading them again.
-  const looks = seconds * 2
-  const kept = new Map(workloads.map((w) => [w.name, 0]))
-  for (let i = 0; i < looks; i++) {
-    await sleep(500)
-    for (const w of workloads) kept.set(w.name, (kept.get(w.name) ?? 0) + keptOf(w, at(w)) / looks)
+  let latestMs = 0
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; ) {
+    const before = Date.now()
+    await sleep(lookMs)
+    latestMs = Math.max(latestMs, Date.now() - before - lookMs)
+    for (const meter of [machine, ...meters]) meter.look()
   }
-  const results = workloads.map((w) =>
-    resultOf(w, at(w), passesOf(w) - (before.get(w.name) ?? 0), kept.get(w.name) ?? 0, stalls.get(w.name)),
-  )
-  const min = tree.read('/bench/kubepods', 'memory.min')
-  const protectedMiB = Math.round(Number(min === undefined ? 0n : (parseCount(min) ?? 0n)) / MiB)
-  for (const { child } of running.values()) child.kill('SIGKILL')
-  await clear(input)
-  return {
+  const result: RunResult = {
     mode: mode.name,
     swap,
-    protectedMiB,
+    minMiB: kubepodsMiB('memory.min'),
+    lowMiB: kubepodsMiB('memory.low'),
     capacityMiB: Math.round(Number(capacity) / MiB),
-    workloads: results,
+    latestMs,
+    ...machine.result(),
+    workloads: meters.map((meter) => meter.result()),
   }
+  for (const { running } of begun) running.child.kill('SIGKILL')
+  await clear(input)
+  return result
 }
 
 const [data, swapDevice] = (process.env['LAB_DISKS'] ?? '').split(/\s+/)

@@ -1,20 +1,26 @@
-// The kept shares as an SVG of grouped bars: one group a workload, one bar a mode, above without swap and below with it.
-import type { RunResult } from './scene.js'
+// Grouped bars as SVG: one group a workload, one bar a mode, above without swap and below with it.
+import type { RunResult, WorkloadResult } from './scene.js'
 
 const colours = ['#8a8f98', '#d08b2c', '#2f6fb2', '#3d9a5f'] as const
 const width = 760
-const panel = 190
+const panel = 200
 const left = 60
 const bottom = 28
 
+/** What a bar is as high as: a share between 0 and 1, or nothing where the kernel cannot tell. */
+export interface PlotOf {
+  readonly title: string
+  readonly share: (workload: WorkloadResult) => number
+}
+
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-function drawPanel(results: readonly RunResult[], top: number, title: string): string {
+function drawPanel(results: readonly RunResult[], top: number, title: string, of: PlotOf): string {
   const names = results[0]?.workloads.map((w) => w.name) ?? []
   const group = (width - left - 20) / Math.max(1, names.length)
   const bar = (group - 24) / Math.max(1, results.length)
-  const height = panel - bottom - 34
-  const base = top + 34 + height
+  const height = panel - bottom - 44
+  const base = top + 44 + height
   const parts: string[] = [`<text x="${left}" y="${top + 18}" font-weight="600">${escaped(title)}</text>`]
   for (const share of [0, 0.5, 1]) {
     const y = base - share * height
@@ -28,13 +34,14 @@ function drawPanel(results: readonly RunResult[], top: number, title: string): s
     for (const [j, result] of results.entries()) {
       const workload = result.workloads[i]
       if (workload === undefined) continue
-      const h = Math.max(1, workload.keptShare * height)
+      const h = Math.max(1, Math.min(1, of.share(workload)) * height)
       parts.push(
         `<rect x="${(x + j * bar).toFixed(1)}" y="${(base - h).toFixed(1)}" width="${(bar - 3).toFixed(1)}" height="${h.toFixed(1)}" fill="${colours[j] ?? '#000'}"/>`,
       )
+      // The number of OOM kills, in red, where there were any.
       if (workload.oomKills > 0)
         parts.push(
-          `<text x="${(x + j * bar + bar / 2 - 2).toFixed(1)}" y="${(base - h - 4).toFixed(1)}" text-anchor="middle" fill="#b3261e">killed</text>`,
+          `<text x="${(x + j * bar + (bar - 3) / 2).toFixed(1)}" y="${(base - h - 4).toFixed(1)}" text-anchor="middle" font-size="11" fill="#b3261e">${workload.oomKills}</text>`,
         )
     }
     parts.push(
@@ -44,27 +51,30 @@ function drawPanel(results: readonly RunResult[], top: number, title: string): s
   return parts.join('\n')
 }
 
-export function plot(results: readonly RunResult[]): string {
+export function plot(results: readonly RunResult[], of: PlotOf): string {
   const modes = [...new Set(results.map((r) => r.mode))]
   const legend = modes
     .map(
       (mode, i) =>
-        `<rect x="${left + i * 165}" y="8" width="12" height="12" fill="${colours[i] ?? '#000'}"/><text x="${left + 18 + i * 165}" y="19">${escaped(mode)}</text>`,
+        `<rect x="${left + i * 150}" y="8" width="12" height="12" fill="${colours[i] ?? '#000'}"/><text x="${left + 18 + i * 150}" y="19">${escaped(mode)}</text>`,
     )
     .join('\n')
-  const height = 30 + 2 * panel
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#24292f" role="img" aria-label="Share of each workload's memory that is still there under pressure">
+  const height = 34 + 2 * panel
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#24292f" role="img" aria-label="${escaped(of.title)}">
 <rect width="${width}" height="${height}" fill="#ffffff"/>
 ${legend}
+<text x="${left + modes.length * 150}" y="19" fill="#b3261e">n OOM kills</text>
 ${drawPanel(
   results.filter((r) => !r.swap),
   28,
-  'memory kept under pressure, without swap',
+  `${of.title}, without swap`,
+  of,
 )}
 ${drawPanel(
   results.filter((r) => r.swap),
   28 + panel,
   'with swap',
+  of,
 )}
 </svg>
 `

@@ -58,22 +58,36 @@ export const modes: readonly { readonly name: string; readonly settings: MemoryQ
   { name: 'TieredReservation', settings: { ...on, policy: 'TieredReservation' } },
 ]
 
+/** Pressure stall information of a cgroup or of the machine, over the time measured. */
+export interface Stall {
+  /** Seconds in which some task waited for memory, and in which every task that could run did. */
+  readonly someS: number
+  readonly fullS: number
+  /** Mean of `some avg10`, in percent. */
+  readonly avg10: number
+}
+
 export interface WorkloadResult {
   readonly name: string
-  readonly MiB: number
-  /** Anonymous memory or page cache, of what the workload wants; the mean over the time under pressure. */
+  /** Anonymous memory or page cache, of what the workload wants; the mean over the time measured. */
   readonly keptShare: number
   readonly passes: number
   readonly throttled: number
+  /** Since the workload began, so the way to full memory counts too. */
   readonly oomKills: number
-  /** Seconds in which some task of it waited for memory; null without PSI. */
-  readonly stallS: number | null
+  /** Undefined: the kernel has no PSI. */
+  readonly stall?: Stall
 }
 
 export interface RunResult {
   readonly mode: string
   readonly swap: boolean
-  readonly protectedMiB: number
+  /** memory.min and memory.low of kubepods. */
+  readonly minMiB: number
+  readonly lowMiB: number
   readonly capacityMiB: number
+  /** The longest that a timer of the measuring process, which nothing protects, came late. */
+  readonly latestMs: number
+  readonly stall?: Stall
   readonly workloads: readonly WorkloadResult[]
 }

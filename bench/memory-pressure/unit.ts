@@ -7,10 +7,9 @@ import { join, resolve } from 'node:path'
 import { bedNames } from '../../src/lab/bed.js'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run.js'
 import { bundleForBed } from '../bundle-for-bed.js'
-import { formatReport } from '../report.js'
 import type { BenchReport, BenchTarget, BenchUnit } from '../unit.js'
-import { plot } from './plot.js'
-import type { RunResult } from './scene.js'
+import { writePage } from './page.js'
+import type { RunResult, Stall } from './scene.js'
 
 const memoryMiB = 1024
 const diskMiB = [700, 1536]
@@ -50,18 +49,34 @@ async function runInBed(bed: (typeof bedNames)[number], signal: AbortSignal): Pr
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`
 
+const stallCells = (stall: Stall | undefined): string[] =>
+  stall === undefined ? [] : [stall.someS.toFixed(1), stall.fullS.toFixed(1), stall.avg10.toFixed(0)]
+
 function rowsOf(results: readonly RunResult[]): string[][] {
-  return results.flatMap((r) =>
-    r.workloads.map((w) => [
-      `${r.mode}${r.swap ? ', swap' : ''}`,
-      w.name,
-      percent(w.keptShare),
-      String(w.passes),
-      String(w.throttled),
-      String(w.oomKills),
-      ...(w.stallS === null ? [] : [w.stallS.toFixed(1)]),
-    ]),
-  )
+  return results.flatMap((r) => {
+    const mode = `${r.mode}${r.swap ? ', swap' : ''}`
+    const kills = r.workloads.reduce((sum, w) => sum + w.oomKills, 0)
+    return [
+      ...r.workloads.map((w) => [
+        mode,
+        w.name,
+        percent(w.keptShare),
+        String(w.passes),
+        String(w.throttled),
+        String(w.oomKills),
+        ...stallCells(w.stall),
+      ]),
+      [
+        mode,
+        `node, ${(r.latestMs / 1000).toFixed(1)} s late`,
+        '',
+        '',
+        '',
+        String(kills),
+        ...stallCells(r.stall),
+      ],
+    ]
+  })
 }
 
 const keptOf = (results: readonly RunResult[], mode: string, swap: boolean, name: string): number =>
@@ -91,31 +106,44 @@ function targetsOf(results: readonly RunResult[]): readonly BenchTarget[] {
   ]
 }
 
+const most = (values: readonly number[]): number => Math.max(...values)
+
+function methodOf(bed: string, results: readonly RunResult[], psi: boolean): string {
+  const min = most(results.map((r) => r.minMiB))
+  const low = most(results.map((r) => r.lowMiB))
+  return [
+    `A ${bed} machine with ${results[0]?.capacityMiB ?? 0} MiB and more demand than that: about 1,700 MiB. HardReservation protects ${min} MiB of it with memory.min, TieredReservation ${low} MiB with memory.low and the rest with memory.min.`,
+    'db: Guaranteed, 180 MiB of anonymous memory. web: Burstable, reads a file of 280 MiB over and over. api: Burstable, 160 MiB anonymous, no limit. batch: Burstable, wants 380 MiB and has its memory.high at 370. noise: BestEffort, comes last and wants 700 MiB.',
+    `The values are written by the engine of keelson; oom_score_adj is what a kubelet sets; a killed workload is started again. Once hardly a page is free, ${secondsOf()} s are measured: the share of its memory that a workload has (mean; page cache of web, anonymous memory of the others), its passes over it, its throttle events${psi ? '; seconds in which some and in which all of its tasks waited for memory, and the mean of PSI some avg10 in percent' : ''}. OOM kills count from the start. The line of the node has all kills and by how much a timer of an unprotected process came late at most${psi ? ', and the PSI of the machine' : ''}.`,
+  ].join('\n\n')
+}
+
+const secondsOf = (): string => process.env['BENCH_SECONDS'] ?? '25'
+
 async function measure(signal: AbortSignal): Promise<BenchReport> {
   const bed = bedNames.find((name) => name === (process.env['BENCH_BED'] ?? 'uml')) ?? 'uml'
   const results = await runInBed(bed, signal)
-  const file = bed === 'uml' ? 'memory-pressure' : `memory-pressure-${bed}`
-  const [one] = results
-  const psi = results.some((r) => r.workloads.some((w) => w.stallS !== null))
+  const psi = results.some((r) => r.stall !== undefined)
+  const command = 'npm run bench -- memory-pressure'
   const report: BenchReport = {
-    file,
-    title: 'Memory QoS under sustained pressure',
-    method: `A ${bed} machine with ${one?.capacityMiB ?? 0} MiB. Requests protect ${Math.max(...results.map((r) => r.protectedMiB))} MiB by memory.min; the workloads want about 1,700 MiB. db: Guaranteed, anonymous memory. web: Burstable, reads a file over and over. api: Burstable, anonymous. batch: Burstable, more than its memory.high. noise: BestEffort, comes last and wants 700 MiB. Once hardly a page is free, the pressure lasts ${process.env['BENCH_SECONDS'] ?? '25'} s. In that time: share of its memory that a workload has (mean), passes over it, throttle events, OOM kills${psi ? ', seconds stalled for memory' : ''}. A killed workload is started again.`,
-    columns: ['mode', 'workload', 'kept', 'passes', 'throttled', 'OOM kills', ...(psi ? ['stall s'] : [])],
+    file: bed === 'uml' ? 'memory-pressure' : `memory-pressure-${bed}`,
+    title: `Memory QoS under sustained pressure, ${bed} bed`,
+    method: methodOf(bed, results, psi),
+    command: bed === 'uml' ? command : `BENCH_BED=${bed} ${command}`,
+    columns: [
+      'mode',
+      'workload',
+      'kept',
+      'passes',
+      'throttled',
+      'OOM kills',
+      ...(psi ? ['some s', 'full s', 'avg10 %'] : []),
+    ],
     rows: rowsOf(results),
     targets: targetsOf(results),
   }
-  if (bed === 'uml') writePage(report, results)
+  writePage(report, results)
   return report
-}
-
-/** The page of the KEP's benchmark: plot and table, with the command that makes both. */
-function writePage(report: BenchReport, results: readonly RunResult[]): void {
-  const docs = (name: string): string => resolve(import.meta.dirname, '../../docs', name)
-  writeFileSync(docs('memory-pressure.svg'), plot(results))
-  const [title = '', ...rest] = formatReport(report, 'npm run bench -- memory-pressure').split('\n')
-  const picture = '![share of memory kept under pressure](memory-pressure.svg)'
-  writeFileSync(docs('memory-pressure.md'), [title, '', picture, ...rest].join('\n'))
 }
 
 export const memoryPressure: BenchUnit = {
