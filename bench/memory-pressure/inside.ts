@@ -9,6 +9,7 @@ import { createClock } from '../../src/adapters/clock/clock.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { bytes } from '../../src/core/bytes.js'
 import { parseCount } from '../../src/core/kernel-text/digits.js'
+import { parseFlatKeyed } from '../../src/core/kernel-text/flat-keyed.js'
 import { planMemoryQos, type TargetsInput } from '../../src/core/memory-qos-targets.js'
 import { oomScoreAdj } from '../../src/core/oom-score-adj.js'
 import { outcomeValue } from '../../src/core/outcome.js'
@@ -17,7 +18,7 @@ import { Container, ContainerState } from '../../src/cri-api/api.js'
 import { hogProgram } from '../../src/lab/images/programs.js'
 import { MemoryQosEngine } from '../../src/memory-qos/engine.js'
 import { nodeMeter, WorkloadMeter } from './meter.js'
-import { modes, type RunResult, type Workload, workloads } from './scene.js'
+import { intruder, modes, type RunResult, type Workload, workloads } from './scene.js'
 
 const MiB = 1024 * 1024
 const seconds = Number(process.env['BENCH_SECONDS'] ?? '25')
@@ -35,7 +36,7 @@ const inputOf = (settings: TargetsInput['memoryQos']): TargetsInput => ({
   pods: workloads.map((w) => w.pod),
   memoryQos: settings,
   driver: 'cgroupfs',
-  cgroupRoot: '/bench',
+  cgroupRoot: '/',
   cgroupsPerQOS: true,
   enforceNodeAllocatable: ['pods'],
   reserved: {
@@ -120,7 +121,7 @@ function start(w: Workload, path: string): Running {
     w.kind === 'anon'
       ? // A killed workload comes back, as a kubelet would see to.
         `while :; do ${hog} ${w.MiB} 200; sleep 1; done`
-      : `while :; do cat ${file} > /dev/null; echo pass; sleep 2; done`
+      : `while :; do cat ${file} > /dev/null; echo pass; sleep 1; done`
   const place = `echo $$ > /sys/fs/cgroup${path}/cgroup.procs; echo ${scoreOf(w)} > /proc/self/oom_score_adj`
   const child = spawn('/bin/sh', ['-c', `sleep ${w.delayS}; ${place}; ${work}`], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -134,7 +135,7 @@ function start(w: Workload, path: string): Running {
 
 const read = (path: string, file: string): Uint8Array => tree.read(path, file) ?? new Uint8Array()
 const kubepodsMiB = (file: string): number =>
-  Math.round(Number(parseCount(read('/bench/kubepods', file)) ?? 0n) / MiB)
+  Math.round(Number(parseCount(read('/kubepods', file)) ?? 0n) / MiB)
 
 async function clear(input: TargetsInput): Promise<void> {
   for (const w of workloads) {
@@ -146,16 +147,18 @@ async function clear(input: TargetsInput): Promise<void> {
     if (!busy) break
     await sleep(100)
   }
-  await tree.remove('/bench', { timeoutMs: 20_000 })
+  await tree.remove('/kubepods', { timeoutMs: 20_000 })
   run('sync')
   writeFileSync('/proc/sys/vm/drop_caches', '3')
 }
 
-/** Until hardly a page is free: how long that takes is the machine's business, and only what follows is measured. */
-async function pressure(): Promise<void> {
-  const free = (): bigint => procfs.memInfo().get('MemFree') ?? 0n
-  const full = capacity / 14n
-  for (const end = Date.now() + 90_000; free() > full && Date.now() < end; ) await sleep(250)
+/**
+ * Until the pressure is there to stay: the last one to come has been killed for the first time, or has once had all that it
+ * wants. How long that takes is the machine's business; only what follows is measured.
+ */
+async function pressure(path: string, passes: () => number): Promise<void> {
+  const killed = (): boolean => (parseFlatKeyed(read(path, 'memory.events')).get('oom_kill') ?? 0n) > 0n
+  for (const end = Date.now() + 120_000; !killed() && passes() === 0 && Date.now() < end; ) await sleep(250)
 }
 
 const lookMs = 500
@@ -167,7 +170,8 @@ async function measure(mode: (typeof modes)[number], swap: boolean): Promise<Run
     const path = pathOf(input, w)
     return { w, path, running: start(w, path) }
   })
-  await pressure()
+  const last = begun.find(({ w }) => w.name === intruder)
+  if (last !== undefined) await pressure(last.path, () => last.running.passes)
   const machine = nodeMeter()
   const meters = begun.map(({ w, path, running }) => new WorkloadMeter(tree, w, path, () => running.passes))
   // Often, and the mean: one look may fall between losing pages and reading them again.

@@ -9,6 +9,7 @@ export const findingIds = [
   'protection-near-capacity',
   'protection-over-capacity',
   'min-near-max',
+  'kubepods-below-unprotected-parent',
   'reserved-below-unprotected-parent',
   'reserved-cgroup-missing',
   'high-below-usage',
@@ -101,8 +102,8 @@ export function minNearMax(i: MinNearMaxInput): Finding | undefined {
   }
 }
 
-export const unprotectedParent = (path: string, parent: string): Finding => ({
-  id: 'reserved-below-unprotected-parent',
+export const unprotectedParent = (level: 'kubepods' | 'reserved', path: string, parent: string): Finding => ({
+  id: `${level}-below-unprotected-parent`,
   subject: path,
   message: `${parent} has less memory.min than ${path} below it, so the kernel protects only as much as ${parent} has`,
   remedy: `set memory.min of ${parent} (systemd: MemoryMin=) to at least the same`,

@@ -1,4 +1,4 @@
-// Findings that need the tree besides the plan: sums against the capacity, parents of reserved cgroups, a protection that
+// Findings that need the tree besides the plan: sums against the capacity, parents of kubepods and reserved cgroups, a protection that
 // leaves the page cache no room.
 import { parentPath } from '../core/cgroup-path.js'
 import { parseCount } from '../core/kernel-text/digits.js'
@@ -16,6 +16,9 @@ import type { PassReport } from './engine.js'
 import type { Observation } from './observe.js'
 
 const cacheOf = createFlatKeyedParser(['file'])
+
+const unlimited = 2n ** 63n
+const amountOf = (text: string): bigint => (text === 'max' ? unlimited : BigInt(text))
 
 export class NodeCheck {
   private caches = new Map<CgroupPath, bigint>()
@@ -35,7 +38,7 @@ export class NodeCheck {
         memoryCapacity: input.node.memoryCapacity,
       }),
       ...this.missing(input, report),
-      ...report.observed.filter((o) => o.target.level === 'reserved').flatMap((o) => this.parents(o)),
+      ...report.observed.flatMap((o) => this.parents(o)),
       ...this.tight(report.observed),
     ]
   }
@@ -49,13 +52,15 @@ export class NodeCheck {
       .map((t) => reservedMissing(t.path, t.title))
   }
 
-  private parents({ path, files }: Observation): readonly Finding[] {
-    const own = BigInt(files['memory.min'] ?? '0')
+  /** kubepods below a cgroupRoot, reserved cgroups anywhere: above them nobody but the administrator sets values. */
+  private parents({ path, files, target: { level } }: Observation): readonly Finding[] {
+    if (level !== 'kubepods' && level !== 'reserved') return []
+    const own = amountOf(files['memory.min'] ?? '0')
     if (own === 0n) return []
     for (let at = parentPath(path); at !== undefined && at !== '/'; at = parentPath(at)) {
       const bytes = this.cgroups.read(at, 'memory.min')
-      const has = bytes === undefined ? 0n : (parseCount(bytes) ?? 2n ** 63n)
-      if (has < own) return [unprotectedParent(path, at)]
+      const has = bytes === undefined ? 0n : (parseCount(bytes) ?? unlimited)
+      if (has < own) return [unprotectedParent(level, path, at)]
     }
     return []
   }

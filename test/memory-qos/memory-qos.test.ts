@@ -248,6 +248,15 @@ describe('findings', () => {
     expect(await ids(bed)).not.toContain('reserved-below-unprotected-parent')
   })
 
+  test('kubepods below a cgroupRoot without protection: nothing in it is protected', async () => {
+    const bed = await startBed(hard)
+    bed.input = { ...bed.input, cgroupRoot: '/slurm' }
+    await bed.run(db)
+    expect(await ids(bed)).toContain('kubepods-below-unprotected-parent')
+    bed.cgroups.kernel.write('/slurm', 'memory.min', 'max')
+    expect(await ids(bed)).not.toContain('kubepods-below-unprotected-parent')
+  })
+
   test('memory.min close to memory.max with a page cache that grows', async () => {
     const bed = await startBed(hard)
     await bed.run(db)
