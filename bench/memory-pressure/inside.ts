@@ -115,17 +115,15 @@ function scoreOf({ pod }: Workload): bigint {
 }
 
 function start(w: Workload, path: string): Running {
-  // The shell moves itself first, so that every page of the workload is charged to its cgroup.
-  const file = `${disk}/${w.name}.bin`
-  const work =
-    w.kind === 'anon'
-      ? // A killed workload comes back, as a kubelet would see to.
-        `while :; do ${hog} ${w.MiB} 200; sleep 1; done`
-      : `while :; do cat ${file} > /dev/null; echo pass; sleep 1; done`
-  const place = `echo $$ > /sys/fs/cgroup${path}/cgroup.procs; echo ${scoreOf(w)} > /proc/self/oom_score_adj`
-  const child = spawn('/bin/sh', ['-c', `sleep ${w.delayS}; ${place}; ${work}`], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  // The shell moves itself first, so that every page of the workload is charged to its cgroup. It is never killed for
+  // memory, because it stands for the kubelet that starts a killed workload again; its child takes the pod's score.
+  const once =
+    w.kind === 'anon' ? `exec ${hog} ${w.MiB} 200` : `cat ${disk}/${w.name}.bin > /dev/null && echo pass`
+  const script = `sleep ${w.delayS}
+echo $$ > /sys/fs/cgroup${path}/cgroup.procs
+echo -1000 > /proc/self/oom_score_adj
+while :; do (echo ${scoreOf(w)} > /proc/self/oom_score_adj; ${once}); sleep 1; done`
+  const child = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
   const running: Running = { child, passes: 0 }
   child.stdout?.on('data', (data: Buffer) => {
     running.passes += data.toString().split('\n').length - 1
@@ -162,6 +160,7 @@ async function pressure(path: string, passes: () => number): Promise<void> {
 }
 
 const lookMs = 500
+const hearMs = 100
 
 async function measure(mode: (typeof modes)[number], swap: boolean): Promise<RunResult> {
   const input = inputOf(mode.settings)
@@ -172,7 +171,10 @@ async function measure(mode: (typeof modes)[number], swap: boolean): Promise<Run
   })
   const last = begun.find(({ w }) => w.name === intruder)
   if (last !== undefined) await pressure(last.path, () => last.running.passes)
+  // What was said in a moment without memory is heard first.
+  await sleep(hearMs)
   const machine = nodeMeter()
+  const startedAt = Date.now()
   const meters = begun.map(({ w, path, running }) => new WorkloadMeter(tree, w, path, () => running.passes))
   // Often, and the mean: one look may fall between losing pages and reading them again.
   let latestMs = 0
@@ -182,12 +184,14 @@ async function measure(mode: (typeof modes)[number], swap: boolean): Promise<Run
     latestMs = Math.max(latestMs, Date.now() - before - lookMs)
     for (const meter of [machine, ...meters]) meter.look()
   }
+  await sleep(hearMs)
   const result: RunResult = {
     mode: mode.name,
     swap,
     minMiB: kubepodsMiB('memory.min'),
     lowMiB: kubepodsMiB('memory.low'),
     capacityMiB: Math.round(Number(capacity) / MiB),
+    seconds: (Date.now() - startedAt) / 1000,
     latestMs,
     ...machine.result(),
     workloads: meters.map((meter) => meter.result()),

@@ -3,18 +3,30 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { formatReport } from '../report.js'
 import type { BenchReport } from '../unit.js'
-import { type PlotOf, plot } from './plot.js'
-import type { RunResult } from './scene.js'
+import { type Bar, type PlotOf, plot } from './plot.js'
+import type { RunResult, Stall } from './scene.js'
 
 const docs = (name: string): string => resolve(import.meta.dirname, '../../docs', name)
 const resultsOf = (file: string): string => resolve(import.meta.dirname, '../results', `${file}.md`)
 /** In this order on the page. */
 const files = ['memory-pressure', 'memory-pressure-qemu']
 
-const kept: PlotOf = { title: 'memory kept under pressure', share: (w) => w.keptShare }
+const kept: PlotOf = {
+  title: 'memory kept under pressure',
+  groups: (r) => new Map(r.workloads.map((w) => [w.name, { share: w.keptShare, oomKills: w.oomKills }])),
+}
 const stalled: PlotOf = {
-  title: 'time in which some task waited for memory (PSI some avg10)',
-  share: (w) => (w.stall?.avg10 ?? 0) / 100,
+  title: 'time in which some task waited for memory (PSI)',
+  groups: (r) => {
+    const bar = (stall: Stall | undefined, oomKills: number): Bar => ({
+      share: (stall?.someS ?? 0) / r.seconds,
+      oomKills,
+    })
+    return new Map([
+      ...r.workloads.map((w): [string, Bar] => [w.name, bar(w.stall, w.oomKills)]),
+      ['node', bar(r.stall, 0)],
+    ])
+  },
 }
 
 const heading = `# The benchmark that KEP-2570 asks for before Beta

@@ -91,6 +91,8 @@ export interface RunResult {
   readonly minMiB: number
   readonly lowMiB: number
   readonly capacityMiB: number
+  /** How long it was measured: a machine in need comes late. */
+  readonly seconds: number
   /** The longest that a timer of the measuring process, which nothing protects, came late. */
   readonly latestMs: number
   readonly stall?: Stall

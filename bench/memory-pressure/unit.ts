@@ -60,14 +60,14 @@ function rowsOf(results: readonly RunResult[]): string[][] {
         mode,
         w.name,
         percent(w.keptShare),
-        String(w.passes),
+        ((w.passes * 60) / r.seconds).toFixed(0),
         String(w.throttled),
         String(w.oomKills),
         ...stallCells(w.stall),
       ]),
       [
         mode,
-        `node, ${(r.latestMs / 1000).toFixed(1)} s late`,
+        `node: ${(r.latestMs / 1000).toFixed(1)} s late`,
         '',
         '',
         '',
@@ -125,7 +125,7 @@ function methodOf(bed: string, results: readonly RunResult[], psi: boolean): str
   return [
     `A ${bed} machine with ${capacity} MiB and more demand than that: about 1,020 MiB, and what the system itself uses. HardReservation protects ${min} MiB (${percent(min / capacity)}) with memory.min; TieredReservation ${low} MiB of that with memory.low only.`,
     '* db: Guaranteed, 100 MiB of anonymous memory, touched five times a second.\n* web: Burstable, reads a file of 170 MiB, rests for a second, and again.\n* api: Burstable without a limit, 95 MiB anonymous.\n* batch: Burstable with a request of 60 MiB, wants 235 MiB; its memory.high is 222.\n* noise: BestEffort, comes last and wants 420 MiB.',
-    `The values are written by the engine of keelson, which finds the processes in cgroups of a kubelet's shape; oom_score_adj is what a kubelet sets; a killed workload is started again; with swap, everybody may swap. Once noise has been killed for the first time or has had all it wants, ${secondsOf()} s are measured: the share of its memory that a workload has (mean; page cache of web, resident anonymous memory of the others), its passes over it, its throttle events${psi ? '; seconds in which some and in which all of its tasks waited for memory, and the mean of PSI some avg10 in percent' : ''}. OOM kills count from the start. The line of the node has all kills and by how much a timer of an unprotected process came late at most${psi ? ', and the PSI of the machine' : ''}.`,
+    `The values are written by the engine of keelson, which finds the processes in cgroups of a kubelet's shape; oom_score_adj is what a kubelet sets; a killed workload is started again; with swap, everybody may swap. Once noise has been killed for the first time or has had all it wants, ${secondsOf()} s are measured (up to ${most(results.map((r) => r.seconds)).toFixed(0)} where the machine came late): the share of its memory that a workload has (mean; page cache of web, resident anonymous memory of the others), its passes over it a minute, its throttle events${psi ? '; seconds in which some and in which all of its tasks waited for memory, and the mean of PSI some avg10 in percent' : ''}. OOM kills count from the start. The line of the node has all kills and by how much a timer of an unprotected process came late at most${psi ? ', and the PSI of the machine' : ''}.`,
   ].join('\n\n')
 }
 
@@ -145,7 +145,7 @@ async function measure(signal: AbortSignal): Promise<BenchReport> {
       'mode',
       'workload',
       'kept',
-      'passes',
+      'passes/min',
       'throttled',
       'OOM kills',
       ...(psi ? ['some s', 'full s', 'avg10 %'] : []),
