@@ -1,4 +1,4 @@
-// How the kubelet notices: a relist each second, or container events with a relist every five minutes, and the health
+// How the kubelet notices: a relist each second, or container events with a relist each minute, and the health
 // check and metrics that tell when neither works.
 import { afterEach, expect, test } from 'vitest'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
@@ -48,17 +48,17 @@ test('a runtime without events is listed each second, and an end is noticed by t
   expect(restarts(node)).toBe(1)
 })
 
-test('a runtime with events is listed every five minutes, and an end is noticed at once', async () => {
+test('a runtime with events is listed once a minute, and an end is noticed at once', async () => {
   const node = await start({ events: true })
   await withPod(node)
   await node.pass(3)
   const before = await relists(node)
   await node.pass(290)
-  expect((await relists(node)) - before).toBeLessThanOrEqual(1)
+  expect((await relists(node)) - before).toBeLessThanOrEqual(5)
+  expect((await relists(node)) - before).toBeGreaterThanOrEqual(4)
   crash(node)
   await node.until('the restart, while the clock stands', () => restarts(node) === 1)
-  await node.pass(310)
-  expect((await relists(node)) - before).toBeGreaterThanOrEqual(1)
+  await node.pass(70)
   expect(await node.health('pleg')).toBeUndefined()
 })
 
@@ -91,6 +91,21 @@ test('nothing to do is nothing but the lists', async () => {
     'UpdateContainerResources',
   ] as const)
     expect(asked.has(method), method).toBe(false)
+})
+
+test('a pod at rest is asked for by itself once in ten minutes: the lists have told that it is as it was', async () => {
+  const node = await start()
+  await withPod(node)
+  await node.pass(70)
+  node.bed.runtime.clearCalls()
+  await node.pass(8 * 60)
+  const statuses = () => node.bed.runtime.calls.filter(({ method }) => method === 'ContainerStatus').length
+  expect(statuses()).toBe(0)
+  await node.pass(3 * 60)
+  expect(statuses()).toBe(1)
+  crash(node)
+  await node.pass(2)
+  expect(restarts(node)).toBe(1)
 })
 
 test('lists that fail for three minutes make /healthz/pleg say so; the first good one mends it', async () => {

@@ -3,6 +3,7 @@
 import { asKeelsonError } from '../../core/errors.js'
 import { nothingObserved, type ObservedPod } from '../../core/pod-observed.js'
 import { type Container, ContainerState, type PodSandbox, PodSandboxState } from '../../cri-api/api.js'
+import type { Clock } from '../../ports/clock.js'
 import type { CallOptions, RuntimeService, RuntimeStates } from '../../ports/runtime.js'
 import { labels } from './names.js'
 import { observePod, type SeenContainer, type SeenSandbox } from './observe.js'
@@ -13,6 +14,7 @@ export interface RuntimeViewOptions {
     'listPodSandbox' | 'listContainers' | 'podSandboxStatus' | 'containerStatus'
   >
   readonly states: RuntimeStates
+  readonly clock: Pick<Clock, 'monotonicNanos'>
   readonly timeoutMs: number
   /** The termination message of a container that ended; empty: none. */
   readonly readMessage: (container: Container, failed: boolean, logPath: string) => Promise<string>
@@ -31,10 +33,18 @@ export class RuntimeView {
   private annotationsOf = new Map<string, Readonly<Record<string, string>>>()
   /** Of the whole node at the last look at everything; undefined: look at everything. */
   private seen: ReadonlyMap<string, number> | undefined
+  private seenNanos: bigint | undefined
 
   constructor(private readonly options: RuntimeViewOptions) {}
 
   get(uid: string): ObservedPod | undefined {
+    return this.pods.get(uid)
+  }
+
+  /** The pod as the last look at the whole node left it; undefined when that look is older, or found nothing. */
+  recent(uid: string, maxAgeNanos: bigint): ObservedPod | undefined {
+    const { seenNanos } = this
+    if (seenNanos === undefined || this.options.clock.monotonicNanos() - seenNanos > maxAgeNanos) return undefined
     return this.pods.get(uid)
   }
 
@@ -53,7 +63,11 @@ export class RuntimeView {
 
   /** The whole node; returns the pods whose lists have changed, those that have gone included. */
   async relist(signal: AbortSignal): Promise<readonly string[]> {
-    if (this.seen !== undefined && isSame(this.seen, await this.states(signal))) return []
+    const began = this.options.clock.monotonicNanos()
+    if (this.seen !== undefined && isSame(this.seen, await this.states(signal))) {
+      this.seenNanos = began
+      return []
+    }
     const all = await this.list({}, signal)
     const byUid = group(all)
     const changed: string[] = []
@@ -70,6 +84,7 @@ export class RuntimeView {
         changed.push(uid)
       }
     this.seen = new Map([...all.sandboxes, ...all.containers].map(({ id, state }) => [id, state]))
+    this.seenNanos = began
     return changed
   }
 

@@ -109,6 +109,7 @@ function createContext(i: PodsInput): PodContext {
     view: new RuntimeView({
       runtime: i.runtime.runtime,
       states: i.runtime.states,
+      clock,
       timeoutMs,
       readMessage: (container, failed, logPath) =>
         readTerminationMessage(container, failed, logPath, paths, host),

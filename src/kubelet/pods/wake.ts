@@ -12,10 +12,13 @@ export class Wake {
     this.asleep?.abort()
   }
 
-  async sleep(untilNanos: bigint, signal: AbortSignal): Promise<void> {
+  /** True: woken by a poke. */
+  async sleep(untilNanos: bigint, signal: AbortSignal): Promise<boolean> {
     const ms = Number((untilNanos - this.clock.nowNanos()) / 1_000_000n) + 1
     if (!this.poked && !signal.aborted && ms > 0) await this.sleepFor(ms, signal)
+    const { poked } = this
     this.poked = false
+    return poked
   }
 
   /** A signal that lives as long as the process must not remember every sleep, so each takes its listener away. */

@@ -28,6 +28,11 @@ const awayNanos = 1_000_000_000n
 const retryNanos = (failures: number): bigint =>
   failures > 4 ? 10_000_000_000n : awayNanos << BigInt(failures - 1)
 
+/** Older than any relist that still works, with events or without. */
+const recentNanos = 90_000_000_000n
+/** Ids and states do not tell that somebody else gave a container other resources: now and then all is asked anew. */
+const fullLookEvery = 10
+
 export class PodWorker {
   private spec: PodSpec | undefined
   private manifest = ''
@@ -49,6 +54,8 @@ export class PodWorker {
   private pullSignal: AbortSignal | undefined
   private lastProblem = ''
   private failures = 0
+  /** Turns in a row that found nothing to do and waited for nothing. */
+  private restful = 0
   forgotten = false
 
   constructor(
@@ -123,7 +130,8 @@ export class PodWorker {
       const began = this.c.clock.monotonicNanos()
       const next = await this.turn(signal)
       this.hooks.onTurn(Number(this.c.clock.monotonicNanos() - began) / 1e9, next === 'again')
-      if (next !== 'again' && !this.forgotten) await this.wake.sleep(next, signal)
+      if (next === 'again' || this.forgotten) continue
+      if (await this.wake.sleep(next, signal)) this.restful = 0
     }
   }
 
@@ -131,7 +139,7 @@ export class PodWorker {
   private async turn(signal: AbortSignal): Promise<bigint | 'again'> {
     const { clock } = this.c
     try {
-      this.observed = this.named(await this.c.view.refresh(this.uid, signal))
+      this.observed = this.named(await this.look(signal))
       if (this.ending === undefined && !this.hooks.mayStart()) return clock.nowNanos() + this.syncNanos
       const turn = this.decide()
       this.waiting = turn.waiting
@@ -139,13 +147,22 @@ export class PodWorker {
       for (const action of turn.actions) await this.carryOut(action, signal)
       this.lastProblem = ''
       this.failures = 0
+      this.restful = turn.actions.length > 0 || turn.wakeAtNanos !== undefined ? 0 : this.restful + 1
       if (turn.actions.length > 0) return 'again'
       const latest = clock.nowNanos() + this.syncNanos
       return turn.wakeAtNanos === undefined || turn.wakeAtNanos > latest ? latest : turn.wakeAtNanos
     } catch (e) {
+      this.restful = 0
       if (signal.aborted) return 0n
       return this.failed(e)
     }
+  }
+
+  /** A pod at rest is not asked for when a look at the whole node has just shown that nothing of it changed. */
+  private async look(signal: AbortSignal): Promise<ObservedPod> {
+    const { view } = this.c
+    const recent = this.restful % fullLookEvery === 0 ? undefined : view.recent(this.uid, recentNanos)
+    return recent ?? (await view.refresh(this.uid, signal))
   }
 
   private decide(): PodTurn {
