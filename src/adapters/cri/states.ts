@@ -20,6 +20,17 @@ const tagOf = (field: number, wireType: number): number => (field << 3) | wireTy
 const entryTag = tagOf(1, lengthDelimited)
 const idTag = tagOf(1, lengthDelimited)
 
+/** The library's own way over a field makes a view of it, a thousand of them for each list. */
+function pass(reader: BinaryReader, wireType: number): void {
+  if (wireType !== lengthDelimited) {
+    reader.skip(wireType)
+    return
+  }
+  const length = reader.uint32()
+  if (length > reader.len - reader.pos) throw new RangeError('a field is longer than its message')
+  reader.pos += length
+}
+
 const decoder = (stateField: number): { decode(input: BinaryReader | Uint8Array): States } => {
   const stateTag = tagOf(stateField, varint)
   const readEntry = (reader: BinaryReader, into: Map<string, number>): void => {
@@ -30,7 +41,7 @@ const decoder = (stateField: number): { decode(input: BinaryReader | Uint8Array)
       const tag = reader.uint32()
       if (tag === idTag) id = reader.string()
       else if (tag === stateTag) state = reader.int32()
-      else reader.skip(tag & 7)
+      else pass(reader, tag & 7)
     }
     into.set(id, state)
   }
@@ -43,7 +54,7 @@ const decoder = (stateField: number): { decode(input: BinaryReader | Uint8Array)
         const tag = reader.uint32()
         if (tag === entryTag) readEntry(reader, states)
         else if (tag === 0) break
-        else reader.skip(tag & 7)
+        else pass(reader, tag & 7)
       }
       return states
     },

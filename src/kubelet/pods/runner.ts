@@ -67,8 +67,11 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
 
   const addWorker = (uid: string): PodWorker => {
     const worker: PodWorker = new PodWorker(uid, c, BigInt(o.syncMs) * 1_000_000n, {
-      mayStart: () =>
-        ![...workers.values()].some((w) => w !== worker && w.name === worker.name && w.isEnding),
+      mayStart: () => {
+        for (const other of workers.values())
+          if (other.isEnding && other !== worker && other.name === worker.name) return false
+        return true
+      },
       onForgotten: () => {
         workers.delete(uid)
         log.info('a pod has gone', { pod: worker.name, uid })

@@ -44,7 +44,8 @@ export class RuntimeView {
   /** The pod as the last look at the whole node left it; undefined when that look is older, or found nothing. */
   recent(uid: string, maxAgeNanos: bigint): ObservedPod | undefined {
     const { seenNanos } = this
-    if (seenNanos === undefined || this.options.clock.monotonicNanos() - seenNanos > maxAgeNanos) return undefined
+    if (seenNanos === undefined || this.options.clock.monotonicNanos() - seenNanos > maxAgeNanos)
+      return undefined
     return this.pods.get(uid)
   }
 
@@ -100,11 +101,10 @@ export class RuntimeView {
     return pod
   }
 
-  private async states(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+  private states(signal: AbortSignal): Promise<readonly ReadonlyMap<string, number>[]> {
     const options: CallOptions = { timeoutMs: this.options.timeoutMs, signal }
     const { states } = this.options
-    const [sandboxes, containers] = await Promise.all([states.sandboxes(options), states.containers(options)])
-    return new Map<string, number>([...sandboxes, ...containers])
+    return Promise.all([states.sandboxes(options), states.containers(options)])
   }
 
   private async list(labelSelector: Record<string, string>, signal: AbortSignal): Promise<Listed> {
@@ -175,10 +175,13 @@ export class RuntimeView {
   }
 }
 
-const isSame = (a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean => {
-  if (a.size !== b.size) return false
-  for (const [id, state] of b) if (a.get(id) !== state) return false
-  return true
+function isSame(known: ReadonlyMap<string, number>, now: readonly ReadonlyMap<string, number>[]): boolean {
+  let size = 0
+  for (const states of now) {
+    for (const [id, state] of states) if (known.get(id) !== state) return false
+    size += states.size
+  }
+  return known.size === size
 }
 
 /** Removed between the list and the question is not an error. */
