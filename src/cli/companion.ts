@@ -13,6 +13,7 @@ import {
 import { openMachine, startCompanion } from './companion/wire.js'
 import type { Io } from './io.js'
 import { flagSettings } from './live.js'
+import { keepHeapSmall } from './small-heap.js'
 
 const description = `Memory QoS on a node whose pods another kubelet runs: memory.min, memory.low and memory.high of containers, pods,
 QoS cgroups, kubepods and reserved cgroups, without the feature gate. What is found is on disk before anything is
@@ -59,6 +60,7 @@ async function untilSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promis
 }
 
 async function run(options: CompanionCommandOptions, io: Io, flags: readonly LiveSetting[]): Promise<void> {
+  keepHeapSmall()
   checkOptions(options)
   const log = logOf(options, io)
   await untilSignal(async (signal) => {

@@ -12,6 +12,7 @@ import { exitStatus } from './exit-status.js'
 import type { Io } from './io.js'
 import { formatKubeletHelp } from './kubelet/help.js'
 import { createKubeletPorts } from './kubelet/ports.js'
+import { keepHeapSmall } from './small-heap.js'
 import { version } from './version.js'
 
 /** klog's convention: 4 is debugging. */
@@ -31,6 +32,7 @@ export const create = (io: Io): Command =>
     })
 
 async function runKubelet(argv: readonly string[], io: Io): Promise<void> {
+  keepHeapSmall()
   const config = await readKubeletConfig(argv, io.env, createFiles())
   const { format, verbosity } = config.loaded.config.kubelet.logging
   const log = createLog({

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const module = new URL('./small-heap.ts', import.meta.url).href
+
+/** Many objects that live through a few collections, as those of a sample do. */
+const work = `
+  import { getHeapSpaceStatistics } from 'node:v8'
+  let kept = []
+  for (let i = 0; i < 400; i += 1) {
+    kept.push(Array.from({ length: 2_000 }, (_, n) => ({ n, text: 'sample ' + n + i })))
+    if (kept.length > 20) kept = kept.slice(10)
+  }
+  const space = getHeapSpaceStatistics().find((s) => s.space_name === 'new_space')
+  console.log(space.space_size)
+`
+
+const run = promisify(execFile)
+const newSpaceMiB = async (before: string): Promise<number> => {
+  const script = `${before}\n${work}`
+  const { stdout } = await run(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '--eval', script],
+    { timeout: 60_000 },
+  )
+  return Number(stdout) / 1024 / 1024
+}
+
+test('the space for new objects stays as it starts, where V8 would let it grow', async () => {
+  expect(await newSpaceMiB('')).toBeGreaterThan(8)
+  expect(await newSpaceMiB(`import { keepHeapSmall } from '${module}'; keepHeapSmall()`)).toBeLessThan(8)
+})
