@@ -3,6 +3,7 @@
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { connect as connectSocket, type Socket } from 'node:net'
 import { fail } from '../../core/errors.js'
+import { createSweep } from './proxy-sweep.js'
 import { createWindowKeeper, firstWindowBytes, type WindowKeeper } from './proxy-window.js'
 import { createResetBudget, type ResetBudget } from './server-resets.js'
 
@@ -13,6 +14,10 @@ export interface Link {
   /** Around each call on a connection: one that has carried many cancelled calls is given up when its last one ends. */
   begin(session: ClientHttp2Session): void
   end(session: ClientHttp2Session, wasCancelled: boolean): void
+  /** Each piece of an answer as it comes. */
+  received(bytes: number): void
+  /** How much may wait in the stream of one caller whose answer comes over this connection. */
+  aheadBytes(session: ClientHttp2Session): number
   /** This connection takes no new calls any more, and is closed when those under way have ended. */
   retire(session: ClientHttp2Session): void
   /** Connections that are open, old ones with calls under way included. */
@@ -53,6 +58,7 @@ interface Use {
 }
 
 export function createLink(socketPath: string): Link {
+  const sweep = createSweep()
   const sessions = new Map<ClientHttp2Session, Use>()
   let current: ClientHttp2Session | undefined
   let dialling: Promise<ClientHttp2Session> | undefined
@@ -128,6 +134,8 @@ export function createLink(socketPath: string): Link {
       // Not before the last call: a goodbye makes some servers refuse what they have not looked at yet.
       if (use.isRetired && use.calls === 0) session.close()
     },
+    received: sweep.count,
+    aheadBytes: (session) => sessions.get(session)?.window.aheadBytes ?? 0,
     retire,
     get open() {
       return sessions.size

@@ -68,7 +68,8 @@ export function joinAnswer({ link, session, up, reply, holdBack }: Joint): Promi
       })
     })
     up.on('data', (chunk: Buffer) => {
-      if (!reply.write(chunk)) up.pause()
+      link.received(chunk.length)
+      if (!reply.write(chunk) && caller.writableLength >= link.aheadBytes(session)) up.pause()
     })
     const onDrain = (): void => {
       up.resume()

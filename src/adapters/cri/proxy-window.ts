@@ -17,13 +17,24 @@ export const firstWindowBytes = 4096 * KiB
 const windowFor = (calls: number): number =>
   table.find(([most]) => calls <= most)?.[1] ?? table.at(-1)?.[1] ?? firstWindowBytes
 
+/** Of what the runtime has sent, this part may wait in a caller's stream; the rest waits before it, and stops the runtime. */
+const partAhead = 8
+
 export interface WindowKeeper {
+  /**
+   * How much may wait in one caller's stream before we stop reading for it. Node's own mark of 16 KiB is one frame, and
+   * a large list would go frame by frame, each waiting until the socket has taken the one before.
+   */
+  readonly aheadBytes: number
   adjust(calls: number): void
 }
 
 export function createWindowKeeper(session: ClientHttp2Session): WindowKeeper {
   let window = firstWindowBytes
   return {
+    get aheadBytes() {
+      return window / partAhead
+    },
     adjust(calls) {
       // Larger again only at half the number that made it smaller, so that it does not swing to and fro.
       const wanted = Math.min(windowFor(calls), Math.max(window, windowFor(calls * 2)))
