@@ -32,7 +32,8 @@ let slim: string | undefined
 function commandModule(): string {
   if (slim !== undefined) return slim
   const whole = readFileSync(process.argv[1] ?? '', 'utf8')
-  const end = whole.lastIndexOf('//# sourceMappingURL=')
+  // A line of its own, unlike these words here, which are in the module too.
+  const end = whole.lastIndexOf('\n//# sourceMappingURL=')
   slim = `${mkdtempSync('/tmp/lab-command-')}/keelson.mjs`
   writeFileSync(slim, end < 0 ? whole : whole.slice(0, end))
   return slim
