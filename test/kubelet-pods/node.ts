@@ -222,13 +222,14 @@ ${this.options.config ?? ''}`,
   }
 }
 
-interface CriBetween {
+export interface CriBetween {
   readonly endpoint: string
   readonly server: RunningCommand
 }
 
-async function startBetween(
-  bundle: Bundle,
+/** `keelson cri` in front of the containerd. */
+export async function startBetween(
+  bundle: Pick<Bundle, 'main'>,
   containerd: PrivateContainerd,
   directory: string,
 ): Promise<CriBetween> {
