@@ -1,8 +1,8 @@
 // `pods`: a whole node on this host with 110 static pods: start, ready, at rest, stop. Time, CPU and memory of our process
 // beside those of the runtime and its shims.
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { forever, PodNode, shell, until } from '../../test/kubelet-pods/node.js'
+import { containerdUsage, type Usage, usageOf } from '../process-usage.js'
 import type { BenchReport, BenchUnit } from '../unit.js'
 
 const PODS = 110
@@ -10,44 +10,6 @@ const REST_MS = 60_000
 /** Looking costs the kubelet and the runtime CPU as well. */
 const POLL_MS = 1000
 const MAX_REST_SHARE = 0.01
-const TICKS_PER_SECOND = 100
-
-interface Usage {
-  readonly cpuS: number
-  readonly rssMiB: number
-}
-
-function usageOf(pid: number): Usage {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const rss = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0)
-  return { cpuS: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND, rssMiB: rss / 1024 }
-}
-
-/** containerd and its shims, which name its directory. */
-function runtimeUsage(node: PodNode): Usage {
-  const pids = readdirSync('/proc').filter((name) => {
-    if (!/^\d+$/.test(name)) return false
-    try {
-      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8')
-      return /containerd/.test(command) && command.includes(node.containerd.dir)
-    } catch {
-      return false
-    }
-  })
-  const all = pids.flatMap((pid) => {
-    try {
-      return [usageOf(Number(pid))]
-    } catch {
-      return []
-    }
-  })
-  return {
-    cpuS: all.reduce((sum, u) => sum + u.cpuS, 0),
-    rssMiB: all.reduce((sum, u) => sum + u.rssMiB, 0),
-  }
-}
 
 interface Phase {
   readonly name: string
@@ -57,11 +19,11 @@ interface Phase {
 }
 
 async function measure(node: PodNode, name: string, work: () => Promise<unknown>): Promise<Phase> {
-  const [ours, runtime] = [usageOf(node.pid), runtimeUsage(node)]
+  const [ours, runtime] = [usageOf(node.pid), containerdUsage(node.containerd.dir)]
   const began = performance.now()
   await work()
   const wallS = (performance.now() - began) / 1000
-  const [after, runtimeAfter] = [usageOf(node.pid), runtimeUsage(node)]
+  const [after, runtimeAfter] = [usageOf(node.pid), containerdUsage(node.containerd.dir)]
   return {
     name,
     wallS,

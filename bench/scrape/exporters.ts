@@ -1,7 +1,8 @@
 // Keelson and cAdvisor on the same cgroups at the same time: what each uses over a while of scraping, and for a scrape.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { usageOf } from '../process-usage.js'
 import { median } from '../unit.js'
-import { type Exporter, type Scraped, usageOf } from './watched.js'
+import type { Exporter, Scraped } from './watched.js'
 
 /** Every how often both are scraped; the housekeeping and the sampler have the same period. */
 const INTERVAL_MS = 10_000

@@ -1,9 +1,8 @@
 // The KEP's own bound: kubelet and runtime together, with the gate on against the gate off, on the same real pods; and with
 // the gate on and `keelson cri` in front of a runtime that was not made for the question.
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CriBetween, type PodNode, startBetween } from '../../test/kubelet-pods/node.js'
-import { type Usage, usageOf } from './watched.js'
+import { containerdUsage, type Usage, usageOf } from '../process-usage.js'
 
 const INTERVAL_MS = 10_000
 const SETTLE_MS = 15_000
@@ -14,24 +13,8 @@ export type GateMode = 'off' | 'on' | 'on, keelson cri'
 export interface GateCost {
   readonly mode: GateMode
   readonly kubelet: Usage
+  /** A shim reads the cgroup when containerd is asked for figures. */
   readonly runtime: Usage
-}
-
-/** containerd and its shims, which name its directory. A shim reads the cgroup when the runtime is asked for figures. */
-function runtimeUsage(directory: string): Usage {
-  let cpuS = 0
-  let rssMiB = 0
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
-    try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-      if (!command.includes('containerd') || !command.includes(directory)) continue
-      const usage = usageOf(Number(pid))
-      cpuS += usage.cpuS
-      rssMiB += usage.rssMiB
-    } catch {
-      // It has ended meanwhile.
-    }
-  return { cpuS, rssMiB }
 }
 
 /** The server is part of the runtime, as the kubelet sees it. */
@@ -52,7 +35,7 @@ async function measure(
 ): Promise<GateCost> {
   const between =
     mode === 'on, keelson cri' ? await startBetween({ main }, node.containerd, node.directory) : undefined
-  const runtimeNow = (): Usage => sum(runtimeUsage(node.containerd.dir), between)
+  const runtimeNow = (): Usage => sum(containerdUsage(node.containerd.dir), between)
   const through = between === undefined ? [] : [`--container-runtime-endpoint=${between.endpoint}`]
   try {
     await node.start([`--feature-gates=PodAndContainerStatsFromCRI=${mode !== 'off'}`, ...through])

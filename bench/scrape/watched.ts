@@ -1,4 +1,4 @@
-// The two exporters as processes of their own, what they use of the machine, and a client that scrapes them as Prometheus
+// The two exporters as processes of their own and a client that scrapes them as Prometheus
 // does: kept connection, compressed answers, TLS where there is a certificate.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,20 +11,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { startApiStub } from '../../test/memory-qos/api-stub.js'
 import { freePorts } from '../../test/support/command.js'
-
-const TICKS_PER_SECOND = 100
-
-export interface Usage {
-  readonly cpuS: number
-  readonly rssMiB: number
-}
-
-export function usageOf(pid: number): Usage {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const rss = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
-  return { cpuS: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND, rssMiB: rss / 1024 }
-}
 
 export interface Scraped {
   readonly ms: number
