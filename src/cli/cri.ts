@@ -9,6 +9,7 @@ import { startCri } from './cri/run.js'
 import type { Io } from './io.js'
 import { flagSettings } from './live.js'
 import { addServerOptions } from './server-flags.js'
+import { keepHeapSmall } from './small-heap.js'
 
 export const create = (io: Io): Command =>
   addServerOptions(addCriOptions(new Command('cri')), 'cri')
@@ -47,6 +48,7 @@ const addCriOptions = (command: Command): Command =>
     .option('--v <level>', 'verbosity; from 4 on every call is logged', '0')
 
 async function runCri(flags: CriFlags, settings: readonly LiveSetting[], io: Io): Promise<void> {
+  keepHeapSmall()
   const options = checkFlags(flags, io.env)
   const log = createLog({
     format: options.logFormat,

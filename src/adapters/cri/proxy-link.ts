@@ -1,9 +1,10 @@
 // The connection to the runtime: dialled when first wanted, dropped when it breaks or says goodbye, dialled again by the
 // next call. While nobody listens, every call learns it at once.
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
-import { connect as connectSocket, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { fail } from '../../core/errors.js'
 import { createSweep } from './proxy-sweep.js'
+import { connectPausable, createTurn } from './proxy-turn.js'
 import { createWindowKeeper, firstWindowBytes, type WindowKeeper } from './proxy-window.js'
 import { createResetBudget, type ResetBudget } from './server-resets.js'
 
@@ -15,7 +16,7 @@ export interface Link {
   begin(session: ClientHttp2Session): void
   end(session: ClientHttp2Session, wasCancelled: boolean): void
   /** Each piece of an answer as it comes. */
-  received(bytes: number): void
+  received(session: ClientHttp2Session, bytes: number): void
   /** How much may wait in the stream of one caller whose answer comes over this connection. */
   aheadBytes(session: ClientHttp2Session): number
   /** This connection takes no new calls any more, and is closed when those under way have ended. */
@@ -42,7 +43,7 @@ const unavailable = (socketPath: string, cause: unknown): Error => {
 
 const dialSocket = (path: string): Promise<Socket> =>
   new Promise((resolve, reject) => {
-    const socket = connectSocket(path)
+    const socket = connectPausable(path)
     socket.once('error', reject)
     socket.once('connect', () => {
       socket.off('error', reject)
@@ -53,6 +54,7 @@ const dialSocket = (path: string): Promise<Socket> =>
 interface Use {
   readonly budget: ResetBudget
   readonly window: WindowKeeper
+  readonly turn: (bytes: number) => void
   calls: number
   isRetired: boolean
 }
@@ -84,6 +86,7 @@ export function createLink(socketPath: string): Link {
     sessions.set(session, {
       budget: createResetBudget(),
       window: createWindowKeeper(session),
+      turn: createTurn(socket),
       calls: 0,
       isRetired: false,
     })
@@ -134,7 +137,10 @@ export function createLink(socketPath: string): Link {
       // Not before the last call: a goodbye makes some servers refuse what they have not looked at yet.
       if (use.isRetired && use.calls === 0) session.close()
     },
-    received: sweep.count,
+    received(session, bytes) {
+      sweep.count(bytes)
+      sessions.get(session)?.turn(bytes)
+    },
     aheadBytes: (session) => sessions.get(session)?.window.aheadBytes ?? 0,
     retire,
     get open() {

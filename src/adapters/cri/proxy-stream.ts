@@ -68,7 +68,7 @@ export function joinAnswer({ link, session, up, reply, holdBack }: Joint): Promi
       })
     })
     up.on('data', (chunk: Buffer) => {
-      link.received(chunk.length)
+      link.received(session, chunk.length)
       if (!reply.write(chunk) && caller.writableLength >= link.aheadBytes(session)) up.pause()
     })
     const onDrain = (): void => {

@@ -49,7 +49,7 @@ export function readWhole({ link, session, up, signal }: Question): Promise<Whol
     })
     up.on('data', (chunk: Buffer) => {
       size += chunk.length
-      link.received(chunk.length)
+      link.received(session, chunk.length)
       if (size <= maxWholeBytes) return void parts.push(chunk)
       up.close(NGHTTP2_CANCEL)
       reject(fail('runtime.too-large', `the runtime's answer is larger than ${maxWholeBytes} bytes`))
