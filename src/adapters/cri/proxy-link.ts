@@ -15,8 +15,8 @@ export interface Link {
   /** Around each call on a connection: one that has carried many cancelled calls is given up when its last one ends. */
   begin(session: ClientHttp2Session): void
   end(session: ClientHttp2Session, wasCancelled: boolean): void
-  /** Each piece of an answer as it comes. True: no more comes in this turn of the loop. */
-  received(session: ClientHttp2Session, bytes: number): boolean
+  /** Each piece of an answer as it comes. */
+  received(session: ClientHttp2Session, bytes: number): void
   /** How much may wait in the stream of one caller whose answer comes over this connection. */
   aheadBytes(session: ClientHttp2Session): number
   /** This connection takes no new calls any more, and is closed when those under way have ended. */
@@ -54,7 +54,7 @@ const dialSocket = (path: string): Promise<Socket> =>
 interface Use {
   readonly budget: ResetBudget
   readonly window: WindowKeeper
-  readonly turn: (bytes: number) => boolean
+  readonly turn: (bytes: number) => void
   calls: number
   isRetired: boolean
 }
@@ -139,7 +139,7 @@ export function createLink(socketPath: string): Link {
     },
     received(session, bytes) {
       sweep.count(bytes)
-      return sessions.get(session)?.turn(bytes) ?? true
+      sessions.get(session)?.turn(bytes)
     },
     aheadBytes: (session) => sessions.get(session)?.window.aheadBytes ?? 0,
     retire,

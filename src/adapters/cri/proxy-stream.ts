@@ -17,9 +17,6 @@ import type { Reply } from './server-reply.js'
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants
 
-/** HTTP/2's largest unless settings say otherwise. */
-const fullFrameBytes = 16 * 1024
-
 export interface Joint {
   readonly link: Link
   readonly session: ClientHttp2Session
@@ -65,9 +62,6 @@ export function joinAnswer({ link, session, up, reply, holdBack }: Joint): Promi
     let trailers: OutgoingHttpHeaders = {}
     let isComplete = false
     let isHeld = false
-    const uncork = (): void => {
-      if (caller.writableCorked > 0) caller.uncork()
-    }
 
     up.on('response', (headers: IncomingHttpHeaders, flags: number, raw?: RawMetadata) => {
       const list = raw ?? Object.entries(headers).flatMap(([k, v]) => [k, String(v)])
@@ -82,14 +76,8 @@ export function joinAnswer({ link, session, up, reply, holdBack }: Joint): Promi
       })
     })
     up.on('data', (chunk: Buffer) => {
-      // A large answer: what comes in one turn goes in one write, and its caller is not woken for each frame.
-      if (chunk.length >= fullFrameBytes && caller.writableCorked === 0) {
-        caller.cork()
-        setImmediate(uncork)
-      }
-      const isLast = link.received(session, chunk.length)
+      link.received(session, chunk.length)
       if (!reply.write(chunk) && caller.writableLength >= link.aheadBytes(session)) up.pause()
-      if (isLast) uncork()
     })
     const onDrain = (): void => {
       up.resume()

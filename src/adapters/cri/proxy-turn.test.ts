@@ -37,7 +37,7 @@ afterEach(async () => {
 })
 
 /** Bytes of an answer by turns of the loop. */
-async function readByTurns(socket: Socket, count: (bytes: number) => unknown): Promise<number[]> {
+async function readByTurns(socket: Socket, count: (bytes: number) => void): Promise<number[]> {
   await once(socket, 'connect')
   const session = connect('http://localhost', {
     createConnection: () => socket,

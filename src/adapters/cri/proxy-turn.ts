@@ -12,8 +12,8 @@ export const turnBytes = 56 * 1024
 export const connectPausable = (path: string): Socket =>
   connect({ path, onread: { buffer: Buffer.alloc(1), callback: () => true } })
 
-/** Counts what came; true: that was all of this turn. Reading goes on in the next turn, when everybody's answers have gone out. */
-export function createTurn(socket: Socket): (bytes: number) => boolean {
+/** Counts what came. Reading goes on in the next turn, when everybody's answers have gone out. */
+export function createTurn(socket: Socket): (bytes: number) => void {
   let bytes = 0
   const goOn = (): void => {
     bytes = 0
@@ -22,10 +22,8 @@ export function createTurn(socket: Socket): (bytes: number) => boolean {
   return (n) => {
     const before = bytes
     bytes += n
-    if (bytes < turnBytes) return false
-    if (before >= turnBytes) return true
+    if (before >= turnBytes || bytes < turnBytes) return
     socket.pause()
     setImmediate(goOn)
-    return true
   }
 }
