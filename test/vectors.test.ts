@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { compare } from './vectors-runner/compare.js'
+import { filesOf, findArgument } from './vectors-runner/paths.js'
 import { formatCounts, formatResult } from './vectors-runner/report.js'
 import { isPassed, runVectorFile, runVectors } from './vectors-runner/runner.js'
 import type { Suite } from './vectors-runner/types.js'
@@ -59,9 +60,43 @@ describe('the runner', () => {
       for (const name of ['bad.json', 'missing.json', '.']) {
         expect((await runVectorFile(join(dir, name))).map(isPassed)).toEqual([false])
       }
+      writeFileSync(join(dir, 'mark.json'), `\uFEFF${JSON.stringify(quantity({ valid: true }))}`)
+      expect((await runVectorFile(join(dir, 'mark.json'))).map(isPassed)).toEqual([true])
     } finally {
       rmSync(dir, { recursive: true })
     }
+  })
+  test('takes paths from where it was called, and a directory for the files in it', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'keelson vectors '))
+    try {
+      expect(filesOf(dir)).toEqual([dir])
+      for (const name of ['b.json', 'a.json', 'README.md']) writeFileSync(join(dir, name), '')
+      expect(filesOf(dir)).toEqual([join(dir, 'a.json'), join(dir, 'b.json')])
+      expect(findArgument('a.json', dir)).toBe(join(dir, 'a.json'))
+      expect(findArgument('package.json', dir)).toBe('package.json')
+      expect(findArgument('a.json', undefined)).toBe('a.json')
+      expect(filesOf(findArgument('missing.json', dir))).toEqual(['missing.json'])
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
+  })
+  test('knows what a file without defaults means', async () => {
+    const driver = {
+      suite: 'cgroup-driver',
+      cases: [
+        {
+          id: 'd',
+          input: { kubeletVersion: '1.39', cri: { connect: 'ok', calls: [{ driver: 'CGROUPFS' }] } },
+          expected: { outcome: 'start', driver: 'cgroupfs', source: 'cri', warnings: [] },
+        },
+      ],
+    }
+    const socket = {
+      suite: 'node-local-cri-socket',
+      cases: [{ id: 's', input: { kubeadmVersion: '1.36', command: 'init' }, expected: { outcome: 'ok' } }],
+    }
+    const results = [...(await runVectors('f', driver)), ...(await runVectors('f', socket))]
+    expect(results.filter((r) => !isPassed(r)).map(formatResult)).toEqual([])
   })
   test('runs asynchronous suites and files that are one case', async () => {
     const suite: Suite = {

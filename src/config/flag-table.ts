@@ -82,7 +82,7 @@ export const flagTable = {
 
 /**
  * Flags of upstream without effect here: name, `!` when it takes no value, and the minors that know it where
- * these are not all of 1.20 to 1.38.
+ * these are not all of 1.20 to 1.40.
  */
 const others = `
 add-dir-header! 20-25; allowed-unsafe-sysctls; alsologtostderr! 20-25;

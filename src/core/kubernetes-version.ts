@@ -10,7 +10,7 @@ export interface KubernetesVersion {
 }
 
 export const oldestMinor = 20
-export const newestMinor = 38
+export const newestMinor = 40
 export const defaultVersion: KubernetesVersion = { minor: 36, patch: undefined }
 
 export const formatVersion = (v: KubernetesVersion): string =>

@@ -116,7 +116,9 @@ function networkOf<I extends { readonly name: string }>(
   one: (i: I) => InterfaceUsage,
 ): NetworkUsage | undefined {
   if (network === undefined) return undefined
-  const { defaultInterface: first } = network
+  const { defaultInterface: given } = network
+  // A nameless one says that there is none.
+  const first = given?.name === '' ? undefined : given
   return {
     timeNanos: timeOf(network.timestamp, received),
     defaultInterface: first === undefined ? undefined : one(first),

@@ -174,6 +174,31 @@ describe('a runtime with stats', () => {
     assert.equal(stats?.linux?.network?.defaultInterface?.rxBytes?.value, 1_048_576n)
   })
 
+  test('a network always has a default interface, nameless where the pod has only lo: kubelets crash without', async () => {
+    const alone = { ...web, netDev: '    lo: 5 1 0 0 0 0 0 0 5 1 0 0 0 0 0 0\n' }
+    const lo = { name: 'lo', rxBytes: { value: 1n } }
+    const ofRuntime: Scripts = {
+      ...runtimeNamed('cri-o', '1.31.0'),
+      PodSandboxStats: {
+        value: {
+          stats: {
+            attributes: { id: web.sandboxId },
+            linux: { network: { timestamp: 1n, defaultInterface: lo, interfaces: [] } },
+          },
+        },
+      },
+    }
+    for (const scripts of [{}, ofRuntime]) {
+      bed = await startFiguresBed([alone], scripts)
+      const { stats } = await bed.client.runtime.podSandboxStats({ podSandboxId: web.sandboxId })
+      assert.equal(stats?.linux?.network?.defaultInterface?.name, '')
+      assert.equal(stats?.linux?.network?.defaultInterface?.rxBytes, undefined)
+      assert.deepEqual(stats?.linux?.network?.interfaces, [])
+      await bed.close()
+    }
+    bed = undefined
+  })
+
   test('containerd 1.x is not asked for the list, later ones are', async () => {
     const old = await start({ ...given, ...runtimeNamed('containerd', '1.6.20~ds1') })
     const { stats } = await old.client.runtime.listPodSandboxStats({ filter: {} })

@@ -1,10 +1,13 @@
-// npm run vectors -- FILE...: runs vector files through the product's own code and exits non-zero on a failure.
+// npm run vectors -- FILE|DIRECTORY...: runs vector files through the product's own code and exits non-zero on a failure.
+import { filesOf, findArgument } from './paths.js'
 import { formatCounts, formatResult } from './report.js'
 import { type CaseResult, isPassed, runVectorFile } from './runner.js'
 
-const files = process.argv.slice(2)
+const files = process.argv
+  .slice(2)
+  .flatMap((argument) => filesOf(findArgument(argument, process.env['INIT_CWD'])))
 if (files.length === 0) {
-  console.error('usage: npm run vectors -- FILE...')
+  console.error('usage: npm run vectors -- FILE|DIRECTORY...')
   process.exitCode = 2
 } else {
   const results: CaseResult[] = []

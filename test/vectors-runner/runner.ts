@@ -23,7 +23,7 @@ export async function runVectorFile(
 ): Promise<CaseResult[]> {
   let file: unknown
   try {
-    file = JSON.parse(await readFile(path, 'utf8'))
+    file = JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''))
   } catch (e) {
     return [{ file: path, id: '(file)', differences: [], error: messageOf(e) }]
   }

@@ -37,8 +37,9 @@ export function textAt(of: Fields, key: string): string {
   return found
 }
 
-/** `input` of a case over the file's `defaults`, key by key. */
-export const inputWithDefaults = (vector: VectorCase, file: VectorFile): Fields => ({
+/** `input` of a case over the file's `defaults`, key by key; `usual` is what a file without them means. */
+export const inputWithDefaults = (vector: VectorCase, file: VectorFile, usual: Fields): Fields => ({
+  ...usual,
   ...(isFields(file['defaults']) ? file['defaults'] : {}),
   ...fieldsAt(vector, 'input'),
 })

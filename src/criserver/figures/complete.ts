@@ -12,6 +12,7 @@ import type {
 import { containerStatsOf, podStatsOf } from './answers.js'
 import type { DefectName } from './defects.js'
 import type { NodeView } from './node-view.js'
+import { noInterface } from './to-cri.js'
 
 export type Knows = (defect: DefectName) => boolean
 
@@ -72,7 +73,8 @@ function completeNetwork(
     return undefined
   const isLoopback = given.defaultInterface?.name === 'lo' && knows('loopback-as-default')
   const mended = isLoopback ? { ...given, defaultInterface: undefined, interfaces: [] } : given
-  const whole = fill(mended, ours.network) ?? mended
+  const filled = fill(mended, ours.network) ?? mended
+  const whole = { ...filled, defaultInterface: filled.defaultInterface ?? noInterface }
   return knows('default-interface-repeated')
     ? {
         ...whole,

@@ -64,6 +64,15 @@ const layer = (l: LayerUsage | undefined): cri.FilesystemUsage | undefined =>
     inodesUsed: wrap(l.inodesUsed),
   }
 
+/** A kubelet reads the default interface of a network without asking whether there is one, and would crash. */
+export const noInterface: cri.NetworkInterfaceUsage = {
+  name: '',
+  rxBytes: undefined,
+  rxErrors: undefined,
+  txBytes: undefined,
+  txErrors: undefined,
+}
+
 const interfaceOf = (i: InterfaceUsage): cri.NetworkInterfaceUsage => ({
   name: i.name,
   rxBytes: wrap(i.rxBytes),
@@ -75,7 +84,7 @@ const interfaceOf = (i: InterfaceUsage): cri.NetworkInterfaceUsage => ({
 const network = (n: NetworkUsage | undefined): cri.NetworkUsage | undefined =>
   n && {
     timestamp: n.timeNanos,
-    defaultInterface: n.defaultInterface === undefined ? undefined : interfaceOf(n.defaultInterface),
+    defaultInterface: n.defaultInterface === undefined ? noInterface : interfaceOf(n.defaultInterface),
     interfaces: n.interfaces.map(interfaceOf),
   }
 

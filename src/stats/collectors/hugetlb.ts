@@ -44,8 +44,9 @@ export function createHugePageSizes({
   let tries = 0
   return (path) => {
     if (sizes !== undefined) return sizes
+    const has = (name: string): boolean => cgroups.read(path, name) !== undefined
     const found = possiblePageSizes.filter(
-      (size) => cgroups.read(path, `hugetlb.${size}.${file}`) !== undefined,
+      (size) => has(`hugetlb.${size}.${file}`) || has(`hugetlb.${size}.rsvd.${file}`),
     )
     if (found.length > 0 || ++tries >= ENOUGH_TRIES) sizes = found
     return found

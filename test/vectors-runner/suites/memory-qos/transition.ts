@@ -28,7 +28,12 @@ export function runTransition(input: Fields): Fields {
   const tree = levels.map(
     (id, depth): CgroupMemory => ({ id, depth, observed: contents(before[id]), desired: desired[id] }),
   )
-  const after = new Map(tree.map(({ id, observed }) => [id, { ...observed } as Record<string, string>]))
+  const after = new Map(
+    tree.map(({ id, observed }): [string, Record<string, string>] => [
+      id,
+      { ...textsOf(before[id]), ...observed },
+    ]),
+  )
   for (const { id, file, value } of planMemoryWrites(tree, pageSize)) {
     const files = after.get(id)
     if (files === undefined) throw new Error(`the plan writes to ${id}`)
@@ -37,15 +42,17 @@ export function runTransition(input: Fields): Fields {
   return { after: Object.fromEntries(after) }
 }
 
-/** Files that the vector does not list are as on a fresh cgroup. */
+/** Files that the vector does not list are as on a fresh cgroup; those the plan knows nothing of are not its input. */
 function contents(listed: unknown): MemoryFiles {
   const files: Partial<Record<MemoryFile, string>> = { ...restingValues }
-  for (const [file, text] of Object.entries(isFields(listed) ? listed : {})) {
-    if (!isMemoryFile(file)) throw new Error(`the vector lists the file ${file}`)
-    files[file] = String(text)
-  }
+  for (const [file, text] of Object.entries(textsOf(listed))) if (isMemoryFile(file)) files[file] = text
   return files
 }
+
+const textsOf = (listed: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(isFields(listed) ? listed : {}).map(([file, text]) => [file, String(text)]),
+  )
 
 function desiredFiles(input: Fields, pageSize: bigint): Record<Level, MemoryFiles> {
   const resize = input['resize']
