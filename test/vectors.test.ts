@@ -49,6 +49,16 @@ describe('the runner', () => {
     expect((await runVectors('f', { metrics: [] })).map(isPassed)).toEqual([false])
     expect((await runVectors('f', { suite: 'memory-qos', cases: [] })).map(isPassed)).toEqual([false])
   })
+  test('takes the catalogue of metrics, which names no suite, one case a metric', async () => {
+    const results = await runVectorFile(join(import.meta.dirname, 'fixtures/cadvisor-metrics.json'))
+    expect(results.filter((r) => !isPassed(r)).map(formatResult)).toEqual([])
+    expect(results).toHaveLength(106)
+    const wrong = { name: 'container_cpu_usage_seconds_total', type: 'gauge' }
+    const unknown = { name: 'container_of_nobody', keelson: 'required' }
+    const noReason = { name: 'container_of_nobody', keelson: 'optional' }
+    const metrics = [wrong, unknown, noReason, {}]
+    expect((await runVectors('f', { metrics })).map(isPassed)).toEqual([false, false, false, false])
+  })
   test('fails a case that expects nothing or has an unknown kind', async () => {
     expect((await runVectors('f', quantity({}))).map(isPassed)).toEqual([false])
     expect((await runVectors('f', quantity({ valid: true }, { kind: 'x' }))).map(isPassed)).toEqual([false])

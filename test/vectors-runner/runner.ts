@@ -36,7 +36,7 @@ export async function runVectors(
   file: VectorFile,
   suites: readonly Suite[] = allSuites,
 ): Promise<CaseResult[]> {
-  const suite = suites.find((s) => s.suite === file['suite'])
+  const suite = suites.find((s) => s.suite === suiteOf(file))
   if (suite === undefined) return refuse(path, file, whyNotRun(file))
   const list = suite.cases?.(file) ?? listedCases(file)
   if (list.length === 0) return refuse(path, file, 'the file has no cases')
@@ -44,6 +44,10 @@ export async function runVectors(
   for (const vector of list) results.push(await runCase(path, suite, vector, file))
   return results
 }
+
+/** The catalogue of metrics names no suite: it is known by its list. */
+const suiteOf = (file: VectorFile): unknown =>
+  file['suite'] ?? (Array.isArray(file['metrics']) ? 'cadvisor-metrics' : undefined)
 
 const whyNotRun = (file: VectorFile): string =>
   file['suite'] === undefined
