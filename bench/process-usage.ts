@@ -1,5 +1,6 @@
 // What processes use of the machine, as the kernel counts it.
 import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 
 const TICKS_PER_SECOND = 100
 
@@ -15,19 +16,37 @@ export function usageOf(pid: number): Usage {
   return { cpuS: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND, rssMiB: rss / 1024 }
 }
 
-/** containerd and its shims, which name its directory. */
-export function containerdUsage(directory: string): Usage {
-  let cpuS = 0
-  let rssMiB = 0
+export const noUsage: Usage = { cpuS: 0, rssMiB: 0 }
+
+export const addUsage = (...parts: readonly Usage[]): Usage => ({
+  cpuS: parts.reduce((sum, u) => sum + u.cpuS, 0),
+  rssMiB: parts.reduce((sum, u) => sum + u.rssMiB, 0),
+})
+
+export interface ContainerdUsage {
+  readonly daemon: Usage
+  /** One for each pod. */
+  readonly shims: Usage
+}
+
+/** Daemon and shims name its directory in their commands; so does every program that is told its socket. */
+export function containerdParts(directory: string): ContainerdUsage {
+  let daemon = noUsage
+  let shims = noUsage
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-      if (!command.includes('containerd') || !command.includes(directory)) continue
-      const usage = usageOf(Number(pid))
-      cpuS += usage.cpuS
-      rssMiB += usage.rssMiB
+      if (!command.includes(directory)) continue
+      const program = basename(command.split('\0')[0] ?? '')
+      if (program === 'containerd') daemon = addUsage(daemon, usageOf(Number(pid)))
+      else if (program.startsWith('containerd-shim')) shims = addUsage(shims, usageOf(Number(pid)))
     } catch {
       // It has ended meanwhile.
     }
-  return { cpuS, rssMiB }
+  return { daemon, shims }
+}
+
+export function containerdUsage(directory: string): Usage {
+  const { daemon, shims } = containerdParts(directory)
+  return addUsage(daemon, shims)
 }

@@ -5,7 +5,7 @@ import type { PodNode } from '../../test/kubelet-pods/node.js'
 import { bundleCommand } from '../../test/support/command.js'
 import { atMost, type BenchReport, type BenchTarget, type BenchUnit } from '../unit.js'
 import { type Cost, type LongRun, measureCosts, measureLongRun } from './exporters.js'
-import { type GateCost, measureGate } from './gate.js'
+import { type GateCost, gateTotal, measureGate } from './gate.js'
 import { startRealPods, startSyntheticPods } from './places.js'
 import { measureBothSizes, type PlacedSweeps } from './sweep-sizes.js'
 import { type Exporter, startCadvisor, startCompanion } from './watched.js'
@@ -14,6 +14,8 @@ import { type Exporter, startCadvisor, startCompanion } from './watched.js'
 const SMALL = Number(process.env.SCRAPE_PODS ?? 110)
 const LARGE = Number(process.env.SCRAPE_PODS_LARGE ?? 500)
 const WINDOW_MS = Number(process.env.SCRAPE_WINDOW_MS ?? 50_000)
+/** Layers and logs are looked at once a minute. */
+const GATE_WINDOW_MS = 1.2 * WINDOW_MS
 const MAX_RATIO = 2
 const MAX_GROWTH = 1.15
 const MAX_P99_MS = 100
@@ -53,7 +55,7 @@ async function measureReal(binary: string, main: string, signal: AbortSignal): P
       await closeAll(exporters)
     }
     log('the kubelet with the gate off and on')
-    return { costs, longRun, gate: await measureGate(node, main, WINDOW_MS / 2, signal) }
+    return { costs, longRun, gate: await measureGate(node, { main, windowMs: GATE_WINDOW_MS, signal }) }
   } finally {
     await node.close()
   }
@@ -106,14 +108,9 @@ function costTargets(costs: readonly Cost[]): BenchTarget[] {
   ]
 }
 
-const together = ({ kubelet, runtime }: GateCost) => ({
-  cpuS: kubelet.cpuS + runtime.cpuS,
-  rssMiB: kubelet.rssMiB + runtime.rssMiB,
-})
-
 /** Recorded and not judged: the KEP allows 2 %, for runtimes that already collect what they are asked for. */
 function gateRatio(off: GateCost, on: GateCost): string[] {
-  const [a, b] = [together(off), together(on)]
+  const [a, b] = [gateTotal(off), gateTotal(on)]
   const percent = (after: number, before: number): string => `${((after / before - 1) * 100).toFixed(1)} %`
   return [`${percent(b.cpuS, a.cpuS)} CPU`, 'the KEP allows 2 %', '', `${percent(b.rssMiB, a.rssMiB)} memory`]
 }
@@ -146,16 +143,23 @@ function report(sweeps: readonly PlacedSweeps[], real: RealNode, large: readonly
       ),
     ),
   )
-  const gateRows = real.gate.map((g) =>
-    row(
+  const gateRows = real.gate.map((g) => {
+    const beside = g.server.rssMiB === 0 ? [] : [['keelson cri', g.server] as const]
+    const shown = [
+      ['kubelet', g.kubelet],
+      ['containerd', g.containerd],
+      ['shims', g.shims],
+      ...beside,
+    ] as const
+    return row(
       `kubelet + runtime, gate ${g.mode}`,
       SMALL,
-      `${(together(g).cpuS * 1000).toFixed(0)} ms CPU/min`,
-      `kubelet ${(g.kubelet.cpuS * 1000).toFixed(0)}, runtime ${(g.runtime.cpuS * 1000).toFixed(0)}`,
-      `kubelet ${g.kubelet.rssMiB.toFixed(0)} MiB, runtime ${g.runtime.rssMiB.toFixed(0)} MiB`,
-      `${together(g).rssMiB.toFixed(0)} MiB`,
-    ),
-  )
+      `${(gateTotal(g).cpuS * 1000).toFixed(0)} ms CPU/min`,
+      shown.map(([name, u]) => `${name} ${(u.cpuS * 1000).toFixed(0)}`).join(', '),
+      shown.map(([name, u]) => `${name} ${u.rssMiB.toFixed(0)} MiB`).join(', '),
+      `${gateTotal(g).rssMiB.toFixed(0)} MiB`,
+    )
+  })
   const [off, ...others] = real.gate
   const ratioRows =
     off === undefined
@@ -172,7 +176,7 @@ function report(sweeps: readonly PlacedSweeps[], real: RealNode, large: readonly
         : '',
       `The exporters run as processes at the same time on the same cgroups: \`keelson companion\` over HTTPS, and cAdvisor as a kubelet runs it (its metric set, 10 s housekeeping) over HTTP, both scraped every 10 s with gzip; CPU per minute is everything that the process did meanwhile, CPU per scrape what up to 40 scrapes in a row add. ${SMALL} pods are real ones of containerd 1.6, ${LARGE} are synthetic cgroups behind a scripted runtime, which cAdvisor takes for plain cgroups.`,
       'The thousand scrapes are over HTTPS, 60 ms apart; resident memory is as the kernel counts it, without forced collection (medians of the 200 scrapes around the 200th and of the 200 before the 1,000th).',
-      'kubelet + runtime: the same real pods, all three endpoints every 10 s, mean of two turns each; the runtime is containerd with all its shims, and `keelson cri` where it is in front: containerd 1.6 reads its cgroups through a shim each for every list of figures.',
+      'kubelet + runtime: the same real pods, all three endpoints every 10 s, mean of two turns of a minute each; the runtime is containerd with all its shims, and `keelson cri` where it is in front: containerd 1.6 reads its cgroups through a shim each for every list of figures. Shims take their share of a minute even when nobody asks.',
     ]
       .filter((s) => s !== '')
       .join(' '),
