@@ -4,6 +4,7 @@ import type {
   ContainerState,
   DeepPartial,
   ImageServiceDefinition,
+  Metric,
   PodSandboxState,
   RuntimeServiceDefinition,
 } from '../cri-api/api.js'
@@ -59,10 +60,25 @@ export interface RuntimeStates {
   containers(options?: CallOptions): Promise<ReadonlyMap<string, ContainerState>>
 }
 
+/** Metrics of pods and containers that are read each time somebody goes through them: nobody keeps 13,000 objects. */
+export interface PodMetrics {
+  readonly podSandboxId: string
+  readonly metrics: Iterable<Metric>
+  readonly containerMetrics: readonly { readonly containerId: string; readonly metrics: Iterable<Metric> }[]
+}
+
+export interface RuntimeMetrics {
+  /** ListPodSandboxMetrics. Going through metrics that are no messages throws `runtime.failed`. */
+  list(options?: CallOptions): Promise<readonly PodMetrics[]>
+  /** StreamPodSandboxMetrics. */
+  stream(options?: CallOptions): AsyncIterable<readonly PodMetrics[]>
+}
+
 export interface CriClient extends RuntimeConnection {
   readonly runtime: RuntimeService
   readonly image: ImageService
   readonly states: RuntimeStates
+  readonly metrics: RuntimeMetrics
 }
 
 /** Details of every `runtime.*` error that came out of a call. */

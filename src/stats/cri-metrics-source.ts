@@ -43,14 +43,14 @@ export function createCriMetricsSource(o: CriMetricsSourceOptions): CriMetricsSo
       descriptors ??= await describe(signal)
       const metrics = await o.calls.podMetrics(signal)
       const receivedNanos = o.nowNanos()
-      const undeclared = metrics.some((pod) =>
-        [...pod.metrics, ...pod.containerMetrics.flatMap((c) => c.metrics)].some(
-          (m) => descriptors?.has(m.name) === false,
-        ),
-      )
-      if (undeclared) descriptors = await describe(signal)
       const rest = await o.rest(signal)
-      const { sample, losses } = joinCriMetrics({ ...rest, metrics, descriptors, receivedNanos })
+      let joined = joinCriMetrics({ ...rest, metrics, descriptors, receivedNanos })
+      // The runtime was changed since it declared its metrics.
+      if (joined.losses.undeclared > 0) {
+        descriptors = await describe(signal)
+        joined = joinCriMetrics({ ...rest, metrics, descriptors, receivedNanos })
+      }
+      const { sample, losses } = joined
       o.onLosses(losses)
       const running = rest.inventory.pods.reduce((n, pod) => n + pod.containers.length, 0)
       if (running > 0 && sample.missing === running)

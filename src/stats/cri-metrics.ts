@@ -1,13 +1,20 @@
 // Joins the runtime's metrics with their descriptors and with the rows of our inventory, so that the series are the
 // same ones as from the cgroup source. Seconds that CRI had to cut are replaced by exact ones where they are known.
-import type { Metric, PodSandboxMetrics } from '../cri-api/api.js'
+import type { Metric } from '../cri-api/api.js'
+import type { PodMetrics } from '../ports/runtime.js'
 import { cpuFamilies as cpu } from './catalogue/cpu.js'
 import type { ExtraLabels, Family } from './catalogue/family.js'
 import { familyOf } from './catalogue/index.js'
 import { pressureFamilies as pressure } from './catalogue/pressure.js'
 import { alwaysFamilies as always } from './catalogue/times-and-limits.js'
 import { containerRow, podRow } from './cgroup-metrics.js'
-import { type Descriptors, extraLabelsOf, type LabelFixes, typedFamily } from './cri-descriptors.js'
+import {
+  type Described,
+  type Descriptors,
+  extraLabelsOf,
+  type LabelFixes,
+  typedFamily,
+} from './cri-descriptors.js'
 import { formatTimestamp } from './exposition.js'
 import type { Inventory, PodInfo } from './inventory.js'
 import type { Row, Rows } from './row.js'
@@ -26,7 +33,7 @@ export interface ExactCpu {
 }
 
 export interface CriMetricsInput extends LabelFixes {
-  readonly metrics: readonly PodSandboxMetrics[]
+  readonly metrics: readonly PodMetrics[]
   readonly descriptors: Descriptors
   readonly inventory: Inventory
   readonly rows: Rows
@@ -115,37 +122,120 @@ function podSeries({ usage }: PodSample, row: Row): Series[] {
   return series
 }
 
-export function joinCriMetrics(input: CriMetricsInput): CriMetrics {
-  const { descriptors, rows, switches, inventory } = input
-  const losses = { undeclared: 0, labelMismatch: 0, duplicates: 0, withoutValue: 0 }
-  const series: Series[] = []
-  const seen = new Set<string>()
+/** Of one row. */
+const seriesKey = ({ family, extra }: Pick<Series, 'family' | 'extra'>): string =>
+  extra === undefined ? family.name : `${family.name} ${extra.key}`
+
+/** Devices, interfaces and the like are few: their labels are made once for all containers. */
+function createExtraLabels(
+  fixes: LabelFixes,
+): (described: Described, labelValues: readonly string[]) => ExtraLabels | undefined {
+  const known = new Map<Described, Map<string, ExtraLabels | undefined>>()
+  return (described, labelValues) => {
+    if (described.extra.length === 0) return extraLabelsOf(described, labelValues, fixes)
+    const own = known.get(described) ?? new Map<string, ExtraLabels | undefined>()
+    known.set(described, own)
+    let key = ''
+    for (const [position] of described.extra) key += `${labelValues[position] ?? ''}\0`
+    if (!own.has(key)) own.set(key, extraLabelsOf(described, labelValues, fixes))
+    return own.get(key)
+  }
+}
+
+/** One pod or container that is listed and was answered for. */
+interface Part {
+  readonly row: Row
+  readonly metrics: Iterable<Metric>
+  readonly bornNanos: bigint
+  readonly exact: ReadonlyMap<string, Exact> | undefined
+  readonly takes: (metric: Metric) => boolean
+  /** After the runtime's own, so that those win. */
+  readonly sample: PodSample | undefined
+}
+
+interface Parts {
+  /** Rows with the same labels are one. */
+  readonly byRow: ReadonlyMap<string, readonly Part[]>
+  readonly missing: number
+}
+
+const takesAll = (): boolean => true
+
+/** What is read beside the runtime's metrics is read here, and once. */
+function findParts(input: CriMetricsInput): Parts {
+  const { rows, switches, inventory } = input
   const given = new Map(input.metrics.map((m) => [m.podSandboxId, m]))
   const stats = new Map((input.stats?.pods ?? []).map((p) => [p.info.sandboxId, p]))
+  const byRow = new Map<string, Part[]>()
   let missing = 0
+  const put = (part: Part): void => {
+    const block = part.row.block(undefined)
+    const known = byRow.get(block)
+    if (known === undefined) byRow.set(block, [part])
+    else known.push(part)
+  }
+  for (const pod of inventory.pods) {
+    const answer = given.get(pod.sandboxId)
+    if (answer === undefined) {
+      missing += pod.containers.length
+      continue
+    }
+    const sample = stats.get(pod.sandboxId)
+    const onHost = input.hasHostNetwork(pod)
+    put({
+      row: podRow(rows, pod, input.cgroupPath(pod.sandboxId) ?? ''),
+      metrics: answer.metrics,
+      bornNanos: pod.createdAtNanos,
+      exact: undefined,
+      takes: ({ name }) => (familyOf(name)?.group === 'network' ? !onHost : switches.rows.pods),
+      sample: switches.rows.pods ? sample : undefined,
+    })
+    const containers = new Map(answer.containerMetrics.map((c) => [c.containerId, c.metrics]))
+    for (const info of pod.containers) {
+      const metrics = containers.get(info.id)
+      if (metrics === undefined) {
+        missing++
+        continue
+      }
+      const usage = sample?.containers.find((c) => c.info.id === info.id)?.usage
+      put({
+        row: containerRow(rows, pod, info, input.cgroupPath(info.id) ?? ''),
+        metrics,
+        bornNanos: info.createdAtNanos,
+        exact: exactValues(usage, input.exactCpu(info.id)),
+        takes: takesAll,
+        sample: undefined,
+      })
+    }
+  }
+  return { byRow, missing }
+}
 
+type Take = (series: Series) => void
+
+/** Goes through all metrics, each time from the runtime's bytes: as objects they would outlive their use. */
+function walk({ byRow }: Parts, input: CriMetricsInput, take: Take): JoinLosses {
+  const { descriptors, switches } = input
+  const losses = { undeclared: 0, labelMismatch: 0, duplicates: 0, withoutValue: 0 }
+  const extraLabels = createExtraLabels(input)
+  const seen = new Set<string>()
   const add = (s: Series): void => {
     if (switches.disabledFamilies.has(s.family.name)) return
-    const key = `${s.family.name}${s.row.block(s.extra)}`
+    const key = seriesKey(s)
     if (seen.has(key)) losses.duplicates++
     else {
       seen.add(key)
-      series.push(s)
+      take(s)
     }
   }
-  const addMetric = (
-    metric: Metric,
-    row: Row,
-    bornNanos: bigint,
-    exact: ReadonlyMap<string, Exact> | undefined,
-  ): void => {
+  const addMetric = (metric: Metric, { row, bornNanos, exact }: Part): void => {
     const described = descriptors.get(metric.name)
     if (described === undefined) losses.undeclared++
     else if (metric.labelValues.length !== described.labelCount) losses.labelMismatch++
     else if (metric.value === undefined) losses.withoutValue++
     else {
       const family = typedFamily(described, metric)
-      const extra = extraLabelsOf(described, metric.labelValues, input)
+      const extra = extraLabels(described, metric.labelValues)
       const better = exact?.get(metric.name)
       const born = births.has(metric.name) && bornNanos > 0n ? bornNanos : undefined
       const value = better?.value ?? born ?? metric.value.value * described.scale
@@ -154,45 +244,36 @@ export function joinCriMetrics(input: CriMetricsInput): CriMetrics {
       add({ family, row, extra, value, timeNanos: better?.timeNanos ?? metric.timestamp })
     }
   }
-
-  for (const pod of inventory.pods) {
-    const answer = given.get(pod.sandboxId)
-    if (answer === undefined) {
-      missing += pod.containers.length
-      continue
-    }
-    const sample = stats.get(pod.sandboxId)
-    const row = podRow(rows, pod, input.cgroupPath(pod.sandboxId) ?? '')
-    const onHost = input.hasHostNetwork(pod)
-    for (const metric of answer.metrics) {
-      const isNetwork = familyOf(metric.name)?.group === 'network'
-      if (isNetwork ? !onHost : switches.rows.pods) addMetric(metric, row, pod.createdAtNanos, undefined)
-    }
-    // After the runtime's own, so that those win.
-    if (sample !== undefined && switches.rows.pods)
-      for (const s of podSeries(sample, row)) if (!seen.has(`${s.family.name}${row.block(s.extra)}`)) add(s)
-    const containers = new Map(answer.containerMetrics.map((c) => [c.containerId, c]))
-    for (const info of pod.containers) {
-      const metrics = containers.get(info.id)?.metrics
-      if (metrics === undefined) {
-        missing++
-        continue
-      }
-      const usage = sample?.containers.find((c) => c.info.id === info.id)?.usage
-      const exact = exactValues(usage, input.exactCpu(info.id))
-      const containerRowOf = containerRow(rows, pod, info, input.cgroupPath(info.id) ?? '')
-      for (const metric of metrics) addMetric(metric, containerRowOf, info.createdAtNanos, exact)
+  for (const parts of byRow.values()) {
+    seen.clear()
+    for (const part of parts) {
+      for (const metric of part.metrics) if (part.takes(metric)) addMetric(metric, part)
+      if (part.sample !== undefined)
+        for (const s of podSeries(part.sample, part.row)) if (!seen.has(seriesKey(s))) add(s)
     }
   }
+  return losses
+}
+
+export function joinCriMetrics(input: CriMetricsInput): CriMetrics {
+  const parts = findParts(input)
   return {
-    losses,
+    losses: walk(parts, input, () => undefined),
     sample: {
       source: 'cri',
       timeNanos: input.receivedNanos,
-      missing,
+      missing: parts.missing,
       write(into) {
-        for (const s of series)
-          into.add(s.family, s.row.block(s.extra), s.value, formatTimestamp(s.timeNanos))
+        // Series of a container have one time, and follow one another.
+        let timeNanos = 0n
+        let time = formatTimestamp(timeNanos)
+        walk(parts, input, (s) => {
+          if (s.timeNanos !== timeNanos) {
+            timeNanos = s.timeNanos
+            time = formatTimestamp(timeNanos)
+          }
+          into.add(s.family, s.row.block(s.extra), s.value, time)
+        })
       },
     },
   }

@@ -5,7 +5,7 @@ import type { FsCapacity, StatsFiles } from '../ports/stats-files.js'
 import { extraLabels } from './catalogue/family.js'
 import type { ContainerFs } from './container-filesystem.js'
 import { containerUsageOf, layerOf } from './cri-usage.js'
-import type { FsUsage, VolumeUsage } from './filesystem.js'
+import { type FsUsage, type VolumeUsage, withCapacity } from './filesystem.js'
 import type { PodInfo } from './inventory.js'
 import type { NodeFilesystems } from './node-sample.js'
 import type { RuntimeCalls } from './runtime-calls.js'
@@ -60,20 +60,6 @@ const nothing: State = {
   capacities: new Map(),
   pods: new Map(),
 }
-
-const withCapacity = (
-  timeNanos: bigint,
-  used: { readonly bytes: bigint | undefined; readonly inodes: bigint | undefined },
-  capacity: FsCapacity | undefined,
-): FsUsage => ({
-  timeNanos,
-  availableBytes: capacity?.availableBytes,
-  capacityBytes: capacity?.capacityBytes,
-  usedBytes: used.bytes,
-  inodesFree: capacity?.inodesFree,
-  inodes: capacity?.inodes,
-  inodesUsed: used.inodes,
-})
 
 /** Used is what is not free: this is a whole filesystem. */
 const wholeFilesystem = (timeNanos: bigint, c: FsCapacity): FsUsage =>

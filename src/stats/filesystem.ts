@@ -1,4 +1,5 @@
 // Filesystem figures as the summary has them.
+import type { FsCapacity } from '../ports/stats-files.js'
 
 export interface FsUsage {
   readonly timeNanos: bigint
@@ -16,6 +17,21 @@ export interface VolumeUsage extends FsUsage {
   /** Its space is the node's own: it counts as ephemeral storage. */
   readonly isLocalEphemeral: boolean
 }
+
+/** What something uses, on a filesystem with this capacity. */
+export const withCapacity = (
+  timeNanos: bigint,
+  used: { readonly bytes: bigint | undefined; readonly inodes: bigint | undefined },
+  capacity: FsCapacity | undefined,
+): FsUsage => ({
+  timeNanos,
+  availableBytes: capacity?.availableBytes,
+  capacityBytes: capacity?.capacityBytes,
+  usedBytes: used.bytes,
+  inodesFree: capacity?.inodesFree,
+  inodes: capacity?.inodes,
+  inodesUsed: used.inodes,
+})
 
 const sum = (values: readonly (bigint | undefined)[]): bigint | undefined => {
   const known = values.filter((v) => v !== undefined)

@@ -7,10 +7,9 @@ import type {
   FilesystemUsage,
   MetricDescriptor,
   PodSandbox,
-  PodSandboxMetrics,
   PodSandboxStats,
 } from '../cri-api/api.js'
-import type { CallOptions, CriClient } from '../ports/runtime.js'
+import type { CallOptions, CriClient, PodMetrics } from '../ports/runtime.js'
 
 export interface RuntimeCalls {
   /** `wait`: for a runtime that is away, until the deadline. */
@@ -18,8 +17,9 @@ export interface RuntimeCalls {
   containers(signal: AbortSignal, wait?: boolean): Promise<readonly Container[]>
   podStats(signal: AbortSignal): Promise<readonly PodSandboxStats[]>
   descriptors(signal: AbortSignal): Promise<readonly MetricDescriptor[]>
-  podMetrics(signal: AbortSignal): Promise<readonly PodSandboxMetrics[]>
-  containerStats(signal: AbortSignal): Promise<readonly ContainerStats[]>
+  podMetrics(signal: AbortSignal): Promise<readonly PodMetrics[]>
+  /** `id`: of this container alone. */
+  containerStats(signal: AbortSignal, id?: string): Promise<readonly ContainerStats[]>
   imageFilesystem(signal: AbortSignal): Promise<FilesystemUsage | undefined>
   /** The runtime came back: what it did not know before is asked again. */
   forget(): void
@@ -58,7 +58,10 @@ export function createRuntimeCalls(o: RuntimeCallsOptions): RuntimeCalls {
   /** Set when a unary answer was too large: from then on only the stream can work. */
   let tooLarge = false
 
-  async function either<T>(unary: () => Promise<T[]>, stream: () => Promise<T[]>): Promise<readonly T[]> {
+  async function either<T>(
+    unary: () => Promise<readonly T[]>,
+    stream: () => Promise<readonly T[]>,
+  ): Promise<readonly T[]> {
     if (streams || tooLarge)
       try {
         return await stream()
@@ -103,14 +106,17 @@ export function createRuntimeCalls(o: RuntimeCallsOptions): RuntimeCalls {
     descriptors: async (signal) => (await runtime.listMetricDescriptors({}, listed(signal))).descriptors,
     podMetrics: (signal) =>
       either(
-        async () => (await runtime.listPodSandboxMetrics({}, measured(signal))).podMetrics,
-        () => collect(runtime.streamPodSandboxMetrics({}, measured(signal)), (m) => m.podSandboxMetrics),
+        () => o.client.metrics.list(measured(signal)),
+        () => collect(o.client.metrics.stream(measured(signal)), (pods) => pods),
       ),
-    containerStats: (signal) =>
+    containerStats: (signal, id = '') =>
       either(
-        async () => (await runtime.listContainerStats({ filter: {} }, measured(signal))).stats,
+        async () => (await runtime.listContainerStats({ filter: { id } }, measured(signal))).stats,
         () =>
-          collect(runtime.streamContainerStats({ filter: {} }, measured(signal)), (m) => m.containerStats),
+          collect(
+            runtime.streamContainerStats({ filter: { id } }, measured(signal)),
+            (m) => m.containerStats,
+          ),
       ),
     imageFilesystem: async (signal) =>
       (await (o.imageClient ?? o.client).image.imageFsInfo({}, measured(signal))).imageFilesystems[0],

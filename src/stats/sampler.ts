@@ -34,6 +34,7 @@ export interface Sampler<T> {
 }
 
 const toMs = (nanos: bigint): number => Number(nanos / 1_000_000n)
+const toNanos = (ms: number): bigint => BigInt(Math.round(ms * 1_000_000))
 
 export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
   const { clock, periodMs } = o
@@ -44,7 +45,8 @@ export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
     attempted = resolve
   })
 
-  async function takeOnce(signal: AbortSignal): Promise<number> {
+  /** When the next one is to begin. */
+  async function takeOnce(dueNanos: bigint, signal: AbortSignal): Promise<bigint> {
     const started = clock.monotonicNanos()
     let waitMs = periodMs
     try {
@@ -52,13 +54,15 @@ export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
       newest = { value, atNanos: clock.monotonicNanos() }
       waitMs = o.nextMs?.() ?? periodMs
     } catch (e) {
-      if (signal.aborted) return 0
+      if (signal.aborted) return dueNanos
       waitMs = o.onFailure(e) ?? periodMs
     }
     attempted()
-    const tookMs = toMs(clock.monotonicNanos() - started)
-    if (tookMs > periodMs) o.onLate()
-    return Math.max(waitMs - tookMs, periodMs / 10)
+    const now = clock.monotonicNanos()
+    if (toMs(now - started) > periodMs) o.onLate()
+    const least = now + toNanos(periodMs / 10)
+    const next = dueNanos + toNanos(waitMs)
+    return next > least ? next : least
   }
 
   return {
@@ -70,11 +74,16 @@ export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
       newest = undefined
     },
     async run(signal) {
+      // Counted from when each was due: samplers that begin together stay together, and a runtime can answer them with one
+      // look at the node.
+      let due = clock.monotonicNanos()
       while (!signal.aborted) {
         woken = new AbortController()
         const wake = woken.signal
-        const waitMs = await takeOnce(signal)
+        due = await takeOnce(due, signal)
+        const waitMs = Math.max(0, toMs(due - clock.monotonicNanos()))
         await clock.sleep(waitMs, AbortSignal.any([signal, wake])).catch(() => undefined)
+        if (wake.aborted) due = clock.monotonicNanos()
       }
     },
   }

@@ -230,6 +230,7 @@ export async function createStatsBed({
     ...answers,
   }
   const listeners: ((state: 'idle' | 'ready') => void)[] = []
+  const runtime = service(table, calls) as unknown as CriClient['runtime']
   const client = {
     endpoint: 'unix:///run/fake.sock',
     socketPath: '/run/fake.sock',
@@ -239,8 +240,14 @@ export async function createStatsBed({
       return () => {}
     },
     close() {},
-    runtime: service(table, calls),
+    runtime,
     image: service(table, calls),
+    metrics: {
+      list: async (options) => (await runtime.listPodSandboxMetrics({}, options)).podMetrics,
+      async *stream(options) {
+        for await (const m of runtime.streamPodSandboxMetrics({}, options)) yield m.podSandboxMetrics
+      },
+    } satisfies CriClient['metrics'],
   } as unknown as CriClient
   const stats = createStats({
     nodeName: 'node1',

@@ -5,14 +5,14 @@ import { type Client, Metadata } from '@grpc/grpc-js'
 import type { DeepPartial, MessageFns } from '../../cri-api/api.js'
 import type { CallOptions } from '../../ports/runtime.js'
 import type { StateWatch } from './channel.js'
-import { decodeMessage, encodeMessage } from './codec.js'
+import { type Decoder, decodeMessage, encodeMessage } from './codec.js'
 import { cancelledCall, type FailedCall, toRuntimeError } from './errors.js'
 
 export interface Method<Q, S> {
   readonly name: string
   readonly path: string
   readonly requestType: MessageFns<Q>
-  readonly responseType: Pick<MessageFns<S>, 'decode'>
+  readonly responseType: Decoder<S>
 }
 
 /** What all calls of one client share. */

@@ -9,6 +9,7 @@ import type { CallOptions, CriClient, ImageService, RuntimeService } from '../..
 import { type CallContext, callStream, callUnary, type Method } from './call.js'
 import { type ChannelOptions, channelDefaults, openChannel, watchState } from './channel.js'
 import { parseEndpoint } from './endpoint.js'
+import { bindMetrics } from './metrics-answer.js'
 import { bindStates } from './states.js'
 
 export interface CriClientOptions extends Partial<ChannelOptions> {
@@ -67,6 +68,7 @@ export function createCriClient(endpoint: string, options: CriClientOptions = {}
     runtime: bindService(ctx, RuntimeServiceDefinition) as RuntimeService,
     image: bindService(ctx, ImageServiceDefinition) as ImageService,
     states: bindStates(ctx),
+    metrics: bindMetrics(ctx),
     get state() {
       return watch.state
     },

@@ -9,7 +9,15 @@ export const encodeMessage = <T>(fns: MessageFns<T>, partial: DeepPartial<T>): B
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-export function decodeMessage<T>(fns: Pick<MessageFns<T>, 'decode'>, bytes: Uint8Array): T {
+/** Takes the whole message, and says itself when it cannot be read. */
+export interface WholeDecoder<T> {
+  decodeWhole(bytes: Uint8Array): T
+}
+
+export type Decoder<T> = Pick<MessageFns<T>, 'decode'> | WholeDecoder<T>
+
+export function decodeMessage<T>(fns: Decoder<T>, bytes: Uint8Array): T {
+  if ('decodeWhole' in fns) return fns.decodeWhole(bytes)
   const reader = new BinaryReader(bytes)
   const message = fns.decode(reader)
   if (reader.pos !== reader.len) throw new Error(`unreadable field at byte ${reader.pos} of ${reader.len}`)

@@ -41,11 +41,15 @@ export interface Figures {
   close(): void
 }
 
+const second = 1_000_000_000n
 /** Younger than this, a sweep serves the next caller too; no rate spans less. */
-const sharedNanos = 1_000_000_000n
-const periodMs = 10_000
+const sharedNanos = second
+/** A sweep is made when none is younger than this. Above the pace of kubelets, so that they are never swept for twice. */
+const idleNanos = 11n * second
+/** Whoever asked for metrics this long ago will ask again soon: kubelets ask for stats in the same moment. */
+const metricsNanos = { least: 5n * second, most: 30n * second } as const
 /** Nobody has asked for so long: the loop rests. */
-const restNanos = 600_000_000_000n
+const restNanos = 600n * second
 const listTimeoutMs = 5_000
 const statsTimeoutMs = 30_000
 
@@ -113,11 +117,15 @@ export function createFigures(o: FiguresOptions): Figures {
   let newest: Swept | undefined
   let turns: Promise<unknown> = Promise.resolve()
   let lastAsked: bigint | undefined
+  let metricsAsked: bigint | undefined
+
+  const isWithin = (at: bigint | undefined, nanos: bigint): boolean =>
+    at !== undefined && clock.monotonicNanos() - at < nanos
 
   const serving = (ids: readonly string[], depth: Depth): CgroupSweep | undefined =>
     newest !== undefined &&
     (newest.depth === 'everything' || depth === 'stats') &&
-    clock.monotonicNanos() - newest.at < sharedNanos &&
+    isWithin(newest.at, sharedNanos) &&
     ids.every((id) => newest?.ids.has(id))
       ? newest.sweep
       : undefined
@@ -146,6 +154,7 @@ export function createFigures(o: FiguresOptions): Figures {
     const inventory = buildInventory(sandboxes, containers, nowNanos())
     await layers.ensure(
       inventory.pods.flatMap((p) => p.containers.map((c) => c.id)),
+      inventory.pods.some((p) => handlers.isOpaque(p)),
       signal,
     )
     return createNodeView({
@@ -159,8 +168,11 @@ export function createFigures(o: FiguresOptions): Figures {
 
   return {
     async look(signal, depth = 'everything') {
+      // One sweep for both questions, rather than one for stats and then one for all.
+      const isBoth = isWithin(metricsAsked, metricsNanos.most) && !isWithin(metricsAsked, metricsNanos.least)
       lastAsked = clock.monotonicNanos()
-      return await look(signal, depth)
+      if (depth === 'everything') metricsAsked = lastAsked
+      return await look(signal, isBoth ? 'everything' : depth)
     },
     deviceName,
     get hasLayers() {
@@ -174,9 +186,10 @@ export function createFigures(o: FiguresOptions): Figures {
       })
       try {
         while (!signal.aborted) {
-          await clock.sleep(periodMs, signal).catch(() => undefined)
-          if (signal.aborted || lastAsked === undefined || clock.monotonicNanos() - lastAsked > restNanos)
-            continue
+          const age = newest === undefined ? 0n : clock.monotonicNanos() - newest.at
+          const wait = age < idleNanos ? idleNanos - age : idleNanos
+          await clock.sleep(Number(wait / 1_000_000n) + 1, signal).catch(() => undefined)
+          if (signal.aborted || !isWithin(lastAsked, restNanos) || isWithin(newest?.at, idleNanos)) continue
           await look(signal, 'stats').catch((error: unknown) => log.debug('no look at the node', { error }))
         }
       } finally {

@@ -1,71 +1,126 @@
 // Writable layers of containers, which only the runtime knows: asked for in the background, and waited for only when a
-// container is new.
+// container is new. A runtime may ask a process per container for such a list, so that it is asked rarely.
+import type { ContainerStats } from '../../cri-api/api.js'
 import type { Clock } from '../../ports/clock.js'
-import type { StatsFiles } from '../../ports/stats-files.js'
-import { createFilesystemKeeper, type FilesystemKeeper } from '../../stats/filesystem-keeper.js'
+import type { FsCapacity, StatsFiles } from '../../ports/stats-files.js'
+import { extraLabels } from '../../stats/catalogue/family.js'
+import type { ContainerFs } from '../../stats/container-filesystem.js'
+import { containerUsageOf } from '../../stats/cri-usage.js'
+import { withCapacity } from '../../stats/filesystem.js'
 import { isUnimplemented, type RuntimeCalls } from '../../stats/runtime-calls.js'
+import type { LayerUsage } from '../../stats/sample.js'
+import type { Usage } from '../../stats/usage.js'
 
-export interface Layers extends Pick<FilesystemKeeper, 'layer' | 'containerFs' | 'runtimeUsage'> {
-  /** Asks the runtime for what is not known of these containers, and waits for that; not for ever. */
-  ensure(containerIds: readonly string[], signal: AbortSignal): Promise<void>
+export interface Layers {
+  layer(id: string): LayerUsage | undefined
+  containerFs(id: string): ContainerFs | undefined
+  /** What the runtime said of a container besides its layer. */
+  runtimeUsage(id: string): Usage | undefined
+  /**
+   * Asks the runtime for what is not known of these containers, and waits for that; not for ever. `needUsage`: some run
+   * where only the runtime sees them, so that its figures must be young.
+   */
+  ensure(containerIds: readonly string[], needUsage: boolean, signal: AbortSignal): Promise<void>
   /** False: the runtime has no stats of containers, and so no layers. */
   readonly areGiven: boolean
   close(): void
 }
 
 export interface LayersOptions {
-  readonly calls: Pick<RuntimeCalls, 'containerStats' | 'imageFilesystem'>
-  readonly files: StatsFiles
+  readonly calls: Pick<RuntimeCalls, 'containerStats'>
+  readonly files: Pick<StatsFiles, 'capacity'>
   readonly clock: Clock
   readonly onFailure: (what: string, error: unknown) => void
 }
 
-/** Runtimes measure them at this pace themselves. */
-const freshNanos = 10_000_000_000n
+const second = 1_000_000_000n
+/** As kubelets measure volumes. */
+const wholeNanos = 60n * second
+/** Runtimes measure layers at this pace themselves: a new one has none before, and a younger list says nothing new. */
+const youngNanos = 10n * second
+/** After so many questions for one container it has to wait for the list of all. */
+const mostTries = 4
+/** So many are asked for one by one. */
+const mostSingle = 8
 /** Figures without layers are better than none. */
 const longestWaitMs = 10_000
+
+interface Known {
+  readonly usage: Usage | undefined
+  readonly layer: LayerUsage | undefined
+  /** containerd sends 0 bytes of no time for a layer that it has not measured yet. */
+  readonly isMeasured: boolean
+  readonly askedAt: bigint
+  readonly tries: number
+}
 
 export function createLayers({ calls, files, clock, onFailure }: LayersOptions): Layers {
   const life = new AbortController()
   let areGiven = true
-  let asked: ReadonlySet<string> = new Set()
-  let askedAt: bigint | undefined
+  let known: ReadonlyMap<string, Known> = new Map()
+  let capacities: ReadonlyMap<string, FsCapacity> = new Map()
+  let wholeAt: bigint | undefined
   let underWay: Promise<void> | undefined
-  const keeper = createFilesystemKeeper({
-    files,
-    calls: {
-      imageFilesystem: (signal) => calls.imageFilesystem(signal),
-      async containerStats(signal) {
-        try {
-          const stats = await calls.containerStats(signal)
-          areGiven = true
-          return stats
-        } catch (e) {
-          if (isUnimplemented(e)) areGiven = false
-          throw e
-        }
-      },
-    },
-    nowNanos: () => clock.nowNanos(),
-    rootDir: '/',
-    podLogsDir: '/',
-    maxEntries: 0,
-    onFailure(what, error) {
-      // Logs and volumes are not looked at here.
-      if (what !== 'walk') onFailure(what, error)
-    },
-  })
-  const refresh = (ids: readonly string[]): Promise<void> => {
-    underWay ??= keeper
-      .refresh([], [], life.signal)
+
+  async function statsOf(id?: string): Promise<readonly ContainerStats[]> {
+    try {
+      const stats = await calls.containerStats(life.signal, id)
+      areGiven = true
+      return stats
+    } catch (e) {
+      if (isUnimplemented(e)) areGiven = false
+      onFailure('ListContainerStats', e)
+      return []
+    }
+  }
+
+  async function measure(mountpoints: ReadonlySet<string>): Promise<void> {
+    const found = new Map<string, FsCapacity>()
+    for (const path of mountpoints) {
+      const capacity = path === '' ? undefined : await files.capacity(path).catch(() => undefined)
+      if (capacity !== undefined) found.set(path, capacity)
+    }
+    capacities = found
+  }
+
+  /** What is not answered counts as asked: nobody waits for it twice. */
+  async function ask(ids: readonly string[], isWhole: boolean): Promise<void> {
+    const answers = isWhole ? await statsOf() : (await Promise.all(ids.map(statsOf))).flat()
+    const received = clock.nowNanos()
+    const given = new Map(answers.map((s) => [s.attributes?.id ?? '', s]))
+    const askedAt = clock.monotonicNanos()
+    const next = new Map(isWhole ? [] : known)
+    for (const id of ids) {
+      const before = known.get(id)
+      const stats = given.get(id)
+      const now = stats && containerUsageOf(stats, received)
+      next.set(id, {
+        usage: now?.usage ?? before?.usage,
+        layer: now?.writableLayer ?? before?.layer,
+        isMeasured: before?.isMeasured === true || (stats?.writableLayer?.timestamp ?? 0n) > 0n,
+        askedAt,
+        tries: (before?.tries ?? 0) + 1,
+      })
+    }
+    known = next
+    if (isWhole) wholeAt = askedAt
+    await measure(new Set([...next.values()].map((k) => k.layer?.mountpoint ?? '')))
+  }
+
+  function begin(ids: readonly string[], isWhole: boolean): Promise<void> {
+    underWay ??= ask(ids, isWhole)
       .catch((e: unknown) => onFailure('layers', e))
       .finally(() => {
-        asked = new Set(ids)
-        askedAt = clock.monotonicNanos()
         underWay = undefined
       })
     return underWay
   }
+
+  const isUnfinished = (id: string, now: bigint): boolean => {
+    const one = known.get(id)
+    return one?.isMeasured === false && one.tries < mostTries && now - one.askedAt >= youngNanos
+  }
+
   async function wait(work: Promise<void>, signal: AbortSignal): Promise<void> {
     const done = new AbortController()
     const bound = clock.sleep(longestWaitMs, AbortSignal.any([signal, done.signal])).catch(() => undefined)
@@ -73,21 +128,43 @@ export function createLayers({ calls, files, clock, onFailure }: LayersOptions):
     done.abort()
     signal.throwIfAborted()
   }
+
   return {
-    layer: (id) => keeper.layer(id),
-    containerFs: (id) => keeper.containerFs(id),
-    runtimeUsage: (id) => keeper.runtimeUsage(id),
+    layer: (id) => known.get(id)?.layer,
+    containerFs(id) {
+      const layer = known.get(id)?.layer
+      const capacity = layer && capacities.get(layer.mountpoint)
+      if (layer === undefined || capacity === undefined) return undefined
+      const used = { bytes: layer.usedBytes, inodes: layer.inodesUsed }
+      return {
+        ...withCapacity(layer.timeNanos, used, capacity),
+        device: extraLabels({ device: capacity.device }),
+      }
+    },
+    runtimeUsage: (id) => known.get(id)?.usage,
     get areGiven() {
       return areGiven
     },
-    async ensure(ids, signal) {
-      const isStale = askedAt === undefined || clock.monotonicNanos() - askedAt > freshNanos
-      const hasNew = askedAt === undefined || ids.some((id) => !asked.has(id))
-      if (hasNew) {
-        // One that is under way began before these were known.
-        if (underWay !== undefined) await wait(underWay, signal)
-        if (ids.some((id) => !asked.has(id)) || askedAt === undefined) await wait(refresh(ids), signal)
-      } else if (isStale) refresh(ids).catch(() => undefined)
+    async ensure(ids, needUsage, signal) {
+      const unknown = (): string[] => ids.filter((id) => !known.has(id))
+      // One that is under way began before these were known.
+      if (unknown().length > 0 && underWay !== undefined) await wait(underWay, signal)
+      const fresh = unknown()
+      if (fresh.length > 0 || wholeAt === undefined) {
+        const isWhole = wholeAt === undefined || fresh.length > mostSingle
+        await wait(begin(isWhole ? ids : fresh, isWhole), signal)
+        return
+      }
+      const now = clock.monotonicNanos()
+      const unfinished = ids.filter((id) => isUnfinished(id, now))
+      const isDue = now - wholeAt >= (needUsage ? youngNanos : wholeNanos)
+      const work =
+        isDue || unfinished.length > mostSingle
+          ? begin(ids, true)
+          : unfinished.length > 0
+            ? begin(unfinished, false)
+            : undefined
+      work?.catch(() => undefined)
     },
     close: () => life.abort(),
   }

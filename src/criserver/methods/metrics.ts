@@ -7,6 +7,7 @@ import {
   type PodSandboxMetrics,
 } from '../../cri-api/api.js'
 import type { WholeAnswer } from '../../ports/cri-calls.js'
+import { encodePodMetrics } from '../metrics/encode.js'
 import { mergeDescriptors } from '../metrics/merge.js'
 import { podMetricsOf } from '../metrics/messages.js'
 import type { CollectedMetrics } from '../metrics/source.js'
@@ -52,13 +53,15 @@ export async function completePodMetrics(
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const knows = await knowsOf(services, signal)
-  const { pods, others } = await services.metricsSource.collect(given?.podMetrics, knows, signal)
+  const collected = await services.metricsSource.collect(given?.podMetrics, knows, signal)
+  if (given === undefined) return encodePodMetrics(collected.pods)
+  const pods = collected.pods.map((collect) => collect())
   const known = new Set(pods.map((p) => p.podSandboxId))
   return ListPodSandboxMetricsResponse.encode({
     ...given,
     podMetrics: [
-      ...pods.map((p) => withOthers(podMetricsOf(p), others)),
-      ...(given?.podMetrics ?? []).filter((p) => !known.has(p.podSandboxId)),
+      ...pods.map((p) => withOthers(podMetricsOf(p), collected.others)),
+      ...given.podMetrics.filter((p) => !known.has(p.podSandboxId)),
     ],
   }).finish()
 }

@@ -6,10 +6,12 @@ import type { CollectedMetrics } from './source.js'
 
 export function formatSeries({ pods }: Pick<CollectedMetrics, 'pods'>): string {
   const into = createExposition()
-  for (const { pod, containers } of pods)
+  for (const collect of pods) {
+    const { pod, containers } = collect()
     for (const series of [pod, ...containers.values()])
       for (const { family, row, extra, value, timeNanos } of series)
         into.add(family, row.block(extra), value, formatTimestamp(timeNanos))
+  }
   return into.text()
 }
 

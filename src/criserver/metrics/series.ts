@@ -1,6 +1,7 @@
 // The series of a look at the node, as values: the RPC and the Prometheus endpoint are two ways to write them.
 import type { ExtraLabels, Family } from '../../stats/catalogue/family.js'
 import { writeSweep } from '../../stats/cgroup-metrics.js'
+import type { PodFigures } from '../../stats/cgroup-source.js'
 import type { Row, Rows } from '../../stats/row.js'
 import { isShown, type Switches } from '../../stats/row-writer.js'
 import type { NodeView } from '../figures/node-view.js'
@@ -25,28 +26,32 @@ export interface PodSeries {
 export const seriesKey = ({ family, extra }: Pick<Series, 'family' | 'extra'>): string =>
   `${family.name} ${extra?.key ?? ''}`
 
+/** Series of a pod when somebody wants them: those of a whole node at once are much to keep alive. */
+export type LaterPodSeries = () => PodSeries
+
 export function collectSeries(
   view: NodeView,
   { rows, switches }: { readonly rows: Rows; readonly switches: Switches },
-): PodSeries[] {
+): LaterPodSeries[] {
   const options = { rows, switches, containerFs: view.containerFs }
+  const collect = (figures: PodFigures): PodSeries => {
+    const pod: Series[] = []
+    const containers = new Map<string, Series[]>(
+      figures.containers.filter((c) => view.container(c.info.id)).map((c) => [c.info.id, []]),
+    )
+    writeSweep(
+      { pods: [figures], opaque: [] },
+      (row, timeNanos, emitAll) => {
+        const into = row.kind === 'pod' ? pod : containers.get(row.labels.name)
+        emitAll((family, value, extra) => {
+          if (isShown(row, family, switches)) into?.push({ family, row, extra, value, timeNanos })
+        })
+      },
+      options,
+    )
+    return { podSandboxId: figures.info.sandboxId, pod, containers }
+  }
   return view.sweep.pods
     .filter(({ info }) => view.pod(info.sandboxId) !== undefined)
-    .map((figures) => {
-      const pod: Series[] = []
-      const containers = new Map<string, Series[]>(
-        figures.containers.filter((c) => view.container(c.info.id)).map((c) => [c.info.id, []]),
-      )
-      writeSweep(
-        { pods: [figures], opaque: [] },
-        (row, timeNanos, emitAll) => {
-          const into = row.kind === 'pod' ? pod : containers.get(row.labels.name)
-          emitAll((family, value, extra) => {
-            if (isShown(row, family, switches)) into?.push({ family, row, extra, value, timeNanos })
-          })
-        },
-        options,
-      )
-      return { podSandboxId: figures.info.sandboxId, pod, containers }
-    })
+    .map((figures) => () => collect(figures))
 }

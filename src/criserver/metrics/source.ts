@@ -11,7 +11,7 @@ import type { Knows } from '../figures/complete.js'
 import type { Figures } from '../figures/figures.js'
 import { fillableFamilies, readAbilities } from './fillable.js'
 import { mergeMetrics } from './merge.js'
-import { collectSeries, type PodSeries } from './series.js'
+import { collectSeries, type LaterPodSeries } from './series.js'
 
 export interface MetricsSource {
   /** Families that this node can fill. */
@@ -28,7 +28,7 @@ export interface MetricsSource {
 }
 
 export interface CollectedMetrics {
-  readonly pods: readonly PodSeries[]
+  readonly pods: readonly LaterPodSeries[]
   /** Metrics of the runtime that we have no family for, by the id of their sandbox or container. */
   readonly others: ReadonlyMap<string, readonly Metric[]>
 }
@@ -90,22 +90,21 @@ export function createMetricsSource({
     },
     async collect(upstream, knows, signal) {
       const view = await figures.look(signal)
+      // What nobody asked for since the last time.
+      rows.sweep()
       const ours = collectSeries(view, { rows, switches })
       const declared = upstream === undefined ? undefined : await upstreamDescriptors(signal)
-      const collected =
-        upstream === undefined || declared === undefined
-          ? { pods: ours, others: new Map() }
-          : mergeMetrics({
-              descriptors: declared,
-              metrics: upstream,
-              ours,
-              view,
-              rows,
-              knows,
-              deviceName: (numbers) => figures.deviceName(numbers),
-            })
-      rows.sweep()
-      return collected
+      if (upstream === undefined || declared === undefined) return { pods: ours, others: new Map() }
+      const { pods, others } = mergeMetrics({
+        descriptors: declared,
+        metrics: upstream,
+        ours: ours.map((collect) => collect()),
+        view,
+        rows,
+        knows,
+        deviceName: (numbers) => figures.deviceName(numbers),
+      })
+      return { pods: pods.map((pod) => () => pod), others }
     },
   }
 }
