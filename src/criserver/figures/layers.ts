@@ -45,6 +45,9 @@ const mostSingle = 8
 /** Figures without layers are better than none. */
 const longestWaitMs = 10_000
 
+/** Whoever asks every 10 s comes a little sooner or later. */
+const isPast = (at: bigint, nanos: bigint, now: bigint): boolean => now - at + second / 2n >= nanos
+
 interface Known {
   readonly usage: Usage | undefined
   readonly layer: LayerUsage | undefined
@@ -85,10 +88,10 @@ export function createLayers({ calls, files, clock, onFailure }: LayersOptions):
 
   /** What is not answered counts as asked: nobody waits for it twice. */
   async function ask(ids: readonly string[], isWhole: boolean): Promise<void> {
+    const askedAt = clock.monotonicNanos()
     const answers = isWhole ? await statsOf() : (await Promise.all(ids.map(statsOf))).flat()
     const received = clock.nowNanos()
     const given = new Map(answers.map((s) => [s.attributes?.id ?? '', s]))
-    const askedAt = clock.monotonicNanos()
     const next = new Map(isWhole ? [] : known)
     for (const id of ids) {
       const before = known.get(id)
@@ -157,7 +160,7 @@ export function createLayers({ calls, files, clock, onFailure }: LayersOptions):
       }
       const now = clock.monotonicNanos()
       const unfinished = ids.filter((id) => isUnfinished(id, now))
-      const isDue = now - wholeAt >= (needUsage ? youngNanos : wholeNanos)
+      const isDue = isPast(wholeAt, needUsage ? youngNanos : wholeNanos, now)
       const work =
         isDue || unfinished.length > mostSingle
           ? begin(ids, true)
