@@ -47,11 +47,11 @@ const single = new Set([
   'x-content-type-options',
 ])
 
-type Marked = { [mark: symbol]: string[] | undefined }
+type Marked = { [mark: symbol]: readonly string[] | undefined }
 
 export function toHeaders(
   raw: RawMetadata,
-  parsed?: IncomingHttpHeaders,
+  sensitive: readonly string[] = [],
   leaveOut?: ReadonlySet<string>,
 ): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = Object.create(null) as OutgoingHttpHeaders
@@ -66,9 +66,19 @@ export function toHeaders(
     else headers[name] = [String(before), value]
   }
   // Fields that must never enter a compression table keep that mark.
-  const marked = (parsed as Marked | undefined)?.[sensitiveHeaders]
-  if (marked !== undefined && marked.length > 0) (headers as Marked)[sensitiveHeaders] = marked
+  if (sensitive.length > 0) (headers as Marked)[sensitiveHeaders] = [...sensitive]
   return headers
+}
+
+/** Names of a caller's fields that must never enter a compression table. Undefined: none. */
+export function sensitiveIn(headers: IncomingHttpHeaders): ReadonlySet<string> | undefined {
+  const marked = (headers as Marked)[sensitiveHeaders]
+  return marked === undefined || marked.length === 0 ? undefined : new Set(marked)
+}
+
+/** The same list without some names. */
+export function without(raw: RawMetadata, leaveOut: ReadonlySet<string>): RawMetadata {
+  return leaveOut.size === 0 ? raw : raw.filter((_, i) => !leaveOut.has(raw[i - (i % 2)] ?? ''))
 }
 
 export function findHeader(raw: RawMetadata, name: string): string | undefined {

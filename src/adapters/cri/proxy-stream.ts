@@ -1,26 +1,20 @@
 // Joins a client's stream with one to the runtime: headers, data and trailers of both directions as they come, at the
 // pace of the slower side. When one side ends early, so does the other.
-
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  constants,
-  type IncomingHttpHeaders,
-  type OutgoingHttpHeaders,
-  type ServerHttp2Stream,
-} from 'node:http2'
+import { constants, type ServerHttp2Stream } from 'node:http2'
 import { grpcCode } from '../../core/grpc-codes.js'
-import type { RawMetadata, WholeAnswer } from '../../ports/cri-calls.js'
+import type { WholeAnswer } from '../../ports/cri-calls.js'
+import type { RuntimeConnection } from './h2-connection.js'
+import type { RuntimeStream } from './h2-stream.js'
 import { statusOf, toHeaders } from './proxy-headers.js'
 import type { Link } from './proxy-link.js'
 import type { Reply } from './server-reply.js'
 
-const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
 
 export interface Joint {
   readonly link: Link
-  readonly session: ClientHttp2Session
-  readonly up: ClientHttp2Stream
+  readonly connection: RuntimeConnection
+  readonly up: RuntimeStream
   readonly reply: Reply
   /** Answers of headers alone with this code are kept from the client. */
   readonly holdBack?: number
@@ -33,78 +27,59 @@ export interface Joined {
 
 /**
  * Client to runtime. Ends the runtime's side when the client half-closes: mostly that comes in the same turn of the loop as
- * the message, and goes in one frame with it, where a runtime would else be woken twice.
+ * the message, and goes in one write with it, where a runtime would else be woken twice.
  */
-export function pumpRequest(
-  from: ServerHttp2Stream,
-  to: ClientHttp2Stream,
-  count: (n: number) => void,
-): void {
+export function pumpRequest(from: ServerHttp2Stream, to: RuntimeStream, count: (n: number) => void): void {
   from.on('data', (chunk: Buffer) => {
     count(chunk.length)
-    if (!to.writable) return
-    if (to.writableCorked === 0) {
-      to.cork()
-      setImmediate(() => to.uncork())
-    }
     if (to.write(chunk)) return
     from.pause()
-    to.once('drain', () => from.resume())
+    to.onDrain = () => from.resume()
   })
   from.once('end', () => to.end())
 }
 
 /** Runtime to client. Resolves when the client's stream is over, or when the answer was held back. */
-export function joinAnswer({ link, session, up, reply, holdBack }: Joint): Promise<Joined> {
+export function joinAnswer({ link, connection, up, reply, holdBack }: Joint): Promise<Joined> {
   return new Promise((resolve) => {
     const caller = reply.stream
     let code: number = grpcCode.unknown
-    let trailers: OutgoingHttpHeaders = {}
-    let isComplete = false
     let isHeld = false
-
-    up.on('response', (headers: IncomingHttpHeaders, flags: number, raw?: RawMetadata) => {
-      const list = raw ?? Object.entries(headers).flatMap(([k, v]) => [k, String(v)])
-      if ((flags & NGHTTP2_FLAG_END_STREAM) === 0) return reply.open(toHeaders(list, headers))
-      code = statusOf(list)
-      isComplete = true
-      if (code !== holdBack) return reply.only(toHeaders(list, headers))
-      isHeld = true
-      resolve({
-        code,
-        heldBack: { code, headers: list, trailers: [], body: new Uint8Array(), message: undefined },
-      })
-    })
-    up.on('data', (chunk: Buffer) => {
-      link.received(session, chunk.length)
-      if (!reply.write(chunk) && caller.writableLength >= link.aheadBytes(session)) up.pause()
-    })
+    /** Came, and waits in the caller's stream: the runtime may not send as much again yet. */
+    let waiting = 0
     const onDrain = (): void => {
-      up.resume()
+      up.consumed(waiting)
+      waiting = 0
     }
     caller.on('drain', onDrain)
-    up.on('trailers', (headers: IncomingHttpHeaders, _flags: number, raw?: RawMetadata) => {
-      const list = raw ?? []
-      code = statusOf(list)
-      trailers = toHeaders(list, headers)
-    })
-    up.once('end', () => {
-      // A reset also ends the readable side; only a whole answer has no reset code.
-      if (up.rstCode !== NGHTTP2_NO_ERROR || up.aborted || isHeld) return
-      if (session.destroyed && Object.keys(trailers).length === 0 && !isComplete) return
-      isComplete = true
-      reply.end(trailers)
-    })
-    up.on('error', () => {})
-    up.once('close', () => {
-      if (isHeld) caller.off('drain', onDrain)
-      if (isComplete || reply.isOver) return
-      code = breakOff(session, up, reply, link)
+    up.attach({
+      headers(list, isLast, sensitive) {
+        if (!isLast) return reply.open(toHeaders(list, sensitive))
+        code = statusOf(list)
+        if (code !== holdBack) return reply.only(toHeaders(list, sensitive))
+        isHeld = true
+        caller.off('drain', onDrain)
+        resolve({
+          code,
+          heldBack: { code, headers: list, trailers: [], body: new Uint8Array(), message: undefined },
+        })
+      },
+      data(bytes) {
+        waiting += bytes.length
+        if (reply.write(bytes) || caller.writableLength < link.aheadBytes(connection)) onDrain()
+      },
+      end(list, sensitive) {
+        code = statusOf(list)
+        reply.end(toHeaders(list, sensitive))
+      },
+      broken(reset) {
+        if (!reply.isOver) code = breakOff(reset, reply, link)
+      },
     })
     const onCallerClose = (): void => {
-      if (!up.destroyed && !up.closed) {
-        up.close(caller.rstCode === NGHTTP2_NO_ERROR ? NGHTTP2_CANCEL : caller.rstCode)
-        code = grpcCode.cancelled
+      if (!up.isOver) {
+        if (!up.isRemoteEnded) code = grpcCode.cancelled
+        up.cancel(caller.rstCode === NGHTTP2_NO_ERROR ? NGHTTP2_CANCEL : caller.rstCode)
       }
       if (!isHeld) resolve({ code })
     }
@@ -114,9 +89,9 @@ export function joinAnswer({ link, session, up, reply, holdBack }: Joint): Promi
 }
 
 /** The runtime's side ended in the middle: a reset goes on as it is, a lost connection is UNAVAILABLE. */
-function breakOff(session: ClientHttp2Session, up: ClientHttp2Stream, reply: Reply, link: Link): number {
-  if (!session.destroyed && !session.closed && up.rstCode !== NGHTTP2_NO_ERROR) {
-    reply.reset(up.rstCode)
+function breakOff(reset: number | undefined, reply: Reply, link: Link): number {
+  if (reset !== undefined && reset !== NGHTTP2_NO_ERROR) {
+    reply.reset(reset)
     return grpcCode.unknown
   }
   reply.refuse({

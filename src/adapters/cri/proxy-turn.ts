@@ -2,28 +2,28 @@
 // writes to others only then: a list would be taken in whole before its caller has the first byte, and smaller calls would wait.
 import { connect, type Socket } from 'node:net'
 
-/** What Node reads at once is 64 KiB with the headers of the frames: this is passed by its last frame. */
-export const turnBytes = 56 * 1024
+/** All that a socket of usual size holds: a list of a thousand containers is two or three turns. */
+export const turnBytes = 256 * 1024
 
 /**
- * With `onread` pause() and resume() reach the handle, also while HTTP/2 reads from it. The buffer stays unused as long as
- * the session is made in the turn in which the socket is connected.
+ * One buffer for all reads: `onBytes` has them only during the call. After a read that filled it, reading goes on in the
+ * next turn, when everybody's answers have gone out.
  */
-export const connectPausable = (path: string): Socket =>
-  connect({ path, onread: { buffer: Buffer.alloc(1), callback: () => true } })
-
-/** Counts what came. Reading goes on in the next turn, when everybody's answers have gone out. */
-export function createTurn(socket: Socket): (bytes: number) => void {
-  let bytes = 0
-  const goOn = (): void => {
-    bytes = 0
-    if (!socket.destroyed) socket.resume()
-  }
-  return (n) => {
-    const before = bytes
-    bytes += n
-    if (before >= turnBytes || bytes < turnBytes) return
-    socket.pause()
-    setImmediate(goOn)
-  }
+export function connectInTurns(path: string, onBytes: (bytes: Buffer) => void): Socket {
+  const buffer = Buffer.allocUnsafeSlow(turnBytes)
+  const socket = connect({
+    path,
+    onread: {
+      buffer,
+      callback: (n) => {
+        onBytes(buffer.subarray(0, n))
+        if (n < turnBytes) return true
+        setImmediate(() => {
+          if (!socket.destroyed) socket.resume()
+        })
+        return false
+      },
+    },
+  })
+  return socket
 }

@@ -1,19 +1,14 @@
 // One question to the runtime whose whole answer is wanted before anything is said to the client.
-
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  constants,
-  type IncomingHttpHeaders,
-} from 'node:http2'
+import { constants } from 'node:http2'
 import { fail } from '../../core/errors.js'
 import { grpcCode } from '../../core/grpc-codes.js'
 import type { RawMetadata, WholeAnswer } from '../../ports/cri-calls.js'
+import type { RuntimeStream } from './h2-stream.js'
 import { unframeOne } from './proxy-frames.js'
 import { findHeader, statusOf } from './proxy-headers.js'
 import type { Link } from './proxy-link.js'
 
-const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
 
 /** A whole answer is held in memory; anything larger goes by as a stream. */
 export const maxWholeBytes = 64 * 1024 * 1024
@@ -27,43 +22,43 @@ const codeOfReset: Readonly<Record<number, number>> = {
 
 export interface Question {
   readonly link: Link
-  readonly session: ClientHttp2Session
-  readonly up: ClientHttp2Stream
+  readonly up: RuntimeStream
   readonly signal: AbortSignal
 }
 
-export function readWhole({ link, session, up, signal }: Question): Promise<WholeAnswer> {
+export function readWhole({ link, up, signal }: Question): Promise<WholeAnswer> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
     let size = 0
-    let headers: RawMetadata | undefined
-    let trailers: RawMetadata = []
-    let isHeadersOnly = false
+    let headers: RawMetadata = []
+    const done = (): void => signal.removeEventListener('abort', stop)
     const stop = (): void => {
-      up.close(NGHTTP2_CANCEL)
+      up.cancel(NGHTTP2_CANCEL)
       reject(fail('runtime.cancelled', 'the caller ended the call'))
     }
-    up.on('response', (parsed: IncomingHttpHeaders, flags: number, raw?: RawMetadata) => {
-      headers = raw ?? Object.entries(parsed).flatMap(([k, v]) => [k, String(v)])
-      isHeadersOnly = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
-    })
-    up.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      link.received(session, chunk.length)
-      if (size <= maxWholeBytes) return void parts.push(chunk)
-      up.close(NGHTTP2_CANCEL)
-      reject(fail('runtime.too-large', `the runtime's answer is larger than ${maxWholeBytes} bytes`))
-    })
-    up.on('trailers', (_headers: IncomingHttpHeaders, _flags: number, raw?: RawMetadata) => {
-      trailers = raw ?? []
-    })
-    up.on('error', () => {})
-    up.once('close', () => {
-      signal.removeEventListener('abort', stop)
-      const isWhole = headers !== undefined && up.rstCode === NGHTTP2_NO_ERROR && !up.aborted
-      if (!isWhole || headers === undefined || (trailers.length === 0 && !isHeadersOnly && session.destroyed))
-        return reject(brokenOff(session, up, link))
-      resolve(toWhole(headers, trailers, Buffer.concat(parts)))
+    up.attach({
+      headers(list, isLast) {
+        headers = list
+        if (!isLast) return
+        done()
+        resolve(toWhole(headers, [], Buffer.alloc(0)))
+      },
+      data(bytes) {
+        size += bytes.length
+        up.consumed(bytes.length)
+        if (size <= maxWholeBytes) return void parts.push(bytes)
+        done()
+        up.cancel(NGHTTP2_CANCEL)
+        reject(fail('runtime.too-large', `the runtime's answer is larger than ${maxWholeBytes} bytes`))
+      },
+      end(trailers) {
+        done()
+        resolve(toWhole(headers, trailers, Buffer.concat(parts)))
+      },
+      broken(code) {
+        done()
+        reject(brokenOff(code, link))
+      },
     })
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })
@@ -91,16 +86,16 @@ function messageIn(body: Buffer, encoding: string | undefined): Buffer | undefin
   }
 }
 
-function brokenOff(session: ClientHttp2Session, up: ClientHttp2Stream, link: Link): Error {
+function brokenOff(reset: number | undefined, link: Link): Error {
   const at = { socket: link.socketPath }
-  if (session.destroyed || session.closed || up.rstCode === NGHTTP2_NO_ERROR)
+  if (reset === undefined || reset === NGHTTP2_NO_ERROR)
     return fail(
       'runtime.unavailable',
       `the runtime at ${link.socketPath} closed the connection during the call`,
       at,
     )
-  const code = codeOfReset[up.rstCode] ?? grpcCode.internal
+  const code = codeOfReset[reset] ?? grpcCode.internal
   if (code === grpcCode.unavailable)
     return fail('runtime.unavailable', `the runtime at ${link.socketPath} refused the stream`, at)
-  return fail('runtime.malformed', `the runtime at ${link.socketPath} reset the stream (${up.rstCode})`, at)
+  return fail('runtime.malformed', `the runtime at ${link.socketPath} reset the stream (${reset})`, at)
 }

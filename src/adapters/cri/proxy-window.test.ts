@@ -1,16 +1,14 @@
-import type { ClientHttp2Session } from 'node:http2'
 import { expect, test } from 'vitest'
-import { createWindowKeeper, firstWindowBytes } from './proxy-window.js'
+import { createWindowKeeper, firstWindowBytes, type Windowed } from './proxy-window.js'
 
-const session = (): { session: ClientHttp2Session; windows: number[] } => {
+const connection = (): Windowed & { readonly windows: number[] } => {
   const windows: number[] = []
-  const told = { settings: (s: { initialWindowSize: number }) => windows.push(s.initialWindowSize) }
-  return { session: told as unknown as ClientHttp2Session, windows }
+  return { windows, isDestroyed: false, unacknowledged: 0, setWindow: (bytes) => void windows.push(bytes) }
 }
 
 test('the more calls, the less may be sent ahead for each, and the less may wait in its caller', () => {
-  const told = session()
-  const keeper = createWindowKeeper(told.session)
+  const told = connection()
+  const keeper = createWindowKeeper(told)
   expect(keeper.aheadBytes).toBe(512 * 1024)
   const ahead: number[] = []
   for (let calls = 1; calls <= 512; calls++) {
@@ -22,4 +20,10 @@ test('the more calls, the less may be sent ahead for each, and the less may wait
   for (let calls = 512; calls >= 0; calls--) keeper.adjust(calls)
   expect(told.windows.at(-1)).toBe(firstWindowBytes)
   expect(keeper.aheadBytes).toBe(512 * 1024)
+})
+
+test('a window that the runtime has not yet acknowledged is not changed again', () => {
+  const told = { ...connection(), unacknowledged: 1 }
+  createWindowKeeper(told).adjust(512)
+  expect(told.windows).toEqual([])
 })

@@ -1,6 +1,5 @@
 // How much the runtime may send ahead of a slow reader, per stream: much while few calls are under way, so that a large list
 // comes in one go; little while many are, because each of their readers may stop and this is then held for it.
-import type { ClientHttp2Session } from 'node:http2'
 
 const KiB = 1024
 
@@ -29,7 +28,14 @@ export interface WindowKeeper {
   adjust(calls: number): void
 }
 
-export function createWindowKeeper(session: ClientHttp2Session): WindowKeeper {
+/** Where the window is told. */
+export interface Windowed {
+  readonly isDestroyed: boolean
+  readonly unacknowledged: number
+  setWindow(bytes: number): void
+}
+
+export function createWindowKeeper(connection: Windowed): WindowKeeper {
   let window = firstWindowBytes
   return {
     get aheadBytes() {
@@ -38,9 +44,9 @@ export function createWindowKeeper(session: ClientHttp2Session): WindowKeeper {
     adjust(calls) {
       // Larger again only at half the number that made it smaller, so that it does not swing to and fro.
       const wanted = Math.min(windowFor(calls), Math.max(window, windowFor(calls * 2)))
-      if (wanted === window || session.pendingSettingsAck || session.connecting || session.destroyed) return
+      if (wanted === window || connection.unacknowledged > 0 || connection.isDestroyed) return
       window = wanted
-      session.settings({ initialWindowSize: wanted })
+      connection.setWindow(wanted)
     },
   }
 }

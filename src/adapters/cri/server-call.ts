@@ -2,8 +2,6 @@
 // ask the runtime, and say something.
 import { once, setMaxListeners } from 'node:events'
 import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
   constants,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
@@ -20,8 +18,10 @@ import type {
   ServerCall,
   WholeAnswer,
 } from '../../ports/cri-calls.js'
+import type { RuntimeConnection } from './h2-connection.js'
+import type { RuntimeStream } from './h2-stream.js'
 import { frameMessage, unframeOne } from './proxy-frames.js'
-import { findHeader, toHeaders } from './proxy-headers.js'
+import { findHeader, sensitiveIn, toHeaders, without } from './proxy-headers.js'
 import type { Link } from './proxy-link.js'
 import { joinAnswer, pumpRequest } from './proxy-stream.js'
 import { readWhole } from './proxy-unary.js'
@@ -29,7 +29,7 @@ import { Reply } from './server-reply.js'
 import { responseHeaders, statusHeaders, toStatus } from './server-status.js'
 import { parseGrpcTimeout } from './server-timeout.js'
 
-const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants
+const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM } = constants
 
 /** Requests that we read are held whole; CRI's are a few KiB. */
 export const maxRequestBytes = 16 * 1024 * 1024
@@ -47,8 +47,8 @@ export interface Incoming {
 }
 
 interface Opened {
-  readonly session: ClientHttp2Session
-  readonly up: ClientHttp2Stream
+  readonly connection: RuntimeConnection
+  readonly up: RuntimeStream
 }
 
 export class Http2Call implements ServerCall {
@@ -61,8 +61,8 @@ export class Http2Call implements ServerCall {
   /** Once it was read whole. */
   private body: Buffer | undefined
   private requestBytes = 0
-  private up: ClientHttp2Stream | undefined
-  private session: ClientHttp2Session | undefined
+  private up: RuntimeStream | undefined
+  private connection: RuntimeConnection | undefined
   private isExpired = false
 
   constructor(private readonly incoming: Incoming) {
@@ -116,32 +116,27 @@ export class Http2Call implements ServerCall {
     return joinAnswer(holdBack === undefined ? joint : { ...joint, holdBack })
   }
 
-  /** A connection may say goodbye between two calls; the second attempt dials. */
+  /** Waits only where there is something to wait for. One that says goodbye before its first call is dialled again, once. */
+  private connect(): RuntimeConnection | Promise<RuntimeConnection> {
+    const { link } = this.incoming
+    const got = link.connection()
+    if (!(got instanceof Promise)) return got
+    return got.then((connection) => (connection.isOpen ? connection : link.connection()))
+  }
+
   private async open(leaveOut: ReadonlySet<string>, endStream: boolean, path?: string): Promise<Opened> {
     const { raw, headers, link } = this.incoming
-    const request = toHeaders(raw, headers, leaveOut)
-    if (path !== undefined) request[':path'] = path
-    for (let isRetry = false; ; isRetry = true) {
-      const got = link.session()
-      const session = got instanceof Promise ? await got : got
-      try {
-        const up = session.request(request, { endStream })
-        this.up = up
-        this.session = session
-        link.begin(session)
-        up.once('close', () => link.end(session, up.rstCode !== NGHTTP2_NO_ERROR))
-        return { session, up }
-      } catch (cause) {
-        link.retire(session)
-        if (isRetry)
-          throw fail(
-            'runtime.unavailable',
-            `call the runtime at ${link.socketPath}: ${cause instanceof Error ? cause.message : ''}`,
-            { socket: link.socketPath },
-            cause,
-          )
-      }
-    }
+    const kept = without(raw, leaveOut)
+    const fields =
+      path === undefined ? kept : kept.map((v, i) => (kept[i - 1] === ':path' && i % 2 === 1 ? path : v))
+    const connection = await this.connect()
+    link.begin(connection)
+    const up = connection.request(fields, sensitiveIn(headers), endStream, (wasReset) => {
+      link.end(connection, wasReset)
+    })
+    this.up = up
+    this.connection = connection
+    return { connection, up }
   }
 
   readMessage(): Promise<Uint8Array> {
@@ -177,7 +172,7 @@ export class Http2Call implements ServerCall {
     const body = frameMessage(message ?? (await this.readMessage()))
     const opened = await this.open(ofThisHop, false, path)
     opened.up.end(body)
-    return await readWhole({ ...opened, link: this.incoming.link, signal: this.signal })
+    return await readWhole({ up: opened.up, link: this.incoming.link, signal: this.signal })
   }
 
   async relay(answer: WholeAnswer): Promise<CallEnding> {
@@ -194,7 +189,7 @@ export class Http2Call implements ServerCall {
       this.say(responseHeaders, statusHeaders({ code: grpcCode.ok, message: '' }), body)
       return await this.over(grpcCode.ok, 'answered')
     }
-    this.say(toHeaders(answer.headers, undefined, ofThisHop), toHeaders(answer.trailers), body)
+    this.say(toHeaders(answer.headers, [], ofThisHop), toHeaders(answer.trailers), body)
     return await this.over(grpcCode.ok, 'completed')
   }
 
@@ -234,8 +229,8 @@ export class Http2Call implements ServerCall {
     })
     this.leave()
     // Silence until the deadline: the runtime is slow, or the connection is dead. A new one costs nothing.
-    if (this.session !== undefined) this.incoming.link.retire(this.session)
-    if (this.up !== undefined && !this.up.destroyed) this.up.close(NGHTTP2_CANCEL)
+    if (this.connection !== undefined) this.incoming.link.retire(this.connection)
+    this.up?.cancel(NGHTTP2_CANCEL)
   }
 
   /** The ending, once the client has it or has gone. */
