@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { createHpackDecoder } from '../../core/hpack/decoder.js'
 import { encodeFields } from '../../core/hpack/encode.js'
 import type { RawMetadata } from '../../ports/cri-calls.js'
+import { Calls } from './h2-calls.js'
 import { type Control, type ControlSink, createControl } from './h2-control.js'
 import {
   ackFrame,
@@ -21,6 +22,7 @@ import {
   setting,
   settingsFrame,
 } from './h2-frames.js'
+import { AnswerParts } from './h2-parts.js'
 import { createFrameReader, type FrameReader } from './h2-reader.js'
 import { createSender, type Sender } from './h2-sender.js'
 import { RuntimeStream, type StreamWire } from './h2-stream.js'
@@ -28,12 +30,8 @@ import { RuntimeStream, type StreamWire } from './h2-stream.js'
 /** Our SETTINGS_HEADER_TABLE_SIZE: the default. */
 const tableBytes = 4096
 const maxFieldsBytes = 1024 * 1024
-/** A number for a call is used once; long before the last one a new connection is better. */
-const lastId = 2 ** 30
 /** We keep no table for our own fields: told once, in front of the first. */
 const noTable = Uint8Array.of(0x20)
-/** Copies of up to this size come out of Node's pool. */
-const pooledBytes = 2048
 
 export interface ConnectionOptions {
   readonly streamWindowBytes: number
@@ -48,22 +46,18 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   unacknowledged = 0
   isDestroyed = false
   private isGoingAway = false
-  private nextId = 1
   private windowBytes: number
   private largestWindowBytes: number
   private toReturn = 0
   private peerWindow = initialWindowBytes
-  private peerStreams = Number.POSITIVE_INFINITY
   private isFirst = true
-  private readonly streams = new Map<number, RuntimeStream>()
-  private readonly waiting: { stream: RuntimeStream; block: Uint8Array; isLast: boolean }[] = []
+  private readonly calls = new Calls()
+  private readonly parts = new AnswerParts()
   private readonly sender: Sender
   private readonly reader: FrameReader
   private readonly control: Control = createControl(this)
   private readonly fields = createHpackDecoder(tableBytes, maxFieldsBytes)
-  /** The pieces of one call's answer that the present read has brought. */
-  private parts: Buffer[] = []
-  private partsOf: RuntimeStream | undefined
+  /** Of the DATA frame that is being read: what is not padding. */
   private useful = 0
 
   constructor(
@@ -92,7 +86,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   }
 
   get isOpen(): boolean {
-    return !this.isDestroyed && !this.isGoingAway && this.nextId < lastId
+    return !this.isDestroyed && !this.isGoingAway && this.calls.hasNumbers
   }
 
   /** `fields`: names and values in turn, as they go out. `isLast`: there is no body. */
@@ -108,8 +102,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
       return stream
     }
     const block = encodeFields(fields, sensitive)
-    if (this.streams.size < this.peerStreams) this.begin(stream, block, isLast)
-    else this.waiting.push({ stream, block, isLast })
+    this.calls.add(stream, () => this.begin(stream, block, isLast))
     return stream
   }
 
@@ -117,7 +110,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   read(bytes: Buffer): void {
     try {
       this.reader.push(bytes)
-      this.handOn()
+      this.parts.handOn()
     } catch (e) {
       this.fault(e)
     }
@@ -166,36 +159,24 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   private lost(): void {
     if (this.isDestroyed) return
     this.isDestroyed = true
-    for (const { stream } of this.waiting.splice(0)) this.giveUp(stream)
-    for (const stream of [...this.streams.values()]) this.giveUp(stream)
-    this.streams.clear()
+    for (const stream of [...this.calls.takeWaiting(), ...this.calls.all()]) this.giveUp(stream)
     this.options.onClose()
   }
 
   private giveUp(stream: RuntimeStream): void {
     stream.broken(undefined)
+    this.calls.remove(stream)
     stream.over(false)
   }
 
   private begin(stream: RuntimeStream, block: Uint8Array, isLast: boolean): void {
-    stream.id = this.nextId
-    this.nextId += 2
     stream.sendWindow = this.peerWindow
     stream.isLocalEnded = isLast
-    this.streams.set(stream.id, stream)
     const whole = this.isFirst ? Buffer.concat([noTable, block]) : block
     this.isFirst = false
     this.sender.send(...headerFrames(stream.id, whole, isLast))
     if (isLast) this.sender.flush()
     else this.sender.pump(stream)
-  }
-
-  private beginWaiting(): void {
-    while (this.streams.size < this.peerStreams && !this.isDestroyed) {
-      const next = this.waiting.shift()
-      if (next === undefined) return
-      if (!next.stream.isOver) this.begin(next.stream, next.block, next.isLast)
-    }
   }
 
   // What a call asks.
@@ -221,11 +202,11 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   }
 
   private forget(stream: RuntimeStream, wasReset: boolean): void {
-    this.streams.delete(stream.id)
-    if (this.partsOf === stream) this.dropParts()
+    this.calls.remove(stream)
+    this.parts.drop(stream)
     stream.over(wasReset)
-    this.beginWaiting()
-    if (this.isGoingAway && this.streams.size === 0) this.socket.destroySoon()
+    if (!this.isDestroyed) this.calls.startWaiting()
+    if (this.isGoingAway && this.calls.isEmpty) this.socket.destroySoon()
   }
 
   private endIfDone(stream: RuntimeStream): void {
@@ -234,15 +215,9 @@ export class RuntimeConnection implements StreamWire, ControlSink {
 
   // What the runtime sends.
 
-  private find(id: number): RuntimeStream | undefined {
-    if (id === 0 || id % 2 === 0 || id >= this.nextId)
-      throw new ProtocolFault(resetCode.protocol, `a frame for stream ${id}, which nobody opened`)
-    return this.streams.get(id)
-  }
-
   private beginData(id: number, length: number): void {
     if (this.control.isInBlock) throw new ProtocolFault(resetCode.protocol, 'data inside a header block')
-    const stream = this.find(id)
+    const stream = this.calls.find(id)
     this.useful = 0
     this.toReturn += length
     if (this.toReturn >= this.options.connectionWindowBytes / 2) {
@@ -259,49 +234,29 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   }
 
   private addPart(id: number, bytes: Buffer): void {
-    const stream = this.streams.get(id)
+    const stream = this.calls.find(id)
     if (stream === undefined) return
-    if (this.partsOf !== stream) this.handOn()
-    this.partsOf = stream
-    this.parts.push(bytes)
+    this.parts.add(stream, bytes)
     this.useful += bytes.length
   }
 
   private endData(id: number, isLast: boolean): void {
-    const stream = this.streams.get(id)
+    const stream = this.calls.find(id)
     if (stream === undefined) return
     const padding = stream.frameBytes - this.useful
     if (padding > 0) stream.consumed(padding)
     if (!isLast) return
-    this.handOn()
+    this.parts.handOn()
     stream.isRemoteEnded = true
     stream.ended([], [])
     this.endIfDone(stream)
   }
 
-  private dropParts(): void {
-    this.parts = []
-    this.partsOf = undefined
-  }
-
-  /** Gives the gathered pieces to their call, as one, out of the buffer that the next read fills again. */
-  private handOn(): void {
-    const { parts, partsOf } = this
-    if (partsOf === undefined) return
-    this.dropParts()
-    let size = 0
-    for (const part of parts) size += part.length
-    const whole = size <= pooledBytes ? Buffer.allocUnsafe(size) : Buffer.allocUnsafeSlow(size)
-    let at = 0
-    for (const part of parts) at += part.copy(whole, at)
-    partsOf.data(whole)
-  }
-
   gotFields(id: number, block: Uint8Array, isLast: boolean): void {
     // Also those of calls that nobody waits for: each block changes the table of the next.
     const { list, sensitive } = this.fields.decode(block)
-    this.handOn()
-    const stream = this.find(id)
+    this.parts.handOn()
+    const stream = this.calls.find(id)
     if (stream === undefined) return
     if (stream.isRemoteEnded || (stream.isAnswered && !isLast)) {
       this.breakOne(stream, resetCode.protocol)
@@ -321,8 +276,8 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   }
 
   gotReset(id: number, code: number): void {
-    this.handOn()
-    const stream = this.find(id)
+    this.parts.handOn()
+    const stream = this.calls.find(id)
     if (stream === undefined) return
     if (!stream.isRemoteEnded) stream.broken(code)
     this.forget(stream, code !== resetCode.none)
@@ -332,14 +287,14 @@ export class RuntimeConnection implements StreamWire, ControlSink {
     const window = values.get(setting.initialWindow)
     if (window !== undefined && window > maxWindowBytes)
       throw new ProtocolFault(resetCode.flowControl, 'the window is too large')
-    this.peerStreams = values.get(setting.maxStreams) ?? this.peerStreams
+    this.calls.most = values.get(setting.maxStreams) ?? this.calls.most
     this.sender.send(ackFrame(frameType.settings, Buffer.alloc(0)))
     if (window !== undefined) {
-      for (const stream of this.streams.values()) stream.sendWindow += window - this.peerWindow
+      for (const stream of this.calls.all()) stream.sendWindow += window - this.peerWindow
       this.peerWindow = window
       this.sender.pumpAll()
     }
-    this.beginWaiting()
+    this.calls.startWaiting()
   }
 
   gotSettingsAck(): void {
@@ -351,16 +306,12 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   }
 
   gotGoaway(last: number): void {
-    this.handOn()
+    this.parts.handOn()
     this.isGoingAway = true
     this.options.onGoaway()
-    for (const { stream } of this.waiting.splice(0)) this.giveUp(stream)
-    for (const stream of [...this.streams.values()])
-      if (stream.id > last) {
-        stream.broken(undefined)
-        this.forget(stream, false)
-      }
-    if (this.streams.size === 0) this.socket.destroySoon()
+    const unseen = this.calls.all().filter((stream) => stream.id > last)
+    for (const stream of [...this.calls.takeWaiting(), ...unseen]) this.giveUp(stream)
+    if (this.calls.isEmpty) this.socket.destroySoon()
   }
 
   gotWindow(id: number, bytes: number): void {
@@ -368,7 +319,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
       this.sender.widen(bytes)
       return
     }
-    const stream = this.find(id)
+    const stream = this.calls.find(id)
     if (stream === undefined) return
     stream.sendWindow += bytes
     if (stream.sendWindow > maxWindowBytes) {
