@@ -1,11 +1,11 @@
 // Bundles src/cli/main.ts into dist/cli as ESM chunks, one lazy chunk per subcommand, and src/core as the
 // library `keelson/core` and src/dashboard as the page that is served; `--types` (npm pack does it) adds the library's declarations.
-// CommonJS packages inside an ESM bundle need `require`; the banner gives it to them.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { forNode } from './bundling.mjs'
 import { buildDashboard } from './dashboard.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -16,14 +16,7 @@ const started = performance.now()
 mkdirSync(join(root, 'dist'), { recursive: true })
 const fresh = mkdtempSync(join(root, 'dist/.fresh-'))
 chmodSync(fresh, 0o755)
-const common = {
-  absWorkingDir: root,
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  legalComments: 'none',
-}
+const common = { ...forNode, absWorkingDir: root, legalComments: 'none', logLevel: 'warning' }
 await build({
   ...common,
   entryPoints: { main: 'src/cli/main.ts', 'lab-agent': 'src/lab/agent.ts' },
@@ -33,11 +26,8 @@ await build({
   minifySyntax: true,
   minifyWhitespace: true,
   define: { __KEELSON_VERSION__: JSON.stringify(version) },
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
 })
-await build({ ...common, entryPoints: { index: 'src/core/index.ts' }, outdir: 'dist/core' })
+await build({ ...common, banner: {}, entryPoints: { index: 'src/core/index.ts' }, outdir: 'dist/core' })
 await buildDashboard(join(root, 'dist/dashboard'))
 if (process.argv.includes('--types'))
   execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'scripts/tsconfig.core.json'], {

@@ -5,6 +5,7 @@ import { chmod, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { forNode } from '../../scripts/bundling.mjs'
 import { buildDashboard } from '../../scripts/dashboard.mjs'
 import { bundlesVariable } from './bundles-of-run.js'
 
@@ -23,15 +24,8 @@ async function buildInto(directory: string): Promise<void> {
     entryPoints: { main: 'src/cli/main.ts' },
     outdir: directory,
     outExtension: { '.js': '.mjs' },
-    bundle: true,
+    ...forNode,
     splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    logLevel: 'silent',
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
   })
 }
 

@@ -1,12 +1,12 @@
 // "Run these checks inside that kernel": one boot for a list of checks, each reported as a test of its own.
 //   await labChecks('cgroup v2', { place: 'uml' }, new URL('./inside/cgroups.ts', import.meta.url))
+
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import type { BedName, GuestContainerd } from '../../src/lab/bed.js'
 import { cacheDirectory } from '../../src/lab/cache.js'
@@ -15,6 +15,7 @@ import { ensureImages } from '../../src/lab/images/images.js'
 import { needsOf } from '../../src/lab/packages.js'
 import { startProgram } from '../../src/lab/process.js'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run.js'
+import { bundleChecks } from './bundle-checks.js'
 import { type Check, type CheckResult, resultsFile } from './check.js'
 import { missingRequirement, type Requirements } from './requirements.js'
 
@@ -34,27 +35,6 @@ const requirementsOf = (o: LabChecksOptions): Requirements =>
   o.place === 'host'
     ? { root: true, packages: o.containerd === undefined ? [] : ['containerd', 'images'] }
     : { root: true, packages: needsOf(o.place, o.containerd !== undefined) }
-
-/** One self-contained module: inside a kernel every file that node opens is dear. */
-async function bundleChecks(file: string, target: string): Promise<void> {
-  const support = fileURLToPath(new URL('./check.ts', import.meta.url))
-  const entry = `import { runChecks } from ${JSON.stringify(support)}
-import { checks } from ${JSON.stringify(file)}
-await runChecks(checks)`
-  await build({
-    stdin: { contents: entry, resolveDir: tmpdir(), loader: 'ts' },
-    outfile: target,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    sourcemap: 'inline',
-    logLevel: 'silent',
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
-  })
-}
 
 interface Run {
   readonly results: ReadonlyMap<string, CheckResult>

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { forNode } from '../../scripts/bundling.mjs'
 import { buildDashboard } from '../../scripts/dashboard.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -28,15 +29,8 @@ export async function buildCommandLine(): Promise<void> {
     absWorkingDir: root,
     entryPoints: { main: 'src/cli/main.ts', 'lab-agent': 'src/lab/agent.ts' },
     outdir,
-    bundle: true,
+    ...forNode,
     splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    logLevel: 'silent',
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
   })
   await buildDashboard(join(outdir, 'dashboard'))
   writeFileSync(join(outdir, 'package.json'), '{"type":"module"}')
