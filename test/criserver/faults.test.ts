@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer as createHttp2Server } from 'node:http2'
 import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, test } from 'vitest'
 import { createCriClient } from '../../src/adapters/cri/client.js'
@@ -137,6 +141,39 @@ describe('faults', () => {
     assert.equal(upstream.streams, 0)
     await assertWorks(server.socketPath)
     assert.ok((await settledDescriptors(server, before + 1)) <= before + 1)
+  })
+
+  test('a refusal in the middle of an upload: the caller has it, and nothing is left of the call', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'keelson-refusal-'))
+    // Does not wait for the request, as a Go server whose limit is passed.
+    const runtime = createHttp2Server((request, response) => {
+      const isWhole = request.url === ok
+      response.stream.respond({ ':status': 200, 'grpc-status': isWhole ? '0' : '8' }, { endStream: true })
+    })
+    runtime.listen(join(dir, 's'))
+    await once(runtime, 'listening')
+    closers.push(
+      () => rm(dir, { recursive: true }),
+      () => runtime.close(),
+    )
+    const bed = await startServerBed(`unix://${join(dir, 's')}`)
+    closers.push(() => bed.close())
+    for (let i = 0; i < 10; i++) {
+      const session = await openSession(bed.socketPath)
+      const stream = session.request(requestHeaders('/x.Y/TooLarge'))
+      stream.on('error', () => {})
+      stream.write(Buffer.alloc(1024 * 1024))
+      const [headers] = (await once(stream, 'response')) as [Record<string, string>]
+      assert.equal(headers['grpc-status'], '8')
+      // As Go's client does with an answer that comes before it has sent everything; or it simply goes.
+      if (i % 2 === 0) stream.close(0)
+      else session.destroy()
+      await sleep(20)
+      session.destroy()
+    }
+    for (let i = 0; i < 100 && bed.server.counts.calls > 0; i++) await sleep(20)
+    assert.equal(bed.server.counts.calls, 0)
+    await assertWorks(bed.socketPath)
   })
 
   test('half-open and malformed connections are closed and hurt nobody else', {

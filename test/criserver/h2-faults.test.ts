@@ -39,6 +39,7 @@ function bed(calls = 2): Bed {
   const connection = new RuntimeConnection(socket, {
     streamWindowBytes: 100_000,
     connectionWindowBytes: 1_000_000,
+    onSettled: () => {},
     onGoaway: () => {},
     onClose: () => {},
   })

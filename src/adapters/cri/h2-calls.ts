@@ -10,7 +10,7 @@ export class Calls {
   most = Number.POSITIVE_INFINITY
   private nextId = 1
   private readonly open = new Map<number, RuntimeStream>()
-  private readonly waiting: { readonly stream: RuntimeStream; readonly start: () => void }[] = []
+  private waiting: { readonly stream: RuntimeStream; readonly start: () => void }[] = []
 
   get hasNumbers(): boolean {
     return this.nextId < lastId
@@ -55,6 +55,7 @@ export class Calls {
   }
 
   remove(stream: RuntimeStream): void {
-    this.open.delete(stream.id)
+    if (stream.id !== 0) this.open.delete(stream.id)
+    else this.waiting = this.waiting.filter((w) => w.stream !== stream)
   }
 }

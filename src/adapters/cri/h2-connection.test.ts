@@ -101,6 +101,7 @@ async function dial(cut = Number.POSITIVE_INFINITY): Promise<RuntimeConnection> 
   const connection = new RuntimeConnection(socket, {
     streamWindowBytes: window,
     connectionWindowBytes: 2 * window,
+    onSettled: () => {},
     onGoaway: () => {},
     onClose: () => {},
   })
@@ -239,6 +240,37 @@ describe('windows', () => {
     expect(connection.unacknowledged).toBe(0)
   })
 
+  test('a window made smaller in the middle of an answer: what was held back for a larger one is given back', async () => {
+    let say: ((bytes: number) => void) | undefined
+    await serve((stream) => {
+      stream.respond({ ':status': 200 })
+      say = (bytes) => void stream.write(Buffer.alloc(bytes))
+    })
+    const connection = await dial()
+    const stream = connection.request(fields('/events'), undefined, true, () => {})
+    let got = 0
+    stream.attach({
+      headers() {},
+      data(bytes) {
+        got += bytes.length
+        stream.consumed(bytes.length)
+      },
+      end() {},
+      broken() {},
+    })
+    const until = async (bytes: number): Promise<void> => {
+      for (let i = 0; i < 200 && got < bytes; i++) await new Promise((resolve) => setTimeout(resolve, 5))
+      expect(got).toBe(bytes)
+    }
+    await until(0)
+    while (say === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
+    say(400_000)
+    await until(400_000)
+    connection.setWindow(65_536)
+    say(1000)
+    await until(401_000)
+  })
+
   test('a request that the runtime does not take makes its writer wait', async () => {
     let taker: ServerHttp2Stream | undefined
     await serve((stream) => {
@@ -277,6 +309,14 @@ describe('windows', () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => ask(connection, '/x')))
     expect(all.every((s) => s.ending === 'whole')).toBe(true)
     expect(most).toBe(3)
+    // Given up while it waits: its turn never comes, and nobody misses it.
+    const under = [1, 2, 3].map(() => ask(connection, '/x'))
+    const left: boolean[] = []
+    const waiting = connection.request(fields('/x'), undefined, true, (wasReset) => left.push(wasReset))
+    waiting.cancel(8)
+    expect(left).toEqual([false])
+    await Promise.all(under)
+    expect((await ask(connection, '/x')).ending).toBe('whole')
   })
 })
 
@@ -296,6 +336,21 @@ describe('endings', () => {
     stream.cancel(8)
     for (let i = 0; i < 100 && codes.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 5))
     expect([codes, resets, stream.isOver]).toEqual([[8], [true], true])
+  })
+
+  test('a whole answer ends a request that is still being sent, and its writer waits no longer', async () => {
+    await serve((stream) => stream.respond({ ':status': 200, 'grpc-status': '8' }, { endStream: true }))
+    const connection = await dial()
+    const ends: boolean[] = []
+    const stream = connection.request(fields('/x'), undefined, false, (wasReset) => ends.push(wasReset))
+    const seen = see(stream)
+    while (stream.write(Buffer.alloc(16_384)));
+    const drained = new Promise<void>((resolve) => {
+      stream.onDrain = resolve
+    })
+    expect((await seen).ending).toBe('whole')
+    await drained
+    expect([stream.isOver, ends]).toEqual([true, [true]])
   })
 
   test('after a goodbye those under way are answered, and no new one begins', async () => {

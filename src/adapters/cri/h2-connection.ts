@@ -29,6 +29,8 @@ import { RuntimeStream, type StreamWire } from './h2-stream.js'
 
 /** Our SETTINGS_HEADER_TABLE_SIZE: the default. */
 const tableBytes = 4096
+/** A peer that knows it ends one call; without it a larger list would end the connection. */
+const announcedFieldsBytes = 256 * 1024
 const maxFieldsBytes = 1024 * 1024
 /** We keep no table for our own fields: told once, in front of the first. */
 const noTable = Uint8Array.of(0x20)
@@ -36,6 +38,8 @@ const noTable = Uint8Array.of(0x20)
 export interface ConnectionOptions {
   readonly streamWindowBytes: number
   readonly connectionWindowBytes: number
+  /** The runtime has taken over all our settings. */
+  readonly onSettled: () => void
   /** Takes no new calls any more; those under way may still be answered. */
   readonly onGoaway: () => void
   readonly onClose: () => void
@@ -80,6 +84,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
     this.sendSettings([
       [setting.enablePush, 0],
       [setting.initialWindow, options.streamWindowBytes],
+      [setting.maxFields, announcedFieldsBytes],
     ])
     const more = options.connectionWindowBytes - initialWindowBytes
     this.sender.send(numberFrame(frameType.windowUpdate, 0, more))
@@ -97,7 +102,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
     onOver: (wasReset: boolean) => void,
   ): RuntimeStream {
     const stream = new RuntimeStream(this, onOver)
-    if (this.isDestroyed) {
+    if (this.isDestroyed || this.isGoingAway) {
       this.giveUp(stream)
       return stream
     }
@@ -121,11 +126,13 @@ export class RuntimeConnection implements StreamWire, ControlSink {
     this.windowBytes = bytes
     this.largestWindowBytes = Math.max(this.largestWindowBytes, bytes)
     this.sendSettings([[setting.initialWindow, bytes]])
+    // What was too little to be given back may be all of a smaller window.
+    for (const stream of this.calls.all()) stream.consumed(0)
   }
 
   /** When no call is under way: says goodbye. */
   close(): void {
-    if (this.isDestroyed) return
+    if (this.isDestroyed || this.isGoingAway) return
     this.isGoingAway = true
     this.sayGoodbye(resetCode.none)
     this.socket.end()
@@ -210,7 +217,10 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   }
 
   private endIfDone(stream: RuntimeStream): void {
-    if (stream.isLocalEnded && stream.isRemoteEnded && !stream.isOver) this.forget(stream, false)
+    if (!stream.isRemoteEnded || stream.isOver) return
+    // After a whole answer nobody wants the rest of the request.
+    if (stream.isLocalEnded) this.forget(stream, false)
+    else this.reset(stream, resetCode.none)
   }
 
   // What the runtime sends.
@@ -299,6 +309,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
 
   gotSettingsAck(): void {
     this.unacknowledged -= 1
+    if (this.unacknowledged === 0) this.options.onSettled()
   }
 
   gotPing(payload: Buffer): void {

@@ -15,7 +15,7 @@ export const frameType = {
 
 export const flag = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const
 
-export const setting = { tableSize: 1, enablePush: 2, maxStreams: 3, initialWindow: 4, maxFrame: 5 } as const
+export const setting = { enablePush: 2, maxStreams: 3, initialWindow: 4, maxFields: 6 } as const
 
 export const resetCode = {
   none: 0,

@@ -147,6 +147,8 @@ export class RuntimeStream {
     this.isOver = true
     this.queue.length = 0
     this.queuedBytes = 0
+    // Whoever waits to write has nothing to wait for.
+    this.drained()
     this.onOver(wasReset)
   }
 }

@@ -59,7 +59,9 @@ export function createLink(socketPath: string): Link {
   function retire(connection: RuntimeConnection): void {
     drop(connection)
     const use = uses.get(connection)
-    if (use !== undefined) use.isRetired = true
+    if (use === undefined) return
+    use.isRetired = true
+    if (use.calls === 0) connection.close()
   }
 
   const dialOnce = (): Promise<RuntimeConnection> =>
@@ -80,6 +82,11 @@ export function createLink(socketPath: string): Link {
         const made = new RuntimeConnection(socket, {
           streamWindowBytes: firstWindowBytes,
           connectionWindowBytes,
+          // Calls that began since the last change have been left out of it.
+          onSettled: () => {
+            const use = uses.get(made)
+            use?.window.adjust(use.calls)
+          },
           onGoaway: () => drop(made),
           onClose: () => {
             drop(made)

@@ -8,17 +8,10 @@ import { unframeOne } from './proxy-frames.js'
 import { findHeader, statusOf } from './proxy-headers.js'
 import type { Link } from './proxy-link.js'
 
-const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
 /** A whole answer is held in memory; anything larger goes by as a stream. */
 export const maxWholeBytes = 64 * 1024 * 1024
-
-/** HTTP/2 reset codes as gRPC reads them; any other is INTERNAL. */
-const codeOfReset: Readonly<Record<number, number>> = {
-  [constants.NGHTTP2_REFUSED_STREAM]: grpcCode.unavailable,
-  [NGHTTP2_CANCEL]: grpcCode.cancelled,
-  [constants.NGHTTP2_ENHANCE_YOUR_CALM]: grpcCode.resourceExhausted,
-}
 
 export interface Question {
   readonly link: Link
@@ -94,8 +87,9 @@ function brokenOff(reset: number | undefined, link: Link): Error {
       `the runtime at ${link.socketPath} closed the connection during the call`,
       at,
     )
-  const code = codeOfReset[reset] ?? grpcCode.internal
-  if (code === grpcCode.unavailable)
+  if (reset === NGHTTP2_REFUSED_STREAM)
     return fail('runtime.unavailable', `the runtime at ${link.socketPath} refused the stream`, at)
+  if (reset === NGHTTP2_CANCEL)
+    return fail('runtime.cancelled', `the runtime at ${link.socketPath} cancelled the call`, at)
   return fail('runtime.malformed', `the runtime at ${link.socketPath} reset the stream (${reset})`, at)
 }

@@ -130,6 +130,7 @@ export class Http2Call implements ServerCall {
     const fields =
       path === undefined ? kept : kept.map((v, i) => (kept[i - 1] === ':path' && i % 2 === 1 ? path : v))
     const connection = await this.connect()
+    if (this.isGone) throw fail('runtime.cancelled', 'the caller has gone before the runtime was asked')
     link.begin(connection)
     const up = connection.request(fields, sensitiveIn(headers), endStream, (wasReset) => {
       link.end(connection, wasReset)
@@ -229,8 +230,9 @@ export class Http2Call implements ServerCall {
     })
     this.leave()
     // Silence until the deadline: the runtime is slow, or the connection is dead. A new one costs nothing.
-    if (this.connection !== undefined) this.incoming.link.retire(this.connection)
-    this.up?.cancel(NGHTTP2_CANCEL)
+    if (this.up === undefined || this.up.isOver || this.connection === undefined) return
+    this.incoming.link.retire(this.connection)
+    this.up.cancel(NGHTTP2_CANCEL)
   }
 
   /** The ending, once the client has it or has gone. */
