@@ -16,6 +16,12 @@ export interface RunningCommand {
   end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>
 }
 
+/** A run that is stopped by a signal takes its commands with it. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 export function startCommand(
   argv: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -24,6 +30,8 @@ export function startCommand(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   let text = ''
   const listeners = new Set<() => void>()
   const take = (data: Buffer): void => {
