@@ -1,5 +1,5 @@
 // Every vector file in test/vectors goes through the product's code, and the runner itself is shown to fail.
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -82,6 +82,9 @@ describe('the runner', () => {
       expect(filesOf(dir)).toEqual([dir])
       for (const name of ['b.json', 'a.json', 'README.md']) writeFileSync(join(dir, name), '')
       expect(filesOf(dir)).toEqual([join(dir, 'a.json'), join(dir, 'b.json')])
+      mkdirSync(join(dir, 'below'))
+      writeFileSync(join(dir, 'below/c.json'), '')
+      expect(filesOf(dir)).toContain(join(dir, 'below/c.json'))
       expect(findArgument('a.json', dir)).toBe(join(dir, 'a.json'))
       expect(findArgument('package.json', dir)).toBe('package.json')
       expect(findArgument('a.json', undefined)).toBe('a.json')

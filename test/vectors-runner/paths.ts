@@ -8,9 +8,11 @@ export function findArgument(argument: string, calledFrom: string | undefined): 
   return existsSync(there) ? there : argument
 }
 
-/** A directory stands for the JSON files directly in it, by name; without any it stays itself, and fails as a file. */
+/** A directory stands for the JSON files in it and below it, by name; without any it stays itself, and fails as a file. */
 export function filesOf(path: string): readonly string[] {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path]
-  const names = readdirSync(path).filter((name) => name.endsWith('.json'))
+  const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.json'),
+  )
   return names.length === 0 ? [path] : names.sort().map((name) => join(path, name))
 }
