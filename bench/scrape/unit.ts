@@ -170,7 +170,7 @@ function report(sweeps: readonly PlacedSweeps[], real: RealNode, large: readonly
     file: 'scrape',
     title: 'Scrape of /metrics/cadvisor',
     method: [
-      `"sweep" is the CPU time of one pass of the collectors over the cgroup files of pods with two containers and a sandbox, a sleeping process in each (median of alternating runs); "C" is the same reads with kept descriptors and no parsing.`,
+      `"sweep" is the CPU time of one pass of the collectors over the cgroup files of pods with two containers and a sandbox, a sleeping process in each (median of alternating runs, after 100 passes on this machine, as in a process that has run for a quarter of an hour); "C" is the same reads with kept descriptors and no parsing.`,
       sweeps.length > 1
         ? `This machine lets a process open too few files for ${LARGE} pods, so that the two sizes are compared in a kernel that does.`
         : '',
