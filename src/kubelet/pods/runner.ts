@@ -77,7 +77,11 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
         log.info('a pod has gone', { pod: worker.name, uid })
         for (const other of workers.values()) if (other.name === worker.name) other.poke()
       },
-      onTurn: (seconds) => metrics.turn(seconds),
+      onTurn: (seconds, acted) => {
+        metrics.turn(seconds)
+        // The relist finds no news in what a worker has seen first.
+        if (acted) o.onChange?.()
+      },
     })
     workers.set(uid, worker)
     return worker
