@@ -111,7 +111,7 @@ describe('keelson up in the lab', () => {
     // request 16Mi, limit 64Mi, factor 0.9, in whole pages
     expect(live.stdout).toMatch(/memory\.high +62074880 +62074880/)
     expect(run.stdout()).toMatch(/memoryReservationPolicy: HardReservation\n +memoryThrottlingFactor: 0\.9/)
-    expect(run.stdout().match(/^ {2}keelson (get|explain)|^ {2}curl /gm)).toHaveLength(3)
+    expect(run.stdout().match(/^ {2}(npx )?keelson (get|explain)|^ {2}curl /gm)).toHaveLength(3)
 
     const second = await finish(args.with(-1, String(await freePort())), run.dir)
     expect(second.code).toBe(1)
