@@ -49,22 +49,11 @@ export class ProtocolFault extends Error {
 /** A frame with its header filled in; the payload is the caller's to write, from byte 9 on. */
 export function newFrame(length: number, type: number, flags: number, stream: number): Buffer {
   const frame = Buffer.allocUnsafe(frameHeaderBytes + length)
-  putFrameHeader(frame, 0, length, type, flags, stream)
+  frame.writeUIntBE(length, 0, 3)
+  frame[3] = type
+  frame[4] = flags
+  frame.writeUInt32BE(stream, 5)
   return frame
-}
-
-export function putFrameHeader(
-  out: Buffer,
-  at: number,
-  length: number,
-  type: number,
-  flags: number,
-  stream: number,
-): void {
-  out.writeUIntBE(length, at, 3)
-  out[at + 3] = type
-  out[at + 4] = flags
-  out.writeUInt32BE(stream, at + 5)
 }
 
 /** A frame of numbers of 32 bits: RST_STREAM, WINDOW_UPDATE. */
