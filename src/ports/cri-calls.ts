@@ -47,11 +47,11 @@ export interface ServerCall {
   passOn(): Promise<CallEnding>
   /** The one message of the request. Errors: request.too-large, request.invalid. */
   readMessage(): Promise<Uint8Array>
-  /** Asks the runtime, with this message or the one that was read, by this path or the same, for a whole answer. */
+  /** Asks the runtime for a whole answer: with this message by this path, or with the request as it came. */
   ask(message?: Uint8Array, path?: string): Promise<WholeAnswer>
   /** As `ask`, but the answer streams to the caller unless the runtime refuses with this code before its first message. */
   passOnUnless(code: number): Promise<CallEnding | HeldBack>
-  /** The runtime's answer, byte by byte. */
+  /** The runtime's answer, byte by byte; after messages of ours only its status. */
   relay(answer: WholeAnswer): Promise<CallEnding>
   /** Our message, with the runtime's metadata where there is an answer of its own. */
   reply(message: Uint8Array, answer?: WholeAnswer): Promise<CallEnding>

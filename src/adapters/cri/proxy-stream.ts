@@ -36,7 +36,10 @@ export function pumpRequest(from: ServerHttp2Stream, to: RuntimeStream, count: (
     from.pause()
     to.onDrain = () => from.resume()
   })
-  from.once('end', () => to.end())
+  // A stream that its caller has reset ends in Node like one whose request is whole: the runtime must not take it for that.
+  from.once('end', () => {
+    if (!from.aborted) to.end()
+  })
 }
 
 /** Runtime to client. Resolves when the client's stream is over, or when the answer was held back. */

@@ -34,9 +34,13 @@ const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM } = constants
 /** Requests that we read are held whole; CRI's are a few KiB. */
 export const maxRequestBytes = 16 * 1024 * 1024
 
-/** We send on what we have unpacked, and must be able to read what comes back. */
+/** Of a question in our own words, and of an answer in them: both go unpacked. */
 const ofThisHop: ReadonlySet<string> = new Set(['grpc-encoding', 'grpc-accept-encoding', 'content-length'])
+const ofAnswerHead: ReadonlySet<string> = new Set([':status', 'content-type', 'date'])
 const nothing: ReadonlySet<string> = new Set()
+
+const cutShort = (cause?: unknown): Error =>
+  fail('runtime.cancelled', 'the caller ended the call before its request was complete', {}, cause)
 
 export interface Incoming {
   readonly stream: ServerHttp2Stream
@@ -102,9 +106,7 @@ export class Http2Call implements ServerCall {
   }
 
   async passOnUnless(code: number): Promise<CallEnding | HeldBack> {
-    const body = frameMessage(await this.readMessage())
-    const opened = await this.open(ofThisHop, false)
-    opened.up.end(body)
+    const opened = await this.openAsItCame()
     const joined = await this.join(opened, code)
     return joined.heldBack === undefined
       ? this.ending(joined.code, 'forwarded')
@@ -164,21 +166,33 @@ export class Http2Call implements ServerCall {
       }
     } catch (e) {
       if (isKeelsonError(e)) throw e
-      throw fail('runtime.cancelled', 'the caller ended the call before its request was complete', {}, e)
+      throw cutShort(e)
     }
+    // A stream that its caller has reset ends in Node like one whose request is whole.
+    if (this.incoming.stream.aborted) throw cutShort()
     return Buffer.concat(parts)
   }
 
   async ask(message?: Uint8Array, path?: string): Promise<WholeAnswer> {
-    const body = frameMessage(message ?? (await this.readMessage()))
-    const opened = await this.open(ofThisHop, false, path)
-    opened.up.end(body)
-    return await readWhole({ up: opened.up, link: this.incoming.link, signal: this.signal })
+    const { up } = message === undefined ? await this.openAsItCame() : await this.open(ofThisHop, false, path)
+    if (message !== undefined) up.end(frameMessage(message))
+    return await readWhole({ up, link: this.incoming.link, signal: this.signal })
+  }
+
+  /** The caller's own bytes and metadata, packed as they were, although we have read them. */
+  private async openAsItCame(): Promise<Opened> {
+    await this.readMessage()
+    const opened = await this.open(nothing, false)
+    opened.up.end(this.body)
+    return opened
   }
 
   async relay(answer: WholeAnswer): Promise<CallEnding> {
     const { headers, trailers, body, code } = answer
-    if (trailers.length === 0 && body.length === 0) {
+    if (this.out.stream.headersSent) {
+      // We have begun to speak ourselves: only how it ends is left to say.
+      this.out.end(toHeaders(trailers.length === 0 ? headers : trailers, [], ofAnswerHead))
+    } else if (trailers.length === 0 && body.length === 0) {
       if (!this.out.isOver) this.out.only(toHeaders(headers))
     } else this.say(toHeaders(headers), toHeaders(trailers), body)
     return await this.over(code, 'forwarded')

@@ -38,6 +38,10 @@ export interface CriServer {
 
 /** Requests are small; an upload beyond this waits for its reader. */
 const requestWindowBytes = 256 * 1024
+/** Of metadata. Node's own bounds, 64 KiB and 128 fields, are below what clients and runtimes send; nghttp2 ends at 144 KiB. */
+const requestFieldsBytes = 128 * 1024
+const requestFields = 4096
+const answerFieldsBytes = 1024 * 1024
 /** Time for last words to be written. */
 const farewellMs = 1000
 
@@ -60,8 +64,14 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
   const calls = new Set<Promise<unknown>>()
 
   const server = createServer({
-    settings: { initialWindowSize: requestWindowBytes, maxConcurrentStreams },
+    settings: {
+      initialWindowSize: requestWindowBytes,
+      maxConcurrentStreams,
+      maxHeaderListSize: requestFieldsBytes,
+    },
     maxSessionMemory: sessionMemoryMiB,
+    maxHeaderListPairs: requestFields,
+    maxSendHeaderBlockLength: answerFieldsBytes,
   })
   let newest: Socket | undefined
   // Before Node's own listener, which makes the session of this socket at once: so the two can be paired.
