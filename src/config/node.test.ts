@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { assertProperty } from '../../test/support/property.js'
 import {
   applyPatch,
   type ConfigNode,
@@ -43,7 +44,7 @@ const value: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
 const object = fc.dictionary(fc.constantFrom('a', 'b', 'c', '__proto__'), value, { maxKeys: 4 })
 
 test('drop-ins applied one by one equal one patch composed with nulls kept', () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(object, { minLength: 1, maxLength: 5 }), (patches) => {
       const nodes = patches.map(node)
       const oneByOne = nodes.reduce<ConfigNode | undefined>(applyPatch, undefined)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { assertProperty } from '../../test/support/property.js'
 import {
   cgroupChild,
   cgroupName,
@@ -116,7 +117,7 @@ const legalComponent = fc
 
 test('every legal name survives the way to a path and back, under both drivers', () => {
   const names = fc.array(legalComponent, { minLength: 0, maxLength: 5 })
-  fc.assert(
+  assertProperty(
     fc.property(names, fc.constantFrom('systemd', 'cgroupfs'), (components, driver) => {
       const name = cgroupName(components)
       expect(parseCgroupPath(formatCgroupPath(name, driver), driver)).toEqual(components)

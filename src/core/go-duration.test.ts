@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { assertProperty } from '../../test/support/property.js'
 import { formatGoDuration, parseGoDuration } from './go-duration.js'
 
 for (const [text, nanos] of [
@@ -36,7 +37,7 @@ for (const [nanos, text] of [
 }
 
 test('format and parse are inverse', () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), (n) => {
       expect(parseGoDuration(formatGoDuration(n))).toBe(n)
     }),

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { assertProperty } from '../../test/support/property.js'
 import { type Bytes, bytes, GiB, MiB } from './bytes.js'
 import {
   type ContainerHighInput,
@@ -153,7 +154,7 @@ describe('properties', () => {
 
   test('what is written lies above the request and not above the limit', () => {
     let written = 0
-    fc.assert(
+    assertProperty(
       fc.property(amount, amount, anyFactor, page, generation, (request, limit, f, pageSize, g) => {
         const high = outcomeValue(
           containerMemoryHigh({ ...base, request, limit, pageSize, settings: factor(f, g) }),
@@ -169,7 +170,7 @@ describe('properties', () => {
   })
 
   test('monotone in the limit and in the factor', () => {
-    fc.assert(
+    assertProperty(
       fc.property(amount, amount, amount, anyFactor, page, generation, (request, a, b, f, pageSize, g) => {
         const [lower, upper] = a < b ? [a, b] : [b, a]
         const high = (ceiling: Bytes) =>
@@ -178,7 +179,7 @@ describe('properties', () => {
       }),
       runs,
     )
-    fc.assert(
+    assertProperty(
       fc.property(amount, amount, anyFactor, anyFactor, page, generation, (x, y, f, h, pageSize, g) => {
         const [request, ceiling] = x < y ? [x, y] : [y, x]
         const high = (k: number) =>

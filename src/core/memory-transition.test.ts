@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { assertProperty } from '../../test/support/property.js'
 import { type CgroupMemory, planMemoryWrites, readBack } from './memory-transition.js'
 import { isMemoryFile, memoryFiles } from './unified.js'
 
@@ -78,7 +79,7 @@ const files = fc.record(Object.fromEntries(memoryFiles.map((f) => [f, text])), {
 const anyTree = fc.array(fc.record({ depth: fc.nat(3), observed: files, desired: files }), { maxLength: 6 })
 
 test('carrying the plan out leaves nothing to do', () => {
-  fc.assert(
+  assertProperty(
     fc.property(anyTree, (tree) => {
       const before = tree.map((c, i): CgroupMemory => ({ id: `${i}`, ...c }))
       const contents = new Map(before.map((c) => [c.id, { ...c.observed }]))

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { assertProperty } from '../../test/support/property.js'
 import { KeelsonError } from './errors.js'
 import {
   addQuantity,
@@ -150,13 +151,13 @@ const anyText = fc
 
 describe('round trips', () => {
   test('any amount survives printing and reading', () => {
-    fc.assert(
+    assertProperty(
       fc.property(anyQuantity, (q) => parseQuantity(formatQuantity(q)).nanos === q.nanos),
       { numRuns: 5000 },
     )
   })
   test('canonical text of a text is stable as an amount', () => {
-    fc.assert(
+    assertProperty(
       fc.property(anyText, (text) => {
         const q = parseQuantity(text)
         const again = parseQuantity(formatQuantity(q))
@@ -167,7 +168,7 @@ describe('round trips', () => {
     )
   })
   test('bytes', () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n }), (n) => quantityValue(quantityOfBytes(n)) === n),
     )
   })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { assertProperty } from '../../test/support/property.js'
 import { parseTarget } from './target.js'
 
 const segments = (raw: string): readonly string[] | undefined => {
@@ -67,7 +68,7 @@ describe('parseTarget', () => {
       '%5C',
     )
     const path = fc.array(part, { maxLength: 4 }).map((parts) => `/${parts.join('/')}`)
-    fc.assert(
+    assertProperty(
       fc.property(path, path, (one, two) => {
         const [a, b] = [segments(one), segments(two)]
         if (a === undefined || b === undefined || a.join('/') !== b.join('/')) return

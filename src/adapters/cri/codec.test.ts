@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { assertProperty } from '../../../test/support/property.js'
 import {
   CgroupDriver,
   ContainerConfig,
@@ -81,7 +82,7 @@ describe('bytes that are no message', () => {
     })
 
   test('random bytes decode or throw, and never hang', () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         try {
           decodeMessage(ListContainersResponse, bytes)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { assertProperty } from '../../../test/support/property.js'
 import { createHpackDecoder } from './decoder.js'
 import { encodeFields } from './encode.js'
 import { decodeHuffman } from './huffman.js'
@@ -91,7 +92,7 @@ describe('what is refused', () => {
   })
 
   test('random bytes give an answer or a RangeError, never a hang', () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.uint8Array({ maxLength: 200 }), (block) => {
         try {
           decoder().decode(block)
@@ -107,7 +108,7 @@ describe('what is refused', () => {
 test('what is encoded is decoded, whatever the bytes, in order, with the marks', () => {
   const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,200}$/)
   const value = fc.uint8Array({ maxLength: 400 }).map((b) => Buffer.from(b).toString('latin1'))
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fc.tuple(fc.oneof(name, fc.constantFrom(':path', ':status')), value)), (pairs) => {
       const list = pairs.flat()
       const marked = new Set(pairs.filter((_, i) => i % 3 === 0).map(([n]) => n))

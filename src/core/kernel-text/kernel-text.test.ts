@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { assertProperty } from '../../../test/support/property.js'
 import { formatCpuMax, parseCpuMax } from './cpu-max.js'
 import { parseCount, parseCountOrMax, parseSigned } from './digits.js'
 import { createFlatKeyedParser, parseFlatKeyed } from './flat-keyed.js'
@@ -28,7 +29,9 @@ describe('counts', () => {
     test(`parseCount ${JSON.stringify(input)}`, () => expect(parseCount(text(input))).toBe(count))
 
   test('any uint64 is exact', () => {
-    fc.assert(fc.property(fc.bigInt({ min: 0n, max: 2n ** 70n }), (n) => parseCount(text(`${n}\n`)) === n))
+    assertProperty(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 70n }), (n) => parseCount(text(`${n}\n`)) === n),
+    )
   })
 
   test('max and signs', () => {
@@ -71,7 +74,7 @@ describe('flat keyed', () => {
     const lines = fc.uniqueArray(fc.tuple(key, fc.bigInt({ min: 0n, max: 2n ** 64n })), {
       selector: ([k]) => k,
     })
-    fc.assert(
+    assertProperty(
       fc.property(lines, (rows) => {
         const bytes = text(rows.map(([k, v]) => `${k} ${v}\n`).join(''))
         const all = parseFlatKeyed(bytes)
