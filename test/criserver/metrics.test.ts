@@ -1,7 +1,7 @@
 // ListMetricDescriptors, ListPodSandboxMetrics and the Prometheus text: one set of series, with and without metrics of the
 // runtime's own.
 import assert from 'node:assert/strict'
-import { afterEach, describe, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { Metric, PodSandboxMetrics } from '../../src/cri-api/api.js'
 import { fillableFamilies, type NodeAbilities } from '../../src/criserver/metrics/fillable.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
@@ -134,8 +134,9 @@ describe('a runtime with metrics', () => {
       theirs.find((d) => d.name === 'runtime_only_total'),
     )
     assert.equal(new Set(all.descriptors.map((d) => d.name)).size, all.descriptors.length, 'declared once')
-    const rows = on.server.table.rows()
-    assert.equal(rows.find((r) => r.rpc === 'ListPodSandboxMetrics')?.completed, 1)
+    await expect
+      .poll(() => on.server.table.rows().find((r) => r.rpc === 'ListPodSandboxMetrics')?.completed)
+      .toBe(1)
   })
 
   test('a start in nanoseconds becomes one in seconds, for containerd only', async () => {

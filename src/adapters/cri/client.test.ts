@@ -201,7 +201,9 @@ describe('cancellation and closing', () => {
     const { rt, cri } = await pair({ ExecSync: { hang: true } })
     const stop = new AbortController()
     const call = cri.runtime.execSync({ cmd: ['sleep'] }, { signal: stop.signal })
-    setTimeout(() => stop.abort(), 30)
+    // Below, its end is looked for in the runtime.
+    await expect.poll(() => rt.callsOf('ExecSync').length).toBe(1)
+    stop.abort()
     await expect(call).rejects.toMatchObject({
       code: 'runtime.cancelled',
       details: { grpcCode: 'CANCELLED' },
