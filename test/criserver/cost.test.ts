@@ -13,6 +13,7 @@ import { FakeClock } from '../../src/fakes/clock.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import type { CriClient } from '../../src/ports/runtime.js'
+import { calm, counted, type OpenWork } from '../support/open-work.js'
 import { statsOf } from '../support/runtime-figures.js'
 import { containersOf, layOutNode, noFiles, put, sandboxOf } from '../support/stats-bed.js'
 import { etcd, web } from '../support/stats-pods.js'
@@ -25,6 +26,7 @@ let client: CriClient
 let cgroups: CgroupFsTree
 let clock: FakeClock
 let figures: Figures
+const work: OpenWork = { open: 0 }
 /** Files of the first container, as they were read. */
 let reads: string[] = []
 
@@ -42,7 +44,7 @@ beforeEach(async () => {
   client = createCriClient(runtime.endpoint)
   clock = new FakeClock()
   reads = []
-  const counted = Object.create(cgroups, {
+  const noted = Object.create(cgroups, {
     read: {
       value: (path: string, file: string) => {
         if (path.includes(web.containers[0]?.id ?? '-')) reads.push(file)
@@ -51,8 +53,8 @@ beforeEach(async () => {
     },
   }) as CgroupFsTree
   figures = createFigures({
-    client,
-    cgroups: counted,
+    client: { ...client, runtime: counted(client.runtime, work) },
+    cgroups: noted,
     procfs: createProcfs({ proc, sys }),
     files: noFiles,
     clock,
@@ -106,7 +108,7 @@ describe('one look at the node', () => {
       for (let s = 0; s < seconds; s++) {
         await clock.advance(1_000)
         // Its lists come over a real socket.
-        await new Promise((resolve) => setTimeout(resolve, 3))
+        await calm(work)
       }
     }
     await passed(20)

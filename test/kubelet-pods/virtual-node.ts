@@ -15,6 +15,7 @@ import {
   keelsonDocument,
   kubeletDocument,
 } from '../support/kubelet-bed.js'
+import { calm, counted, type OpenWork } from '../support/open-work.js'
 
 export const image = 'keelson.local/busybox:1'
 const second = 1_000_000_000n
@@ -26,27 +27,6 @@ export interface VirtualNodeOptions {
   /** Lines of KubeletConfiguration. */
   readonly config?: string
 }
-
-interface OpenWork {
-  open: number
-}
-
-/** The same object; whoever waits for an answer of it is counted meanwhile. */
-const counted = <T extends object>(target: T, work: OpenWork): T =>
-  new Proxy(target, {
-    get(_, name) {
-      const member: unknown = Reflect.get(target, name)
-      if (typeof member !== 'function') return member
-      return (...args: readonly unknown[]): unknown => {
-        const answer: unknown = Reflect.apply(member, target, args)
-        if (!(answer instanceof Promise)) return answer
-        work.open += 1
-        return answer.finally(() => {
-          work.open -= 1
-        })
-      }
-    },
-  })
 
 export class VirtualNode {
   private began = 0n
@@ -135,8 +115,7 @@ export class VirtualNode {
 
   /** Until no call and no work on files is under way, and none follows: the clock must not move under them. */
   async calm(): Promise<void> {
-    for (let quiet = 0; quiet < 10; quiet = this.work.open === 0 ? quiet + 1 : 0)
-      await new Promise((resolve) => setImmediate(resolve))
+    await calm(this.work)
   }
 
   /** In real time, while the clock stands: for what only needs files and sockets. */
