@@ -15,7 +15,7 @@ export function countOpenFiles(directory: string, max: number): OpenFiles | unde
       descriptors++
       const { name } = entry
       // Closed in between: it was open when the directory was read.
-      if (absent(() => readlinkSync(join(directory, name)))?.startsWith('socket:')) sockets++
+      if (absent(() => readlinkSync(join(directory, name)))?.startsWith('socket')) sockets++
     }
   } catch (error) {
     // The process ended while it was being listed.

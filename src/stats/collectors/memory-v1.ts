@@ -2,7 +2,7 @@
 import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
 import { type Limit, minus, readCount, readLimit } from './amounts.js'
 import type { ReadFigures } from './collector.js'
-import { type MemoryFigures, type SwapFigures, workingSet } from './memory-figures.js'
+import { type MemoryFigures, type ReclaimFigures, type SwapFigures, workingSet } from './memory-figures.js'
 
 const statKeys = createFlatKeyedParser([
   'cache',
@@ -21,6 +21,16 @@ const statKeys = createFlatKeyedParser([
   'total_active_file',
 ])
 const oomKeys = createFlatKeyedParser(['oom_kill'])
+
+/** v1 keeps none of these, and the catalogue of upstream's metrics has them as 0 there. */
+const notCounted: ReclaimFigures = {
+  fileDirty: 0n,
+  fileWriteback: 0n,
+  pgscan: 0n,
+  pgsteal: 0n,
+  refaultAnon: 0n,
+  refaultFile: 0n,
+}
 
 /** memsw limits memory and swap together, so swap has what is left of it above the memory limit. */
 function swapFigures(usage: bigint, limit: Limit | undefined, memsw: Limit | undefined): SwapFigures {
@@ -63,6 +73,6 @@ export const readMemoryV1: ReadFigures<MemoryFigures> = (path, _scope, context) 
     swap: swapFigures((hierarchical ? stat.total_swap : stat.swap) ?? 0n, limit, memsw),
     oomKills,
     events: undefined,
-    reclaim: undefined,
+    reclaim: notCounted,
   }
 }

@@ -13,9 +13,9 @@ export function runNode(input: Fields): Fields {
   const node = fieldsAt(input, 'node')
   const memoryCapacity = bytesOf(node['memoryCapacity']) ?? bytes(0n)
   const enforce = enforcedNames(setting(input, 'enforceNodeAllocatable'))
-  const kubeReserved = parseResourceList(node['kubeReserved'], 'kubeReserved')
-  const systemReserved = parseResourceList(node['systemReserved'], 'systemReserved')
-  const memoryEviction = evictionText(node['evictionHard'])
+  const kubeReserved = parseResourceList(setting(input, 'kubeReserved'), 'kubeReserved')
+  const systemReserved = parseResourceList(setting(input, 'systemReserved'), 'systemReserved')
+  const memoryEviction = evictionText(setting(input, 'evictionHard'))
   const allocatable = allocatableMemory({ memoryCapacity, kubeReserved, systemReserved, memoryEviction })
   const memoryQos = settingsOf(input)
   const pods: readonly unknown[] = Array.isArray(input['pods']) ? input['pods'] : []
