@@ -149,7 +149,7 @@ describe('keelson cri', () => {
     closers.push(() => runtime.close())
     const cri = startCri(
       '--upstream',
-      `unix://${socket('used')}`,
+      `unix://${socket('another')}`,
       '--listen',
       `unix://${socket('used')}`,
       '--port',
@@ -195,7 +195,8 @@ describe('keelson cri', () => {
     ['a mode that there is none', ['--mode', 'magic'], /complete or observe.*\[usage\.invalid\]/s],
     ['a driver that there is none', ['--cgroup-driver', 'docker'], /systemd or cgroupfs/],
     ['a port that there is none', ['--port', '99999'], /0 to 65535/],
-    ['an endpoint that is none', ['--upstream', 'tcp://x:1'], /runtime\.endpoint/],
+    ['an endpoint that is none', ['--upstream', 'tcp://x:1'], /--upstream tcp.*\[usage\.invalid\]/s],
+    ['its own upstream', ['--listen', 'unix:///run/containerd/containerd.sock'], /that is --upstream/],
   ] as const)
     test(`refuses ${name}`, async () => {
       const cri = startCri(...flags)

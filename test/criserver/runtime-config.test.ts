@@ -77,7 +77,8 @@ async function start(c: Case) {
             }),
           ),
     },
-    mtimeNanos: (path) => (path === runtime.socketPath ? 100n : BigInt(c.changedAt ?? 50)),
+    mtimeNanos: (path) => (path === runtime.socketPath ? 100n : undefined),
+    changedNanos: () => BigInt(c.changedAt ?? 50),
     parseToml,
     procfs: {
       cgroupOf: (pid) =>
@@ -310,6 +311,37 @@ describe('Status', () => {
     assert.deepEqual(await ask(via, path), await ask(direct, path), 'not verbose: untouched')
     direct.destroy()
     via.destroy()
+  })
+})
+
+describe('Status of a runtime that answers RuntimeConfig itself', () => {
+  const entry = async (c: Case): Promise<Record<string, unknown>> => {
+    const { through } = await start(c)
+    const { info } = await through.runtime.status({ verbose: true })
+    return JSON.parse(info.keelson ?? '{}') as Record<string, unknown>
+  }
+  const says = (cgroupDriver: CgroupDriver): Scripts => ({
+    RuntimeConfig: { value: { linux: { cgroupDriver } } },
+  })
+
+  test('shows what it answers, although its configuration is not known', async () => {
+    const shown = await entry({ scripts: { ...crio, ...says(CgroupDriver.CGROUPFS) } })
+    assert.equal(shown.cgroupDriver, 'cgroupfs')
+    assert.equal(shown.cgroupDriverSource, 'RuntimeConfig of the runtime')
+  })
+
+  test('shows what it answers and not what was set, and says so', async () => {
+    const shown = await entry({ operator: 'cgroupfs', scripts: says(CgroupDriver.SYSTEMD) })
+    assert.equal(shown.cgroupDriver, 'systemd')
+    assert.match(String(shown.cgroupDriverWarning), /cgroupfs was set, but the runtime answers for itself/)
+  })
+
+  test('shows none where the answer has none', async () => {
+    const shown = await entry({
+      scripts: { ...infoConfig({ runc: runc(true) }), RuntimeConfig: { value: {} } },
+    })
+    assert.equal(shown.cgroupDriver, null)
+    assert.match(String(shown.cgroupDriverSource), /RuntimeConfig of the runtime gave no driver/)
   })
 })
 

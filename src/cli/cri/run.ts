@@ -1,11 +1,11 @@
 // One life of the CRI server: adapters, services, chain, sockets, from start to signal. Starts whether the runtime is
 // there or not.
-import { lstatSync } from 'node:fs'
 import { createClock } from '../../adapters/clock/clock.js'
 import { createCriClient } from '../../adapters/cri/client.js'
 import { startCriServer } from '../../adapters/cri/server.js'
 import { parseToml } from '../../adapters/cri/server-toml.js'
 import { createFiles } from '../../adapters/files/files.js'
+import { changedNanos, mtimeNanos } from '../../adapters/files/times.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import type { LiveSetting } from '../../core/live-model.js'
@@ -41,9 +41,6 @@ export interface RunningCri {
 const ownTimeoutMs = 30_000
 const graceMs = 5_000
 
-const mtimeNanos = (path: string): bigint | undefined =>
-  lstatSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs
-
 /** For the dashboard. */
 export interface CommandFacts {
   readonly settings: readonly LiveSetting[]
@@ -55,6 +52,8 @@ export async function startCri(
   log: Log,
   command: CommandFacts = { settings: [], env: {} },
 ): Promise<RunningCri> {
+  if (o.runtimeConfig !== undefined && mtimeNanos(o.runtimeConfig) === undefined)
+    log.warn("the runtime's configuration file that was named is not there", { file: o.runtimeConfig })
   const client = createCriClient(o.upstream, { timeoutMs: ownTimeoutMs })
   const cgroups = openCgroupFiles(o.cgroupMount)
   const procfs = createProcfs(o.procMount === undefined ? {} : { proc: o.procMount })
@@ -95,6 +94,7 @@ export async function startCri(
       configFile: o.runtimeConfig,
       files: createFiles(),
       mtimeNanos,
+      changedNanos,
       parseToml,
       procfs,
       cgroupVersion: cgroups.version,

@@ -13,7 +13,12 @@ export interface StatedSettings {
   readonly isAsLoaded: boolean
 }
 
+/** Of a runtime that has RuntimeConfig; `unusable`: it answers, but names no driver that we know. */
+export type OwnAnswer = CgroupDriver | { readonly unusable: string }
+
 export interface DriverFacts {
+  /** Undefined: the runtime has no RuntimeConfig. */
+  readonly own?: OwnAnswer | undefined
   readonly operator: CgroupDriver | undefined
   readonly stated: StatedSettings | undefined
   /** Why there is nothing stated. */
@@ -27,7 +32,7 @@ export type DriverFinding =
       readonly driver: CgroupDriver
       readonly source: string
       readonly evidence: readonly string[]
-      /** The operator's word stands against this. */
+      /** Something on this node stands against it. */
       readonly warning?: string
     }
   | { readonly kind: 'unknown'; readonly reason: string; readonly evidence: readonly string[] }
@@ -53,11 +58,18 @@ function readSandboxes(sandboxes: readonly SandboxCgroup[]): Shown {
 
 const other = (driver: CgroupDriver): CgroupDriver => (driver === 'systemd' ? 'cgroupfs' : 'systemd')
 
-export function decideRuntimeDriver({ operator, stated, silent, sandboxes }: DriverFacts): DriverFinding {
+export function decideRuntimeDriver({
+  own,
+  operator,
+  stated,
+  silent,
+  sandboxes,
+}: DriverFacts): DriverFinding {
   const shown = readSandboxes(sandboxes)
   const handlers = (stated?.handlers ?? []).filter((h) => h.driver !== undefined)
   const says = handlers.map((h) => `${h.name} ${h.driver ?? ''}`).join(', ')
   const evidence = [
+    ...(own === undefined ? [] : [`RuntimeConfig: ${typeof own === 'string' ? own : own.unusable}`]),
     ...(operator === undefined ? [] : [`operator: ${operator}`]),
     ...(stated === undefined ? [silent ?? 'no configuration'] : [`${stated.from}: ${says || 'no driver'}`]),
     shown.text,
@@ -65,6 +77,17 @@ export function decideRuntimeDriver({ operator, stated, silent, sandboxes }: Dri
   const drivers = [...new Set(handlers.map((h) => h.driver))].filter((d) => d !== undefined)
   const unknown = (reason: string): DriverFinding => ({ kind: 'unknown', reason, evidence })
 
+  // Such an answer goes through untouched, whatever else there is: nothing but it may be shown.
+  if (own !== undefined) {
+    if (typeof own !== 'string') return unknown(`RuntimeConfig of the runtime gave ${own.unusable}`)
+    const against = shown.by[other(own)]
+    const known = { kind: 'known', driver: own, source: 'RuntimeConfig of the runtime', evidence } as const
+    const others = [
+      ...(operator === other(own) ? [`${operator} was set, but the runtime answers for itself`] : []),
+      ...(against.length > 0 ? [`running sandboxes show ${other(own)}: ${name(against)}`] : []),
+    ]
+    return others.length === 0 ? known : { ...known, warning: others.join('; ') }
+  }
   if (operator !== undefined) {
     const against = shown.by[other(operator)]
     const known = { kind: 'known', driver: operator, source: 'operator', evidence } as const

@@ -14,8 +14,8 @@ export interface SandboxInput {
   readonly signal: AbortSignal
 }
 
-/** Enough to see a pattern; a full node has 110 pods. */
-const maxSandboxes = 64
+/** A full node has 110 pods, and one in the wrong place is enough. */
+const maxSandboxes = 512
 const atOnce = 8
 const timeoutMs = 5_000
 

@@ -23,6 +23,9 @@ export const status: CriMethod = {
       cgroupDriver: found.kind === 'known' ? found.driver : null,
       cgroupDriverSource: found.kind === 'known' ? found.source : `unknown: ${found.reason}`,
       cgroupDriverEvidence: found.evidence,
+      ...(found.kind === 'known' && found.warning !== undefined
+        ? { cgroupDriverWarning: found.warning }
+        : {}),
       metricsUrl: services.metricsUrl() ?? null,
     }
     // An encoded message appended to another is their merger: one more entry of the map.
