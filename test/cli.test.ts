@@ -47,6 +47,35 @@ describe('the bundle', () => {
   })
 })
 
+describe('what a terminal shows', () => {
+  test('a reader that leaves early ends the command without a word', () => {
+    // By the time of the first write the other end is closed, every time.
+    const line = `(sleep 0.2; exec '${process.execPath}' '${bundle}' kubelet --help) | true; exit "\${PIPESTATUS[0]}"`
+    const ran = spawnSync('bash', ['-c', line], { encoding: 'utf8' })
+    expect(ran.stderr).toBe('')
+    expect(ran.status).toBe(141)
+  })
+
+  test('options and paragraphs fit into 80 columns, and commands to copy are whole', () => {
+    for (const { name } of commands.filter((c) => c.name !== 'kubelet')) {
+      const options = keelson(name, '--help').stdout.split(/^Options:$/m)[1] ?? ''
+      const listed = options.split('\n\n')[0] ?? ''
+      for (const line of listed.split('\n')) expect(line.length, `${name}: ${line}`).toBeLessThanOrEqual(80)
+    }
+    expect(keelson('token', '--help').stdout).toContain(
+      '"Authorization: Bearer $(keelson token)" https://127.0.0.1:10250/metrics\n',
+    )
+  })
+
+  test('a list that may stay empty shows no default', () => {
+    expect(keelson('doctor', '--help').stdout).not.toContain('(default: [])')
+  })
+
+  test('a wrong choice is one sentence', () => {
+    expect(keelson('doctor', '-o', 'xml').stderr).toMatch(/Allowed choices are table, json; see --help/)
+  })
+})
+
 describe('completion', () => {
   /** What bash offers after these words, the last one being completed. */
   const complete = (...words: string[]): string[] => {

@@ -26,9 +26,9 @@ export const create = (io: Io): Command => {
     run(options, io, flagSettings(command)),
   )
   const rollback = addMachineOptions(
-    new Command('rollback').description(
-      'put every value back that the companion found; the companion must have ended',
-    ),
+    new Command('rollback')
+      .summary('put every value back that the companion found; the companion must have ended')
+      .description('Put every value back that the companion found. The companion must have ended.'),
   ).action(async (_: unknown, command: Command) =>
     undo(command.optsWithGlobals<CompanionCommandOptions>(), io),
   )

@@ -25,7 +25,9 @@ const summaries: Readonly<Record<CommandName, string>> = {
 
 /** The same command with other ports: what the vector suite and tests run. */
 export function createNodeCommand(io: Io, wire: Wire): Command {
-  const upgrade = new Command('upgrade').description('Upgrade the kubelet configuration of a node.')
+  const upgrade = new Command('upgrade')
+    .summary('migrate the kubelet configuration of a node to a newer release')
+    .description('Migrate the kubelet configuration of a node to a newer release.')
   upgrade
     .addCommand(kubeadmCommand('upgrade apply', io, wire))
     .addCommand(kubeadmCommand('upgrade node', io, wire))
@@ -47,7 +49,8 @@ export const create = (io: Io): Command => createNodeCommand(io, wireNode)
 function kubeadmCommand(name: CommandName, io: Io, wire: Wire): Command {
   const command = new Command(name.split(' ').at(-1))
   command
-    .description(`${summaries[name]}.\n\nPhases, in order:\n${phaseTable(name)}`)
+
+    .description(`${sentence(summaries[name])}\n\nPhases, in order:\n${phaseTable(name)}`)
     .summary(summaries[name])
   addNodeOptions(command, name)
     .option('--skip-phases <names>', 'phases to leave out, separated by commas', (v) => v.split(','))
@@ -59,6 +62,8 @@ function kubeadmCommand(name: CommandName, io: Io, wire: Wire): Command {
   })
   return command.addCommand(phaseCommand(name, io, wire))
 }
+
+const sentence = (summary: string): string => `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`
 
 const phaseTable = (name: CommandName): string =>
   listPhases(name)
@@ -86,9 +91,11 @@ function onePhase(name: CommandName, phase: Phase, path: string, io: Io, wire: W
 }
 
 function statusCommand(io: Io, wire: Wire): Command {
-  const command = new Command('status').description(
-    'Show every place that names a CRI socket, which one wins and why, and what to change. Ends in 1 if something does not fit.',
-  )
+  const command = new Command('status')
+    .summary('show where the CRI socket comes from, and what does not fit')
+    .description(
+      'Show every place that names a CRI socket, which one wins and why, and what to change. Ends in 1 if something does not fit.',
+    )
   return addPlaceOptions(command).action(async () => {
     const options = givenOptions<NodeOptions>(command)
     const status = await readNodeStatus(await wire(options), options.nodeName)

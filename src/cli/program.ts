@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { asKeelsonError } from '../core/errors.js'
 import { commands } from './commands.js'
 import { exitStatus } from './exit-status.js'
+import { helpLayout } from './help-layout.js'
 import type { Io } from './io.js'
 import { version } from './version.js'
 
@@ -33,12 +34,14 @@ export async function createProgram(io: Io, wanted: readonly string[]): Promise<
       program.addCommand(module.create(io).summary(entry.summary))
     } else program.command(entry.name).summary(entry.summary).description(entry.summary)
   }
-  for (const command of [program, ...descendants(program)])
+  for (const command of [program, ...descendants(program)]) {
     command.exitOverride().configureOutput({
       writeOut: (s) => io.stdout.write(s),
       writeErr: (s) => io.stderr.write(s),
       outputError: (s, write) => write(usageError(s)),
     })
+    command.configureHelp(helpLayout)
+  }
   return program
 }
 
@@ -47,7 +50,8 @@ const usageError = (text: string): string =>
   `keelson: ${text
     .replace(/^error: /, '')
     .trim()
-    .replaceAll('\n', ' ')}; see --help [usage.invalid]\n`
+    .replaceAll('\n', ' ')
+    .replace(/\.$/, '')}; see --help [usage.invalid]\n`
 
 export function descendants(command: Command): Command[] {
   return command.commands.flatMap((c) => [c, ...descendants(c)])

@@ -45,13 +45,16 @@ Examples:
   keelson top --runtime-endpoint unix:///run/crio/crio.sock --sort throttle
   keelson top --once -o json | jq '.pods[] | [.name, .figures.memory.high]'`
 
+const containerdEndpoint = 'unix:///run/containerd/containerd.sock'
+
 export const create = (io: Io): Command =>
   new Command('top')
     .description(description)
-    .option(
-      '--runtime-endpoint <endpoint>',
-      'the CRI socket (default: $CONTAINER_RUNTIME_ENDPOINT, or containerd)',
-      io.env.CONTAINER_RUNTIME_ENDPOINT ?? 'unix:///run/containerd/containerd.sock',
+    .addOption(
+      new Option('--runtime-endpoint <endpoint>', 'the CRI socket').default(
+        io.env.CONTAINER_RUNTIME_ENDPOINT ?? containerdEndpoint,
+        `$CONTAINER_RUNTIME_ENDPOINT, else ${containerdEndpoint}`,
+      ),
     )
     .option('--interval <seconds>', 'time between two readings', '2')
     .addOption(new Option('--sort <column>', 'what to sort by').choices([...sortKeys]).default('mem'))

@@ -13,7 +13,14 @@ import {
   splitFlags,
 } from './flag-words.js'
 import { type Json, jsonObject } from './node.js'
-import { type FieldPath, type Findings, noFindings, type Origin, type WarningId } from './origin.js'
+import {
+  defaultOrigin,
+  type FieldPath,
+  type Findings,
+  noFindings,
+  type Origin,
+  type WarningId,
+} from './origin.js'
 
 export interface FlagSetting {
   readonly field: FieldPath
@@ -34,7 +41,8 @@ export interface FlagRules {
   readonly removedFlagPolicy?: 'ignore' | 'reject'
 }
 
-const origin = (name: string): Origin => ({ from: 'flag', flag: `--${name}` })
+/** No name: a word that is no flag at all. */
+const origin = (name: string): Origin => (name === '' ? defaultOrigin : { from: 'flag', flag: `--${name}` })
 
 export function parseKubeletFlags(argv: readonly string[], rules: FlagRules): ParsedFlags {
   const findings = noFindings()

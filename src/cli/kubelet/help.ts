@@ -3,6 +3,7 @@
 import type { Field, Group, Schema } from '../../config/field.js'
 import { type FlagKind, type FlagRow, flagTable, otherFlags } from '../../config/flag-table.js'
 import { kubeletSchema } from '../../config/kubelet-schema.js'
+import { wrapWords } from '../help-layout.js'
 
 type FlagName = keyof typeof flagTable
 
@@ -17,6 +18,8 @@ const processDocs: Readonly<Partial<Record<FlagName, string>>> = {
   'kubernetes-version': 'release whose rules apply, such as 1.36 or v1.36.2',
   profile: 'kep or upstream, where the KEP texts and the releases differ',
   strict: 'unknown keys in files are errors',
+  'anonymous-auth': 'let callers without a credential in, as system:anonymous',
+  'authorization-mode': 'who decides what a caller may do: Webhook or AlwaysAllow',
 }
 
 const groups: readonly (readonly [string, RegExp])[] = [
@@ -71,13 +74,19 @@ const valueWord: Readonly<Record<FlagKind, string>> = {
   gates: ' GATE=true|false,...',
 }
 
+const textColumn = 44
+const lineWidth = 110
+
 function formatFlag(name: FlagName): string {
   const row: FlagRow = flagTable[name]
   const left = `  --${name}${valueWord[row.kind]}`
   const mirrors = row.field === undefined || row.field === name ? '' : ` [${row.field}]`
   const since = row.since === undefined ? '' : ` (since 1.${row.since})`
   const doc = `${docOf(name, row)}${mirrors}${since}`
-  return left.length < 44 ? `${left.padEnd(44)}${doc}` : `${left}\n${' '.repeat(44)}${doc}`
+  const [first = '', ...more] = wrapWords(doc, lineWidth - textColumn)
+  const indent = ' '.repeat(textColumn)
+  const head = left.length < textColumn ? left.padEnd(textColumn) : `${left}\n${indent}`
+  return [`${head}${first}`, ...more.map((line) => `${indent}${line}`)].join('\n')
 }
 
 const docOf = (name: FlagName, row: FlagRow): string =>
@@ -89,13 +98,7 @@ function fieldDoc(schema: Schema, [head = '', ...rest]: readonly string[]): stri
   return entry.type === 'group' && rest.length > 0 ? fieldDoc(entry.fields, rest) : entry.doc
 }
 
-/** In lines of the usual width. */
 function withoutEffect(): string {
-  const lines: string[] = ['']
-  for (const name of otherFlags.keys()) {
-    const last = lines.at(-1) ?? ''
-    if (last.length + name.length > 100) lines.push(name)
-    else lines[lines.length - 1] = last === '' ? name : `${last} ${name}`
-  }
+  const lines = wrapWords([...otherFlags.keys()].join(' '), lineWidth - 2)
   return `Accepted without effect, in the releases that have them:\n${lines.map((l) => `  ${l}`).join('\n')}`
 }

@@ -13,6 +13,7 @@ interface UseSocketOptions extends NodeOptions {
 
 export function createUseSocket(io: Io, wire: Wire): Command {
   const command = new Command('use-socket')
+    .summary("move this node to another runtime's endpoint, and back")
     .description(
       "Move this node to another runtime's endpoint: instance-config.yaml and config.yaml, or the flag where the node still goes by it.",
     )
