@@ -38,12 +38,12 @@ afterEach(async () => {
   bed = runtime = client = undefined
 })
 
-async function start(scripts: Scripts, statsTimeoutMs = 300): Promise<StatsBed> {
+async function start(scripts: Scripts, statsTimeoutMs = 300, listTimeoutMs = 300): Promise<StatsBed> {
   runtime = await startFakeRuntime({ ...lists, ...scripts })
   client = createCriClient(runtime.endpoint)
   bed = await createStatsBed({
     pods,
-    stats: { client, clock: createClock(), fromCri: true, periodMs: 200, statsTimeoutMs, listTimeoutMs: 300 },
+    stats: { client, clock: createClock(), fromCri: true, periodMs: 200, statsTimeoutMs, listTimeoutMs },
   })
   return bed
 }
@@ -67,9 +67,9 @@ async function scrape(on: StatsBed): Promise<{ ms: number; containers: Set<strin
 
 const all = new Set(['app', 'sidecar', 'etcd'])
 const until = async (what: () => boolean | Promise<boolean>): Promise<void> => {
-  const end = performance.now() + 10_000
+  const end = performance.now() + 30_000
   while (!(await what())) {
-    if (performance.now() > end) throw new Error('it did not happen within 10 s')
+    if (performance.now() > end) throw new Error('it did not happen within 30 s')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
@@ -113,11 +113,12 @@ describe('the first scrape after a start', () => {
 
 test('a runtime that hangs later: scrapes go on at once, from cgroups, and lists stay', async () => {
   const { listPodSandboxStats, listMetricDescriptors, listPodSandboxMetrics } = delivers(pods)
-  const on = await start({
+  const scripts: Scripts = {
     ListPodSandboxStats: { value: listPodSandboxStats() },
     ListMetricDescriptors: { value: listMetricDescriptors() },
     ListPodSandboxMetrics: { value: listPodSandboxMetrics() },
-  })
+  }
+  const on = await start(scripts, 2_000, 2_000)
   await until(() => on.stats.describe().metrics.source === 'cri')
   await scrape(on)
   for (const method of [
@@ -128,12 +129,13 @@ test('a runtime that hangs later: scrapes go on at once, from cgroups, and lists
   ] as const)
     runtime?.script(method, { hang: true })
   const inTime = await scrape(on)
-  expect(inTime.ms).toBeLessThan(500)
+  // Whoever waits for the runtime waits for two seconds.
+  expect(inTime.ms).toBeLessThan(1_500)
   expect(inTime.containers).toEqual(all)
   await until(() => on.stats.describe().stats.source === 'cgroup')
   expect((await scrape(on)).containers).toEqual(all)
   expect((await on.metrics.text()).body).toMatch(/keelson_stats_failures_total\{what="stats"\} [1-9]/)
-})
+}, 60_000)
 
 test('an answer above 16 MiB: the stream form is used, or cgroups', async () => {
   const large = { attributes: { id: 'x', annotations: { big: 'y'.repeat(17 * 1024 * 1024) } } }
@@ -177,7 +179,9 @@ test('5,000 containers: answered inside the deadline, from one call for each kin
     ListContainerStats: { value: { stats: [ContainerStats.fromPartial({})] } },
   })
   client = createCriClient(runtime.endpoint)
-  bed = await createStatsBed({ pods: [], stats: { client, clock: createClock(), fromCri: true } })
+  // No second call follows while this machine is busy with the first.
+  const slow = { periodMs: 120_000, statsTimeoutMs: 30_000, listTimeoutMs: 30_000 }
+  bed = await createStatsBed({ pods: [], stats: { client, clock: createClock(), fromCri: true, ...slow } })
   const on = bed
   await until(() => on.stats.describe().metrics.source === 'cri')
   const { ms, apps } = await scrape(on)
@@ -185,4 +189,4 @@ test('5,000 containers: answered inside the deadline, from one call for each kin
   expect(ms).toBeLessThan(5_000)
   expect(runtime.callsOf('ListPodSandboxStats')).toHaveLength(1)
   expect(runtime.callsOf('ListPodSandboxMetrics')).toHaveLength(1)
-}, 30_000)
+}, 120_000)

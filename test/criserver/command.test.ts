@@ -85,7 +85,7 @@ describe('keelson cri', () => {
     const begun = performance.now()
     const away = await client.runtime.version({}).catch((e: unknown) => e)
     assert.ok(isKeelsonError(away) && away.code === 'runtime.unavailable', String(away))
-    assert.ok(performance.now() - begun < 1000)
+    assert.ok(performance.now() - begun < 5000)
 
     const runtime = await startFakeRuntime(
       { Version: { value: { runtimeName: 'fake', runtimeVersion: '1' } } },

@@ -47,7 +47,7 @@ async function assertWorks(socketPath: string): Promise<void> {
 
 /** Descriptors are given back within a moment. */
 async function settledDescriptors(server: ServerProcess, atMost: number): Promise<number> {
-  for (let i = 0; i < 100 && server.descriptors() > atMost; i++) await sleep(20)
+  for (let i = 0; i < 500 && server.descriptors() > atMost; i++) await sleep(20)
   return server.descriptors()
 }
 
@@ -74,14 +74,14 @@ describe('faults', () => {
     }
     const calls = async (): Promise<void> => {
       while (running) {
-        await client.runtime.version({}, { timeoutMs: 5000 }).then(() => (ends.ok += 1), note)
-        await client.runtime.listContainers({}, { timeoutMs: 5000 }).then(() => (ends.ok += 1), note)
+        await client.runtime.version({}, { timeoutMs: 30_000 }).then(() => (ends.ok += 1), note)
+        await client.runtime.listContainers({}, { timeoutMs: 30_000 }).then(() => (ends.ok += 1), note)
       }
     }
     const watch = async (): Promise<void> => {
       while (running)
         try {
-          for await (const _ of client.runtime.getContainerEvents({}, { timeoutMs: 5000 }))
+          for await (const _ of client.runtime.getContainerEvents({}, { timeoutMs: 30_000 }))
             if (!running) break
         } catch (e) {
           if (running) note(e)
@@ -137,7 +137,7 @@ describe('faults', () => {
       await sleep(5)
       session.destroy()
     }
-    for (let i = 0; i < 100 && upstream.streams > 0; i++) await sleep(20)
+    for (let i = 0; i < 500 && upstream.streams > 0; i++) await sleep(20)
     assert.equal(upstream.streams, 0)
     await assertWorks(server.socketPath)
     assert.ok((await settledDescriptors(server, before + 1)) <= before + 1)
@@ -171,7 +171,7 @@ describe('faults', () => {
       await sleep(20)
       session.destroy()
     }
-    for (let i = 0; i < 100 && bed.server.counts.calls > 0; i++) await sleep(20)
+    for (let i = 0; i < 500 && bed.server.counts.calls > 0; i++) await sleep(20)
     assert.equal(bed.server.counts.calls, 0)
     await assertWorks(bed.socketPath)
   })
@@ -220,7 +220,7 @@ describe('faults', () => {
     assert.equal(statusIn(await slow), '0')
     session.destroy()
     await assertWorks(server.socketPath)
-    for (let i = 0; i < 200 && server.server.counts.clients > 0; i++) await sleep(20)
+    for (let i = 0; i < 500 && server.server.counts.clients > 0; i++) await sleep(20)
     assert.deepEqual(server.server.counts, { clients: 0, calls: 0, upstream: 1 })
     for (const socket of sockets) socket.destroy()
   })
@@ -234,7 +234,7 @@ describe('faults', () => {
     const begun = performance.now()
     silent.resume()
     await once(silent, 'close')
-    assert.ok(performance.now() - begun > 8000 && performance.now() - begun < 15_000)
+    assert.ok(performance.now() - begun > 8000 && performance.now() - begun < 20_000)
   })
 
   test('a runtime that sends garbage: UNAVAILABLE, and the next connection works', {
@@ -260,7 +260,7 @@ describe('faults', () => {
       const session = await openSession(server.socketPath)
       const answers = await Promise.all(
         Array.from({ length: 5 }, () =>
-          rawCall(session, ok, frame(Buffer.alloc(0)), { 'grpc-timeout': '5S' }),
+          rawCall(session, ok, frame(Buffer.alloc(0)), { 'grpc-timeout': '20S' }),
         ),
       )
       for (const a of answers) assert.equal(statusIn(a), '14')

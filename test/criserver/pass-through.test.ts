@@ -254,7 +254,7 @@ describe('pass-through: endings', () => {
       assert.ok(isKeelsonError(error))
       assert.equal(error.code, 'runtime.unavailable')
       assert.match(error.message, /keelson: reach the container runtime at .*ENOENT/)
-      assert.ok(performance.now() - begun < 1000)
+      assert.ok(performance.now() - begun < 5000)
       await runtime.start()
     }
   })
@@ -264,7 +264,7 @@ describe('pass-through: endings', () => {
     const begun = performance.now()
     const answer = await rawCall(b.through, '/x.Y/Silent', frame(Buffer.alloc(0)), { 'grpc-timeout': '200m' })
     assert.equal(statusIn(answer), '4')
-    assert.ok(performance.now() - begun < 1500)
+    assert.ok(performance.now() - begun < 5000)
     await until(() => b.upstream.streams === 0)
   })
 

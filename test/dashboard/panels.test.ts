@@ -35,7 +35,7 @@ async function texts(selector: string): Promise<string[]> {
 /** Waits for the page to show it: readings come every second. */
 const shows = (selector: string, text: string | RegExp): Promise<void> =>
   expect
-    .poll(async () => (await texts(selector)).join(' | '), { timeout: 8_000, interval: 100 })
+    .poll(async () => (await texts(selector)).join(' | '), { timeout: 15_000, interval: 100 })
     .toMatch(text instanceof RegExp ? text : new RegExp(`^${text.replaceAll('.', '\\.')}$`))
 
 afterEach(() => {
@@ -123,7 +123,7 @@ describe('keelson cri', () => {
     try {
       await show('pod/shop/db-1', '.chart')
       await expect
-        .poll(async () => (await texts('.chart')).join('\n'), { timeout: 8_000 })
+        .poll(async () => (await texts('.chart')).join('\n'), { timeout: 15_000 })
         .toMatch(/throttles\/s\s+[1-9]\d\d/)
     } finally {
       clearInterval(timer)

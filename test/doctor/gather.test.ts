@@ -127,7 +127,7 @@ describe('facts', () => {
     const { ports } = await node({ ListMetricDescriptors: { hang: true }, Status: { hang: true } })
     const began = performance.now()
     const facts = await gather(ports)
-    expect(performance.now() - began).toBeLessThan(3000)
+    expect(performance.now() - began).toBeLessThan(10_000)
     expect(facts.runtimeFacts?.descriptors.kind).toBe('failed')
     expect(facts.runtimeFacts?.conditions[0]?.status).toBe(false)
   })
@@ -218,11 +218,11 @@ describe('this machine', () => {
     })
     await new Promise<void>((done) => server?.listen(0, '127.0.0.1', done))
     const { port } = server.address() as AddressInfo
-    expect((await askPort({ ...question, port }, 1000)).answer).toBe(403)
+    expect((await askPort({ ...question, port }, 10_000)).answer).toBe(403)
     expect((await askPort({ ...question, port, path: '/hang' }, 100)).answer).toBe('silent')
     expect((await askPort({ ...question, port, tls: true }, 1000)).answer).toBe('silent')
     await new Promise((done) => server?.close(done))
-    expect((await askPort({ ...question, port }, 1000)).answer).toBe('closed')
+    expect((await askPort({ ...question, port }, 10_000)).answer).toBe('closed')
   })
 
   test('unified values from a verbose status, whatever else it holds', () => {

@@ -170,7 +170,7 @@ interface Exit extends Case {
 
 const slow = '--runtime-request-timeout=1s'
 /** Two waits of 2 s, and time for a busy machine. */
-const threeCalls = [3900, 9000] as const
+const threeCalls = [3900, 20_000] as const
 
 const exits: readonly Exit[] = [
   {
@@ -198,7 +198,7 @@ const exits: readonly Exit[] = [
     calls: 1,
     status: 1,
     words: ['RuntimeConfig', 'UNIMPLEMENTED', 'containerd 2.0', 'CRI-O 1.28', '[driver.runtime-too-old]'],
-    withinMs: [0, 3000],
+    withinMs: [0, 10_000],
   },
   {
     name: 'fallback removed, no linux field',
@@ -215,7 +215,7 @@ const exits: readonly Exit[] = [
     calls: 1,
     status: 1,
     words: ['unknown cgroup driver 7', '[driver.unknown]'],
-    withinMs: [0, 3000],
+    withinMs: [0, 10_000],
   },
   {
     name: 'the runtime hangs',
@@ -225,7 +225,7 @@ const exits: readonly Exit[] = [
     calls: 3,
     status: 1,
     words: ['RuntimeConfig', 'failed 3 times', 'DEADLINE_EXCEEDED', '/cri.sock', '[driver.no-answer]'],
-    withinMs: [4500, 9000],
+    withinMs: [4500, 20_000],
   },
   {
     name: 'the connection breaks in mid-answer, again and again',
@@ -295,7 +295,7 @@ describe.concurrent('a runtime that answers', () => {
         const at = kubelet.runtime.callsOf('RuntimeConfig').map((c) => c.atMs)
         for (const [i, ms] of at.slice(1).entries()) {
           expect(ms - (at[i] ?? 0)).toBeGreaterThan(1990)
-          expect(ms - (at[i] ?? 0)).toBeLessThan(6000)
+          expect(ms - (at[i] ?? 0)).toBeLessThan(15_000)
         }
         expect(await kubelet.end('SIGINT')).toBe(0)
       }),

@@ -41,9 +41,7 @@ test('a restarted runtime with the same driver: waited for, compared, nothing el
     await kubelet.runtime.start()
     await kubelet.says('the container runtime is back')
     expect((await fetch(`http://127.0.0.1:${kubelet.healthPort}/healthz`)).status).toBe(200)
-    for (let i = 0; i < 100 && kubelet.runtime.callsOf('RuntimeConfig').length === before; i++)
-      await new Promise((r) => setTimeout(r, 20))
-    expect(kubelet.runtime.callsOf('RuntimeConfig').length).toBe(before + 1)
+    await expect.poll(() => kubelet.runtime.callsOf('RuntimeConfig').length).toBe(before + 1)
     expect(kubelet.output()).not.toMatch(/^E\d{4}/m)
     expect(await kubelet.end()).toBe(0)
   }))
@@ -98,7 +96,7 @@ test('a signal during the start ends it with 0', () =>
     await kubelet.says('connected to the container runtime')
     const from = performance.now()
     expect(await kubelet.end('SIGTERM')).toBe(0)
-    expect(performance.now() - from).toBeLessThan(3000)
+    expect(performance.now() - from).toBeLessThan(10_000)
   }))
 
 test('JSON log: every line is an object, the reason of a failed start is one of them', () =>

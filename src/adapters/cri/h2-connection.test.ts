@@ -258,11 +258,7 @@ describe('windows', () => {
       end() {},
       broken() {},
     })
-    const until = async (bytes: number): Promise<void> => {
-      for (let i = 0; i < 200 && got < bytes; i++) await new Promise((resolve) => setTimeout(resolve, 5))
-      expect(got).toBe(bytes)
-    }
-    await until(0)
+    const until = (bytes: number): Promise<void> => expect.poll(() => got).toBe(bytes)
     while (say === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
     say(400_000)
     await until(400_000)
@@ -323,19 +319,21 @@ describe('windows', () => {
 describe('endings', () => {
   test('a reset comes with its code; ours reaches the runtime with its code', async () => {
     const codes: number[] = []
+    let taken = 0
     await serve((stream, headers) => {
       if (headers[':path'] === '/reset') return stream.close(11)
       stream.respond({ ':status': 200 })
+      taken += 1
       stream.once('close', () => codes.push(stream.rstCode))
     })
     const connection = await dial()
     expect((await ask(connection, '/reset')).ending).toBe(11)
     const resets: boolean[] = []
     const stream = connection.request(fields('/x'), undefined, true, (wasReset) => resets.push(wasReset))
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await expect.poll(() => taken).toBe(1)
     stream.cancel(8)
-    for (let i = 0; i < 100 && codes.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 5))
-    expect([codes, resets, stream.isOver]).toEqual([[8], [true], true])
+    await expect.poll(() => codes).toEqual([8])
+    expect([resets, stream.isOver]).toEqual([[true], true])
   })
 
   test('a whole answer ends a request that is still being sent, and its writer waits no longer', async () => {
@@ -364,11 +362,17 @@ describe('endings', () => {
   })
 
   test('a lost connection ends every call, waiting ones too, and each later one at once', async () => {
-    await serve(() => {}, { settings: { maxConcurrentStreams: 2 } })
+    let taken = 0
+    const play: Play = (stream, headers) => {
+      if (headers[':path'] === '/first') return stream.respond({ ':status': 200 }, { endStream: true })
+      taken += 1
+    }
+    await serve(play, { settings: { maxConcurrentStreams: 2 } })
     const connection = await dial()
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    // After an answer its settings are known.
+    await ask(connection, '/first')
     const all = Array.from({ length: 5 }, () => ask(connection, '/x'))
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await expect.poll(() => taken).toBe(2)
     for (const session of sessions) session.destroy()
     // Node says its last word to some: a reset without a reason.
     expect((await Promise.all(all)).every((s) => s.ending === 'lost' || s.ending === 0)).toBe(true)

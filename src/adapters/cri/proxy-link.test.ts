@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createLink, type Link } from './proxy-link.js'
 
@@ -33,10 +32,6 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-const settles = async (isSo: () => boolean): Promise<void> => {
-  for (let i = 0; i < 200 && !isSo(); i++) await sleep(5)
-}
-
 test('a connection that is given up without a call on it is closed', async () => {
   for (let i = 0; i < 5; i++) {
     const connection = await link.connection()
@@ -44,8 +39,7 @@ test('a connection that is given up without a call on it is closed', async () =>
     link.end(connection, false)
     link.retire(connection)
   }
-  await settles(() => link.open === 0)
-  expect(link.open).toBe(0)
+  await expect.poll(() => link.open).toBe(0)
 })
 
 test('512 calls that have waited for one connection: each may be sent little ahead', async () => {
@@ -56,7 +50,6 @@ test('512 calls that have waited for one connection: each may be sent little ahe
     connection.request(fields, undefined, true, () => {})
   }
   await Promise.all(Array.from({ length: 512 }, begin))
-  await settles(() => windows.at(-1) === 65_536)
-  expect(windows.at(-1)).toBe(65_536)
+  await expect.poll(() => windows.at(-1)).toBe(65_536)
   expect(link.aheadBytes(await link.connection())).toBe(8 * 1024)
 })

@@ -140,7 +140,7 @@ describe('faults', () => {
           : systemd.startTransientUnit('b.slice', [], { timeoutMs: 300 })
       const { error, ms } = await took(call)
       expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
-      expect(ms).toBeLessThan(1_500)
+      expect(ms).toBeLessThan(2_500)
       service.fault(method, undefined)
       await systemd.setUnitProperties('a.slice', [])
     })
@@ -161,7 +161,7 @@ describe('faults', () => {
     setTimeout(() => stop.abort(new Error('enough')), 50)
     const { error, ms } = await took(systemd.stopUnit('a.slice', { signal: stop.signal }))
     expect(error).toMatchObject({ message: 'enough' })
-    expect(ms).toBeLessThan(1_000)
+    expect(ms).toBeLessThan(2_500)
   })
 
   test('no manager on the bus', async (ctx) => {
@@ -191,7 +191,7 @@ describe('faults', () => {
       const manager = new SystemdManager({ address: `unix:path=${path}`, timeoutMs: 300 })
       const { error, ms } = await took(manager.version())
       expect(error).toMatchObject({ code: 'systemd.unavailable' })
-      expect(ms).toBeLessThan(1_500)
+      expect(ms).toBeLessThan(2_500)
       await manager.close()
       await new Promise((done) => server.close(done))
       rmSync(path, { force: true })
@@ -235,7 +235,7 @@ describe('survival', () => {
     await bus.kill()
     const { error, ms } = await call
     expect(error).toMatchObject({ code: 'systemd.unavailable' })
-    expect(ms).toBeLessThan(2_000)
+    expect(ms).toBeLessThan(10_000)
   })
 
   test('descriptors are flat over timeouts and closing', async (ctx) => {

@@ -131,7 +131,7 @@ test('4.2.11 a renewed serving certificate is taken without a restart', async ()
     socket.destroy()
     return serial
   }
-  await expect.poll(served, { timeout: 5000 }).toBe(new X509Certificate(next.certificate).serialNumber)
+  await expect.poll(served, { timeout: 15_000 }).toBe(new X509Certificate(next.certificate).serialNumber)
 })
 
 test('4.2.12 only strong ciphers', async () => {

@@ -1,5 +1,5 @@
-// Strangers who open everything and finish nothing. A valid client is answered within a second all the while, and the
-// server's memory stays within a bound.
+// Strangers who open everything and finish nothing. A valid client is answered within a second of the server's time all the
+// while, and its memory stays within a bound.
 
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { processorWaitMs } from '../../support/processor-wait.js'
 import { ask, forEachLimited, openTls } from './client.js'
 import { createAuthority, createLeaf, type Pair } from './pki.js'
 import { type Served, settingsIn, startStandIn, temporaryDirectory } from './start.js'
@@ -78,7 +79,10 @@ async function watched(work: () => Promise<void>): Promise<Watched> {
   const script = join(import.meta.dirname, 'valid-client.ts')
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', script, String(served.port), file('client.crt'), file('client.key')],
+    [
+      ...['--import', 'tsx', script, String(served.port), file('client.crt'), file('client.key')],
+      String(served.pid),
+    ],
     { stdio: ['pipe', 'pipe', 'inherit'] },
   )
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
@@ -221,9 +225,9 @@ test(
 test('afterwards the server is as quick as before', again, async () => {
   for (const socket of sockets) socket.destroy()
   await new Promise((resolve) => setTimeout(resolve, 300))
-  const started = performance.now()
+  const started = performance.now() - processorWaitMs(served.pid)
   expect((await ask({ port: served.port, path: '/healthz', certificate: client })).status).toBe(200)
-  expect(performance.now() - started).toBeLessThan(1000)
+  expect(performance.now() - processorWaitMs(served.pid) - started).toBeLessThan(1000)
   const { body } = await ask({ port: served.port, path: '/metrics', certificate: client })
   expect(body).toMatch(
     /keelson_http_connections_refused_total\{reason="evicted",server_type="readwrite"\} \d{4}/,

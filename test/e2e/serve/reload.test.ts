@@ -109,10 +109,12 @@ test('a new serving certificate, key after certificate, under load', async () =>
   await new Promise((resolve) => setTimeout(resolve, 1500))
   expect(await servedSerial()).toBe(before)
   put('tls.key', next.key)
-  await expect.poll(servedSerial, { timeout: 5000 }).toBe(new X509Certificate(next.certificate).serialNumber)
+  await expect
+    .poll(servedSerial, { timeout: 15_000 })
+    .toBe(new X509Certificate(next.certificate).serialNumber)
   await load.stop()
   expect(load.failures).toEqual([])
-  expect(load.count).toBeGreaterThan(50)
+  expect(load.count).toBeGreaterThan(20)
 })
 
 test('a CA bundle that cannot be read leaves the old one in place', async () => {
@@ -134,18 +136,18 @@ test('a new CA beside the old one, then alone, under load', async () => {
 
   const firstLoad = startLoad(() => ({ certificate: firstClient }))
   put('ca.crt', first.certificate + second.certificate)
-  await expect.poll(() => status(secondClient), { timeout: 5000 }).toBe(200)
+  await expect.poll(() => status(secondClient), { timeout: 15_000 }).toBe(200)
   const secondLoad = startLoad(() => ({ certificate: secondClient }))
   expect(await status(firstClient, old)).toBe(200)
   await firstLoad.stop()
   expect(firstLoad.failures).toEqual([])
 
   put('ca.crt', second.certificate)
-  await expect.poll(() => status(firstClient), { timeout: 5000 }).toBe(401)
+  await expect.poll(() => status(firstClient), { timeout: 15_000 }).toBe(401)
   expect(await status(firstClient, old)).toBe(401)
   await secondLoad.stop()
   expect(secondLoad.failures).toEqual([])
-  expect(secondLoad.count).toBeGreaterThan(50)
+  expect(secondLoad.count).toBeGreaterThan(20)
 })
 
 test('a new local token, under load', async () => {
@@ -184,7 +186,7 @@ test('a token file that others can read is not believed', async () => {
 test('a certificate that expires while its connection is open', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   agents.push(agent)
-  const certificate = await createLeaf(second, { user: 'two', untilMs: Date.now() + 2500 })
+  const certificate = await createLeaf(second, { user: 'two', untilMs: Date.now() + 6000 })
   expect(await status(certificate, agent)).toBe(200)
-  await expect.poll(() => status(certificate, agent), { timeout: 6000, interval: 300 }).toBe(401)
+  await expect.poll(() => status(certificate, agent), { timeout: 20_000, interval: 300 }).toBe(401)
 })
