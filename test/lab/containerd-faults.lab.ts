@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createCriClient } from '../../src/adapters/cri/client.js'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { cacheDirectory } from '../../src/lab/cache.js'
@@ -45,7 +45,7 @@ async function recovered(c: CriClient): Promise<number> {
       () => false,
     )
     if (ok) return performance.now() - started
-    if (performance.now() - started > 20_000) throw new Error('no answer 20 s after the restart')
+    if (performance.now() - started > 60_000) throw new Error('no answer a minute after the restart')
     await sleep(50)
   }
 }
@@ -73,7 +73,7 @@ describe('real containerd killed under the client', () => {
     await p.containerd.kill('SIGKILL')
     const { code, ms } = await failure(p.client.runtime.version({}, { timeoutMs }))
     assert.equal(code, 'runtime.unavailable')
-    assert.ok(ms < timeoutMs + 500, `${ms} ms`)
+    assert.ok(ms < timeoutMs + 5000, `${ms} ms`)
   })
 
   test('the container goes on without the daemon, and the same client finds it after the restart', async (ctx) => {
@@ -98,7 +98,7 @@ describe('real containerd killed under the client', () => {
     await p.containerd.kill('SIGKILL')
     const { code, ms } = await call
     assert.equal(code, 'runtime.unavailable')
-    assert.ok(ms < 5000, `${ms} ms`)
+    assert.ok(ms < 20_000, `${ms} ms of the 30 s that the command takes`)
     await p.containerd.start()
     await recovered(p.client)
   })
@@ -120,11 +120,11 @@ describe('real containerd killed under the client', () => {
     try {
       const { code, ms } = await failure(p.client.runtime.listPodSandbox({}, { timeoutMs }))
       assert.equal(code, 'runtime.deadline')
-      assert.ok(ms >= timeoutMs - 50 && ms < timeoutMs + 500, `${ms} ms`)
+      assert.ok(ms >= timeoutMs - 50 && ms < timeoutMs + 5000, `${ms} ms`)
     } finally {
       process.kill(p.containerd.pid(), 'SIGCONT')
     }
-    assert.ok((await recovered(p.client)) < 5000)
+    assert.ok((await recovered(p.client)) < 10_000)
   })
 
   test('10 kills and restarts: the client recovers each time and holds no more descriptors', async (ctx) => {
@@ -139,7 +139,7 @@ describe('real containerd killed under the client', () => {
       await p.containerd.start()
       await recovered(p.client)
     }
-    assert.ok(openDescriptors() <= before + 2, `${before} -> ${openDescriptors()}`)
+    await expect.poll(openDescriptors).toBeLessThanOrEqual(before + 2)
     const { status } = await p.client.runtime.containerStatus({ containerId: p.pod.containerId })
     assert.equal(status?.state, 1)
   })

@@ -100,7 +100,7 @@ export const podChecks: readonly Check[] = [
       const { status } = await client().runtime.podSandboxStatus({ podSandboxId: runningPod().sandboxId })
       const ip = status?.network?.ip ?? ''
       assert.match(ip, /^10\.\d+\.\d+\.\d+$/)
-      for (let i = 0; i < 40; i++) {
+      for (let i = 0; i < 120; i++) {
         if (await takesConnections(ip, 8080)) return { ip }
         await new Promise((r) => setTimeout(r, 250))
       }

@@ -98,15 +98,17 @@ interface DriverShown {
 const shown = async (kubelet: Kubelet): Promise<DriverShown> =>
   JSON.parse(await kubelet.page('/configz')).keelson.cgroupDriver
 
-/** Every cgroup and what its parent hands down; systemd's own units may come and go meanwhile. */
-function treeNow(): readonly string[] {
-  const paths = readdirSync(root, { recursive: true, withFileTypes: true })
-    .filter((e) => e.isDirectory())
-    .map((e) => `${e.parentPath}/${e.name}`)
-  return [root, ...paths]
-    .filter((path) => !/\/(system|init|user)[^/]*\.(slice|scope)/.test(path))
-    .map((path) => `${path} ${readFileSync(`${path}/cgroup.subtree_control`, 'utf8').trim()}`)
+/** systemd's own: they come and go while it still boots. */
+const ofSystemd = /^((system|init|user).*\.(slice|scope)|.*\.(mount|service|socket|swap))$/
+
+/** Every cgroup from here on and what it hands down. */
+function treeNow(path = root): readonly string[] {
+  const below = readdirSync(path, { withFileTypes: true })
+    .filter((e) => e.isDirectory() && (path !== root || !ofSystemd.test(e.name)))
+    .map((e) => e.name)
     .sort()
+  const handsDown = readFileSync(`${path}/cgroup.subtree_control`, 'utf8').trim()
+  return [`${path} ${handsDown}`, ...below.flatMap((name) => treeNow(`${path}/${name}`))]
 }
 
 let sandboxId = ''

@@ -39,7 +39,7 @@ const full = {
 
 /** systemd writes the files in its own time after a reply or a reload. */
 async function settles(what: () => unknown, expected: unknown): Promise<void> {
-  for (let i = 0; i < 50; i++) {
+  for (let i = 0; i < 150; i++) {
     try {
       assert.deepEqual(what(), expected)
       return
@@ -87,6 +87,7 @@ export const checks: readonly Check[] = [
         heard++
       })
       await systemd.reload()
+      await settles(() => heard, 1)
       await sleep(1500)
       forget()
       assert.deepEqual(values(pod, Object.keys(full)), full)
