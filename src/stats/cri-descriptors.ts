@@ -11,6 +11,8 @@ export interface Described {
   readonly family: Family
   /** Position and name of each label that is not one of the six of a row. */
   readonly extra: readonly (readonly [position: number, name: string])[]
+  /** Position and name of each of the others. */
+  readonly row: readonly (readonly [position: number, name: string])[]
   readonly labelCount: number
   /** CRI cuts seconds to whole ones; this makes them nanoseconds again. */
   readonly scale: bigint
@@ -38,6 +40,7 @@ function describe({ name, help, labelKeys }: MetricDescriptor): Described | unde
   return {
     family: { ...(known ?? otherFamily(name)), type: known?.type ?? 'gauge', help: `[INTERNAL] ${help}` },
     extra: [...labelKeys.entries()].filter(([, key]) => !rowLabels.has(key)),
+    row: [...labelKeys.entries()].filter(([, key]) => rowLabels.has(key)),
     labelCount: labelKeys.length,
     scale: 10n ** BigInt(known?.decimals ?? 0),
   }
@@ -67,9 +70,16 @@ function fixValue(name: string, value: string, { deviceName }: LabelFixes): stri
   return value
 }
 
+/** What the runtime says of a metric's row, by name. */
+export const rowLabelsOf = (
+  { row }: Described,
+  labelValues: readonly string[],
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(row.map(([i, name]) => [name, labelValues[i] ?? '']))
+
 /** Undefined: the metric has no labels besides its row's. */
 export function extraLabelsOf(
-  { family, extra }: Described,
+  { family, extra }: Pick<Described, 'family' | 'extra'>,
   labelValues: readonly string[],
   fixes: LabelFixes,
 ): ExtraLabels | undefined {

@@ -192,6 +192,64 @@ describe('a runtime with metrics', () => {
   })
 })
 
+describe('pods that only the runtime has figures of', () => {
+  const kata: Scripts = {
+    Status: {
+      value: {
+        info: {
+          config: JSON.stringify({
+            containerd: {
+              defaultRuntimeName: 'kata',
+              runtimes: { kata: { runtimeType: 'io.containerd.kata.v2' } },
+            },
+          }),
+        },
+      },
+    },
+  }
+  const stranger = {
+    podSandboxId: 'f'.repeat(64),
+    metrics: [
+      {
+        name: 'container_memory_working_set_bytes',
+        labelValues: ['p', 'n', '', '', ''],
+        value: { value: 5n },
+      },
+    ],
+  }
+
+  test('have as many label values as we declare, by name, in virtual machines and where the lists lag behind', async () => {
+    const all = await read(
+      await start({
+        ...own,
+        ...kata,
+        ListPodSandboxMetrics: { value: { podMetrics: [...pods.map((p) => metricsOf(p)), stranger] } },
+      }),
+    )
+    const metrics = all.podMetrics.flatMap((p) => [
+      ...p.metrics,
+      ...p.containerMetrics.flatMap((c) => c.metrics),
+    ])
+    const keys = new Map(all.descriptors.map((d) => [d.name, d.labelKeys.length]))
+    for (const m of metrics) assert.equal(m.labelValues.length, keys.get(m.name), m.name)
+    const memory = containerMetrics(all.podMetrics, app).find(
+      (m) => m.name === 'container_memory_working_set_bytes',
+    )
+    assert.equal(memory?.value?.value, 40_000_000n)
+    const { name, pod, namespace } = labelled(all, memory ?? ({} as Metric))
+    assert.deepEqual([name, pod, namespace], [app, 'web-0', 'default'])
+    const strange = all.podMetrics.find((p) => p.podSandboxId === stranger.podSandboxId)?.metrics[0]
+    assert.equal(strange && labelled(all, strange).pod, 'p')
+  })
+
+  test('are in the Prometheus text too', async () => {
+    const on = await start({ ...own, ...kata })
+    const series = readExposition(await on.server.cadvisor())
+    const memory = series.filter((s) => s.name === 'container_memory_working_set_bytes')
+    assert.ok(memory.some((s) => s.labels.name === app && Number(s.value) === 40_000_000))
+  })
+})
+
 describe('what a node can fill', () => {
   const v2: NodeAbilities = {
     version: 'v2',

@@ -46,7 +46,6 @@ function withOthers(pod: PodSandboxMetrics, others: CollectedMetrics['others']):
   }
 }
 
-/** Pods that only the runtime has figures of stay as they are. */
 export async function completePodMetrics(
   given: ListPodSandboxMetricsResponse | undefined,
   services: Services,
@@ -55,14 +54,9 @@ export async function completePodMetrics(
   const knows = await knowsOf(services, signal)
   const collected = await services.metricsSource.collect(given?.podMetrics, knows, signal)
   if (given === undefined) return encodePodMetrics(collected.pods)
-  const pods = collected.pods.map((collect) => collect())
-  const known = new Set(pods.map((p) => p.podSandboxId))
   return ListPodSandboxMetricsResponse.encode({
     ...given,
-    podMetrics: [
-      ...pods.map((p) => withOthers(podMetricsOf(p), collected.others)),
-      ...given.podMetrics.filter((p) => !known.has(p.podSandboxId)),
-    ],
+    podMetrics: collected.pods.map((collect) => withOthers(podMetricsOf(collect()), collected.others)),
   }).finish()
 }
 

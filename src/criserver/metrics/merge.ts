@@ -1,12 +1,18 @@
 // The runtime's own metrics joined with ours: its values stay, with the labels that consumers select on; what it lacks is
 // added; what is known to be wrong is mended.
-import type { Metric, MetricDescriptor, PodSandboxMetrics } from '../../cri-api/api.js'
+import type { ContainerMetrics, Metric, MetricDescriptor, PodSandboxMetrics } from '../../cri-api/api.js'
 import type { Family } from '../../stats/catalogue/family.js'
 import { familyOf } from '../../stats/catalogue/index.js'
 import { alwaysFamilies } from '../../stats/catalogue/times-and-limits.js'
 import { containerRow, podRow } from '../../stats/cgroup-metrics.js'
-import { type Described, describeAll, extraLabelsOf, type LabelFixes } from '../../stats/cri-descriptors.js'
-import type { Row, Rows } from '../../stats/row.js'
+import {
+  type Described,
+  describeAll,
+  extraLabelsOf,
+  type LabelFixes,
+  rowLabelsOf,
+} from '../../stats/cri-descriptors.js'
+import { createRow, type Row, type Rows } from '../../stats/row.js'
 import type { Knows } from '../figures/complete.js'
 import type { NodeView } from '../figures/node-view.js'
 import { descriptorOf } from './messages.js'
@@ -53,7 +59,7 @@ export function mergeMetrics(input: MergeInput): Merged {
 
   function toSeries(metric: Metric, { labelCount, extra }: Described, family: Family, row: Row) {
     if (metric.value === undefined || metric.labelValues.length !== labelCount) return undefined
-    const labels = extraLabelsOf({ family, extra, labelCount, scale: 1n }, metric.labelValues, input)
+    const labels = extraLabelsOf({ family, extra }, metric.labelValues, input)
     const isStart = family === alwaysFamilies.container_start_time_seconds
     const isNanos = isStart && metric.value.value >= latestSeconds && knows('start-time-in-nanoseconds')
     const value = isNanos ? metric.value.value / nanos : metric.value.value
@@ -94,6 +100,29 @@ export function mergeMetrics(input: MergeInput): Merged {
     return [...joined, ...[...left.values()].filter((s) => !families.has(s.family.name))]
   }
 
+  /** Of what only the runtime has figures of: in a virtual machine, or gone from our lists already. */
+  function strange(kind: Row['kind'], id: string, metrics: readonly Metric[]): Series[] {
+    const [first] = metrics
+    const about = described.get(first?.name ?? '')
+    const labels = about === undefined ? {} : rowLabelsOf(about, first?.labelValues ?? [])
+    const place = { container: '', id: '', image: '', namespace: '', pod: '', ...labels }
+    return join(id, metrics, createRow(kind, { ...place, name: kind === 'container' ? id : '' }), [])
+  }
+
+  const strangeContainers = (all: readonly ContainerMetrics[]): [string, Series[]][] =>
+    all.map((c) => [c.containerId, strange('container', c.containerId, c.metrics)])
+
+  const known = new Set(input.ours.map((pod) => pod.podSandboxId))
+  const strangers = input.metrics
+    .filter((pod) => !known.has(pod.podSandboxId))
+    .map(
+      ({ podSandboxId, metrics, containerMetrics }): PodSeries => ({
+        podSandboxId,
+        pod: strange('pod', podSandboxId, metrics),
+        containers: new Map(strangeContainers(containerMetrics)),
+      }),
+    )
+
   const pods = input.ours.map((pod): PodSeries => {
     const answer = given.get(pod.podSandboxId)
     const sample = view.pod(pod.podSandboxId)
@@ -104,16 +133,17 @@ export function mergeMetrics(input: MergeInput): Merged {
     return {
       podSandboxId: pod.podSandboxId,
       pod: join(pod.podSandboxId, answer.metrics, podRow(rows, info, podPath), pod.pod),
-      containers: new Map(
-        [...pod.containers].map(([id, own]) => {
+      containers: new Map([
+        ...[...pod.containers].map(([id, own]): [string, readonly Series[]] => {
           const about = info.containers.find((c) => c.id === id)
           const metrics = containers.get(id)
           if (about === undefined || metrics === undefined) return [id, own]
           const path = own[0]?.row.labels.id ?? ''
           return [id, join(id, metrics, containerRow(rows, info, about, path), own)]
         }),
-      ),
+        ...strangeContainers(answer.containerMetrics.filter((c) => !pod.containers.has(c.containerId))),
+      ]),
     }
   })
-  return { pods, others }
+  return { pods: [...pods, ...strangers], others }
 }
