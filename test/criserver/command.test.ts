@@ -86,6 +86,10 @@ describe('keelson cri', () => {
     const away = await client.runtime.version({}).catch((e: unknown) => e)
     assert.ok(isKeelsonError(away) && away.code === 'runtime.unavailable', String(away))
     assert.ok(performance.now() - begun < 5000)
+    await client.runtime.version({}).catch(() => {})
+    await cri.says('does not answer')
+    const said = cri.output().match(/does not answer, calls are refused with UNAVAILABLE.*ENOENT/g)
+    assert.equal(said?.length, 1, cri.output())
 
     const runtime = await startFakeRuntime(
       { Version: { value: { runtimeName: 'fake', runtimeVersion: '1' } } },
@@ -93,6 +97,7 @@ describe('keelson cri', () => {
     )
     closers.push(() => runtime.close())
     assert.equal((await client.runtime.version({})).runtimeName, 'fake')
+    await cri.says('the runtime answers again')
     assert.equal((await client.runtime.runtimeConfig({})).linux?.cgroupDriver, CgroupDriver.SYSTEMD)
     await sleep(20)
 
@@ -106,7 +111,7 @@ describe('keelson cri', () => {
       table.rpcs.map((r) => [r.rpc, r.forwarded, r.answered, r.missing]),
       [
         ['RuntimeConfig', 0, 1, 1],
-        ['Version', 1, 1, 0],
+        ['Version', 1, 2, 0],
       ],
     )
     const metrics = await get(port, '/metrics', token)

@@ -135,6 +135,35 @@ describe('unified on a runtime that drops it', () => {
     assert.equal(b.read('memory.high'), String(50 * MiB))
   })
 
+  test('an update that sets a file by another field of CRI is not undone', async () => {
+    const b = await bed({ onUpdate: (tree) => tree.kernel.write(own, 'memory.max', String(256 * MiB)) })
+    await b.create({ 'memory.max': String(128 * MiB), 'memory.high': high })
+    await b.start()
+    const linux = { memoryLimitInBytes: BigInt(256 * MiB) }
+    await b.client.runtime.updateContainerResources({ containerId: id, linux })
+    assert.deepEqual([b.read('memory.max'), b.read('memory.high')], [String(256 * MiB), high])
+  })
+
+  test('a server that was started since knows of no request, and keeps what only one can have set', async () => {
+    const reset = (tree: FakeCgroupTree): void => {
+      tree.kernel.write(own, 'memory.high', 'max')
+      tree.kernel.write(own, 'memory.low', '4096')
+    }
+    const b = await bed({ onUpdate: reset })
+    await b.start()
+    b.tree.kernel.write(own, 'memory.high', high)
+    await b.client.runtime.updateContainerResources({ containerId: id, linux: { cpuShares: 512n } })
+    assert.equal(b.read('memory.high'), high)
+    assert.equal(b.read('memory.low'), '4096', 'nobody had asked for the 0 before')
+  })
+
+  test('the beginning of an id is enough, as for the runtime', async () => {
+    const b = await bed()
+    await b.create({ 'memory.high': high })
+    await b.client.runtime.startContainer({ containerId: id.slice(0, 12) })
+    assert.equal(b.read('memory.high'), high)
+  })
+
   test('a restarted container (created anew) gets the values of its own request', async () => {
     const b = await bed()
     await b.create({ 'memory.high': high })

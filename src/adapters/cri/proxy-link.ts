@@ -45,12 +45,22 @@ interface Use {
   isRetired: boolean
 }
 
-export function createLink(socketPath: string): Link {
+/** Told once for each change: the error of the first call that found nobody, undefined when somebody is there again. */
+export type OnReach = (socketPath: string, error: Error | undefined) => void
+
+export function createLink(socketPath: string, onReach?: OnReach): Link {
   const sweep = createSweep()
   const uses = new Map<RuntimeConnection, Use>()
   let current: RuntimeConnection | undefined
   let dialling: Promise<RuntimeConnection> | undefined
   let isClosed = false
+  let isAway = false
+
+  const tell = (error: Error | undefined): void => {
+    if (isClosed || isAway === (error !== undefined)) return
+    isAway = error !== undefined
+    onReach?.(socketPath, error)
+  }
 
   const drop = (connection: RuntimeConnection): void => {
     if (current === connection) current = undefined
@@ -107,9 +117,13 @@ export function createLink(socketPath: string): Link {
 
   async function dial(): Promise<RuntimeConnection> {
     try {
-      return await dialOnce()
+      const made = await dialOnce()
+      tell(undefined)
+      return made
     } catch (cause) {
-      throw unavailable(socketPath, cause)
+      const error = unavailable(socketPath, cause)
+      tell(error)
+      throw error
     } finally {
       dialling = undefined
     }

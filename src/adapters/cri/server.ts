@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallEnding, CallHandler, RawMetadata, ServerCall } from '../../ports/cri-calls.js'
 import { parseEndpoint } from './endpoint.js'
-import { connectionWindowBytes, createLink, type Link, sessionMemoryMiB } from './proxy-link.js'
+import { connectionWindowBytes, createLink, type Link, type OnReach, sessionMemoryMiB } from './proxy-link.js'
 import { Http2Call } from './server-call.js'
 import { farewellInTime } from './server-farewell.js'
 import { defaultLivenessMs, endWhenDead } from './server-liveness.js'
@@ -21,6 +21,8 @@ export interface CriServerOptions {
   readonly handle: CallHandler
   /** The handler threw: its call was refused, everything else goes on. */
   readonly onError: (e: unknown, call: ServerCall) => void
+  /** The runtime has gone, or is back; seen when somebody calls. */
+  readonly onReach?: OnReach
   /** A client must speak HTTP/2 within this time. Default 10,000. */
   readonly greetingMs?: number
   /** How often a connection is asked whether it lives. Default 30,000. */
@@ -56,9 +58,9 @@ const imageService = /^\/runtime\.v1[a-z0-9]*\.ImageService\//
 
 export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
   const at = parseEndpoint(o.listen)
-  const runtime = createLink(parseEndpoint(o.upstream).socketPath)
+  const runtime = createLink(parseEndpoint(o.upstream).socketPath, o.onReach)
   const images =
-    o.imageUpstream === undefined ? runtime : createLink(parseEndpoint(o.imageUpstream).socketPath)
+    o.imageUpstream === undefined ? runtime : createLink(parseEndpoint(o.imageUpstream).socketPath, o.onReach)
   const sessions = new Set<Http2Session>()
   const sockets = new Set<Socket>()
   const calls = new Set<Promise<unknown>>()

@@ -121,6 +121,10 @@ export async function startCri(
       upstream: o.upstream,
       ...(o.imageUpstream === undefined ? {} : { imageUpstream: o.imageUpstream }),
       handle: createChain(services),
+      onReach(socket, error) {
+        if (error === undefined) log.info('the runtime answers again', { socket })
+        else log.warn('the runtime does not answer, calls are refused with UNAVAILABLE', { socket, error })
+      },
       onError: (error, call) => log.error('a call failed', { path: call.path, error }),
     })
     closers.push(() => server.close(graceMs))

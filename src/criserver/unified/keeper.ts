@@ -15,7 +15,10 @@ export interface UnifiedKeeper {
   isKnown(containerId: string): boolean
   /** Brings what was asked for into the kernel. Never throws: the runtime has done its part. */
   enforce(containerId: string, signal: AbortSignal): Promise<void>
-  /** What is in the kernel now, of the keys that were asked for. */
+  /**
+   * What is in the kernel now, of the keys that were asked for. A container from before our start has asked somebody who
+   * has gone: of it, what nothing but `unified` can have set.
+   */
   snapshot(containerId: string, signal: AbortSignal): Promise<Unified>
   /** Puts these back where a call changed them. */
   restore(containerId: string, before: Unified, signal: AbortSignal): Promise<void>
@@ -32,6 +35,9 @@ export interface KeeperOptions {
 /** A node has some hundred containers; the oldest are forgotten, should nobody ever remove any. */
 const maxContainers = 10_000
 
+/** No other field of CRI sets these. A value that the kernel gives to every cgroup was not asked for. */
+const onlyUnified: Unified = { 'memory.min': '0', 'memory.low': '0', 'memory.high': 'max' }
+
 /** Files of controllers; the cgroup's own (cgroup.procs, cgroup.freeze) are not resources. */
 const resourceFile = /^(memory|cpu|cpuset|io|pids|hugetlb|rdma|misc)\.[A-Za-z0-9_.]+$/
 
@@ -43,6 +49,13 @@ export function createUnifiedKeeper({
   written,
 }: KeeperOptions): UnifiedKeeper {
   const asked = new Map<string, Unified>()
+
+  /** Clients may give the beginning of an id that only one has. */
+  const fullId = (id: string): string => {
+    if (asked.has(id) || id === '') return id
+    const [found, second] = [...asked.keys()].filter((key) => key.startsWith(id))
+    return found !== undefined && second === undefined ? found : id
+  }
 
   const now = (path: CgroupPath, file: string): string | undefined => {
     const bytes = cgroups.read(path, file)
@@ -79,7 +92,8 @@ export function createUnifiedKeeper({
   }
 
   return {
-    remember(id, unified) {
+    remember(given, unified) {
+      const id = fullId(given)
       const before = asked.get(id)
       if (before === undefined && Object.keys(unified).length === 0) return
       asked.delete(id)
@@ -88,20 +102,21 @@ export function createUnifiedKeeper({
       if (asked.size > maxContainers && oldest !== undefined) asked.delete(oldest)
     },
     forget: (id) => {
-      asked.delete(id)
+      asked.delete(fullId(id))
     },
-    isKnown: (id) => asked.has(id),
+    isKnown: (id) => asked.has(fullId(id)),
     enforce: (id, signal) =>
-      bring(id, asked.get(id) ?? {}, 'the runtime dropped a unified value, written for it', signal),
+      bring(id, asked.get(fullId(id)) ?? {}, 'the runtime dropped a unified value, written for it', signal),
     async snapshot(id, signal) {
-      const keys = Object.keys(asked.get(id) ?? {})
-      if (cgroups.version !== 'v2' || keys.length === 0) return {}
+      const known = asked.get(fullId(id))
+      if (cgroups.version !== 'v2') return {}
       const path = await finder.ofContainer(id, signal).catch(() => undefined)
       if (path === undefined) return {}
       return Object.fromEntries(
-        keys.flatMap((file) => {
+        Object.keys(known ?? onlyUnified).flatMap((file) => {
           const value = resourceFile.test(file) ? now(path, file) : undefined
-          return value === undefined || value === '' ? [] : [[file, value]]
+          const isOfNobody = known === undefined && value === onlyUnified[file]
+          return value === undefined || value === '' || isOfNobody ? [] : [[file, value]]
         }),
       )
     },
