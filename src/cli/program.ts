@@ -6,6 +6,7 @@ import { commands } from './commands.js'
 import { exitStatus } from './exit-status.js'
 import { helpLayout } from './help-layout.js'
 import type { Io } from './io.js'
+import { systemError } from './system-error.js'
 import { version } from './version.js'
 
 const epilogue = `
@@ -69,7 +70,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return io.exitCode
   } catch (e) {
     if (e instanceof CommanderError) return e.exitCode === 0 ? 0 : 2
-    const error = asKeelsonError(e)
+    const error = systemError(e) ?? asKeelsonError(e)
     io.stderr.write(`keelson: ${error.message} [${error.code}]\n`)
     if (error.code === 'internal.unexpected' && error.cause instanceof Error)
       io.stderr.write(

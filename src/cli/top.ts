@@ -122,6 +122,8 @@ async function top(options: Options, io: Io): Promise<void> {
     focus: () => focusOf(state, visible),
   })
   try {
+    // A reading waits for a runtime that is away; with --once nobody does, and a refusal says why at once.
+    if (options.once === true) await client.runtime.version({ version: 'v1' })
     if (options.once === true) await printOnce(options, state, reader, clock, io)
     else
       await watch(io, reader, clock, state, (next, seen) => {

@@ -81,6 +81,7 @@ export const errorCodes = [
   'up.port',
   'up.busy',
   'up.failed',
+  'system.refused',
   'internal.unexpected',
 ] as const
 

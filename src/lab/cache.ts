@@ -51,7 +51,12 @@ export async function ensurePart(
   const manifest = `${JSON.stringify({ name: part.name, recipe: part.recipe })}\n`
   if (await isComplete(dir, manifest)) return dir
   await mkdir(cacheDir, { recursive: true }).catch((e: unknown) => {
-    throw fail('lab.cache', `make ${cacheDir}: ${String(e)}; choose another with --cache`, { cacheDir }, e)
+    throw fail(
+      'lab.cache',
+      `make ${cacheDir}: ${e instanceof Error ? e.message : String(e)}; choose another directory with $KEELSON_LAB_CACHE`,
+      { cacheDir },
+      e,
+    )
   })
   const release = await lock(`${dir}.lock`, signal)
   const scratch = `${dir}.new-${process.pid}-${randomBytes(4).toString('hex')}`

@@ -18,13 +18,20 @@ export interface GetOptions {
 const sourceError = (url: URL, why: string, details: object = {}, cause?: unknown): KeelsonError =>
   fail('companion.source', `GET ${url.origin}${url.pathname}: ${why}`, { url: url.href, ...details }, cause)
 
+const remedyOf = ({ code = '' }: NodeJS.ErrnoException): string =>
+  code === 'ECONNREFUSED'
+    ? '; nothing listens there: is it running, at this address and port?'
+    : /CERT|SELF_SIGNED|VERIFY/.test(code)
+      ? '; name the authority of its certificate'
+      : ''
+
 async function open(url: URL, { tls, signal, timeoutMs }: GetOptions): Promise<IncomingMessage> {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   const request = url.protocol === 'http:' ? requestHttp : requestHttps
   return new Promise((resolve, reject) => {
     const headers = { accept: 'application/json', ...tls.headers }
     request(url, { ...tls, headers, signal: limited, agent: false }, resolve)
-      .on('error', (cause) => reject(sourceError(url, cause.message, {}, cause)))
+      .on('error', (cause) => reject(sourceError(url, `${cause.message}${remedyOf(cause)}`, {}, cause)))
       .end()
   })
 }

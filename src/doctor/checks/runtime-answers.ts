@@ -15,8 +15,13 @@ export const runtimeAnswers: Check<Facts> = {
   asks: 'Does a container runtime answer at the chosen endpoint?',
   run({ endpoint, endpointAnswers, runtimeLate, runtime, host }) {
     const say = host.privileged === undefined ? warn : error
-    if (!endpointAnswers)
-      return say(`nothing answers at ${endpoint}`, 'start the runtime, or choose another endpoint')
+    if (!endpointAnswers) {
+      const mayBeClosed = host.privileged === false ? 'run this as root, who may open the socket; else ' : ''
+      return say(
+        `nothing answers at ${endpoint}`,
+        `${mayBeClosed}start the runtime, or choose another endpoint`,
+      )
+    }
     if (runtimeLate === true)
       return warn(
         `the runtime at ${endpoint} did not answer in time`,
