@@ -31,6 +31,16 @@ const given: Scripts = {
   ListContainerStats: { value: { stats: statsOf(web).linux?.containers ?? [] } },
 }
 
+test('a node that cannot be looked at costs the answer of an old containerd nothing', async () => {
+  const { client } = await start({
+    ...given,
+    ...runtimeNamed('containerd', '1.6.20'),
+    ListContainers: { code: 'INTERNAL', message: 'no list today' },
+  })
+  const { stats } = await client.runtime.listPodSandboxStats({})
+  assert.ok(stats.some((s) => s.attributes?.id === web.sandboxId))
+})
+
 describe('a runtime without stats', () => {
   test('each RPC is answered from the cgroups', async () => {
     const { client, server } = await start()

@@ -26,6 +26,8 @@ interface Bed {
   /** What the runtime does to the kernel on an update. */
   readonly onUpdate?: (tree: FakeCgroupTree) => void
   readonly version?: 'v1' | 'v2'
+  /** Of the pod. */
+  readonly uid?: string
 }
 
 async function bed(o: Bed = {}) {
@@ -43,7 +45,9 @@ async function bed(o: Bed = {}) {
     ContainerStatus: () => ({
       value: { status: { id }, info: { info: JSON.stringify({ pid: started ? 7 : 0 }) } },
     }),
-    PodSandboxStatus: { value: { status: { id: sandboxId }, info: { info: '{"pid":8}' } } },
+    PodSandboxStatus: {
+      value: { status: { id: sandboxId, metadata: { uid: o.uid ?? '1' } }, info: { info: '{"pid":8}' } },
+    },
     UpdateContainerResources: () => {
       o.onUpdate?.(tree)
       return { value: {} }
@@ -228,6 +232,18 @@ describe('UpdatePodSandboxResources on a runtime without it', () => {
     b.tree.kernel.write(slice, 'memory.max', String(128 * MiB))
     await b.client.runtime.updatePodSandboxResources(limit)
   })
+
+  for (const [shared, uid] of [
+    ['/k8s.io', '1'],
+    ['/kubepods/burstable/pod11', '2'],
+    ['/kubepods', ''],
+  ] as const)
+    test(`a parent that is not this pod's alone is not written: ${shared}`, async () => {
+      const b = await bed({ parent: shared, uid })
+      const error = await b.client.runtime.updatePodSandboxResources(request).catch((e: unknown) => e)
+      assert.ok(isKeelsonError(error) && error.code === 'runtime.unimplemented')
+      assert.equal(b.read('memory.max', shared), 'max')
+    })
 
   test('a runtime that has it is left alone', async () => {
     const b = await bed({ scripts: { UpdatePodSandboxResources: { value: {} } } })

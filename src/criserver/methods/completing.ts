@@ -51,8 +51,8 @@ export async function completeAnswer<Q, S>(
   const asked = tryDecode(o.request, request)
   const knows = await knowsOf(services, signal)
   if (asked !== undefined && o.isOurs?.(knows) === true) {
-    const view = await look()
-    const whole = view.hasOpaque ? undefined : o.answer(asked, view)
+    const view = await look().catch(() => undefined)
+    const whole = view === undefined || view.hasOpaque ? undefined : o.answer(asked, view)
     if (whole !== undefined) return { message: encode(o.response, whole) }
   }
   const answer = await ask()

@@ -1,7 +1,6 @@
 // UpdatePodSandboxResources on a runtime without it: the pod's cgroup gets the values, where that cgroup is ours to write.
 // Slices belong to systemd: there the call is answered only when the values are in place already.
 
-import { parentPath } from '../../core/cgroup-path.js'
 import { grpcCode } from '../../core/grpc-codes.js'
 import { isSettled } from '../../core/kernel-text/read-back.js'
 import { UpdatePodSandboxResourcesRequest, UpdatePodSandboxResourcesResponse } from '../../cri-api/api.js'
@@ -16,10 +15,9 @@ export const updatePodSandboxResources: CriMethod = {
     const answer = await call.ask()
     if (answer.code !== grpcCode.unimplemented || request === undefined) return await call.relay(answer)
     table.noteMissing(call.path)
-    const sandbox = await cgroupFinder.ofSandbox(request.podSandboxId, call.signal)
-    const pod = sandbox === undefined ? undefined : parentPath(sandbox)
-    if (pod === undefined || pod === '/') {
-      log.warn('a sandbox has no pod cgroup, UpdatePodSandboxResources stays unimplemented', {
+    const pod = await cgroupFinder.ofPod(request.podSandboxId, call.signal)
+    if (pod === undefined) {
+      log.warn('a sandbox has no cgroup of its pod alone, UpdatePodSandboxResources stays unimplemented', {
         sandbox: request.podSandboxId,
       })
       return await call.relay(answer)
