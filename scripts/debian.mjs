@@ -29,9 +29,13 @@ export function ensureDebianPackages() {
   }
   console.log(`installing ${missing.length} Debian packages: ${missing.join(' ')}`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  // A mirror that fails once is asked again; a fresh machine may still be at its own updates, which are waited for.
+  const patient = ['-o', 'Acquire::Retries=5', '-o', 'DPkg::Lock::Timeout=600']
   const apt = (...args) =>
-    spawnSync('apt-get', ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env }).status
-  if (apt('update') !== 0 || apt('install', '-y', '--no-install-recommends', ...missing) !== 0)
+    spawnSync('apt-get', ['-qq', ...patient, ...args], { stdio: ['ignore', 'ignore', 'inherit'], env }).status
+  // Lists that could not be fetched whole may still have what is needed.
+  apt('update')
+  if (apt('install', '-y', '--no-install-recommends', ...missing) !== 0)
     console.error(
       `installing failed; tests that need them will say so. By hand: apt-get update && ${command}`,
     )

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { fail } from '../core/errors.js'
 import type { CachedPart } from './cache.js'
 import { type CpioEntry, formatCpio } from './cpio.js'
-import { findCommand } from './packages.js'
+import { findCommand, patientApt } from './packages.js'
 import { mustRun } from './process.js'
 
 export interface Kernel {
@@ -52,7 +52,8 @@ export const cloudKernel: CachedPart = {
     const name = /Depends: (linux-image-[^\s<>]+-cloud-amd64)/.exec(depends)?.[1]
     if (name === undefined)
       throw fail('lab.missing', `apt knows no ${meta}; is a Debian archive configured? run apt-get update`)
-    await mustRun(['apt-get', 'download', '-o', 'APT::Sandbox::User=root', name], { signal, cwd: dir })
+    const download = ['apt-get', ...patientApt, 'download', '-o', 'APT::Sandbox::User=root', name]
+    await mustRun(download, { signal, cwd: dir })
     const deb = (await readdir(dir)).find((f) => f.endsWith('.deb'))
     if (deb === undefined) throw fail('lab.missing', `apt-get download ${name} brought no package`)
     await mustRun(['dpkg-deb', '-x', join(dir, deb), join(dir, 'unpacked')], { signal })

@@ -59,6 +59,9 @@ export function findCommand(file: string, path = process.env.PATH ?? ''): string
   })
 }
 
+/** A mirror that fails once is asked again; a fresh machine may still be at its own updates, which are waited for. */
+export const patientApt = ['-o', 'Acquire::Retries=5', '-o', 'DPkg::Lock::Timeout=600'] as const
+
 type Find = (file: string) => string | undefined
 
 export const missingPackages = (what: readonly NeedOf[], find: Find = findCommand): string[] => [
@@ -100,11 +103,12 @@ export async function ensurePackages(
   const onOutput = (text: string): void => {
     for (const line of text.split('\n')) if (/^(Get:|Unpacking|Setting up|E:)/.test(line)) progress(line)
   }
+  const options = { signal, env, onOutput }
   const install = (): ReturnType<typeof runProgram> =>
-    runProgram([apt, 'install', '-y', '--no-install-recommends', ...missing], { signal, env, onOutput })
+    runProgram([apt, ...patientApt, 'install', '-y', '--no-install-recommends', ...missing], options)
   let result = await install()
   if (result.code !== 0) {
-    await runProgram([apt, 'update'], { signal, env, onOutput })
+    await runProgram([apt, ...patientApt, 'update'], options)
     result = await install()
   }
   const left = missingPackages(what, machine.find)

@@ -42,36 +42,39 @@ afterAll(
   }),
 )
 
-async function show(page: string, selector: string): Promise<string> {
+/** Goes to the page and waits until it shows the text: whole where it is a string, a part where it is an expression. */
+async function shows(page: string, selector: string, text: string | RegExp): Promise<void> {
   await watched.page.goto(`https://127.0.0.1:${kubelet.port}/#/${page}`)
-  await watched.page.waitForSelector(selector)
-  return (await watched.page.locator(selector).allInnerTexts()).join(' | ')
+  const shown = expect.poll(async () => (await watched.page.locator(selector).allInnerTexts()).join(' | '), {
+    timeout: 20_000,
+  })
+  await (typeof text === 'string' ? shown.toBe(text) : shown.toMatch(text))
 }
 
 test('the driver is the one of the runtime, and so is its origin', async () => {
-  expect(await show('driver', '.decision')).toMatch(/^cgroupfs\s+The runtime itself says so/)
-  expect(await show('config', '[data-setting="cgroupDriver"] td')).toBe('cgroupfs | runtime (RuntimeConfig)')
+  await shows('driver', '.decision', /^cgroupfs\s+The runtime itself says so/)
+  await shows('config', '[data-setting="cgroupDriver"] td', 'cgroupfs | runtime (RuntimeConfig)')
 })
 
 test('settings are those of /configz, with their origins', async () => {
-  expect(await show('config', '[data-setting="maxPods"] td')).toBe('77 | flag --max-pods')
+  await shows('config', '[data-setting="maxPods"] td', '77 | flag --max-pods')
   const { kubeletconfig } = JSON.parse(await kubelet.page('/configz')) as {
     kubeletconfig: Readonly<Record<string, unknown>>
   }
   for (const name of ['port', 'podPidsLimit', 'cgroupsPerQOS', 'syncFrequency'])
-    expect(await show('config', `[data-setting="${name}"] td:nth-child(2)`)).toBe(String(kubeletconfig[name]))
+    await shows('config', `[data-setting="${name}"] td:nth-child(2)`, String(kubeletconfig[name]))
 })
 
 test('no pods, sources, and why there is no table of calls', async () => {
-  expect(await show('overview', '#main')).toContain('No pods run on this node.')
-  expect(await show('metrics', '[data-endpoint]')).toContain('/stats/summary')
-  expect(await show('rpcs', '.empty')).toContain('belongs to the CRI server')
+  await shows('overview', '#main', /No pods run on this node\./)
+  await shows('metrics', '[data-endpoint]', /\/stats\/summary/)
+  await shows('rpcs', '.empty', /belongs to the CRI server/)
 })
 
 test('without cgroup v2 the panels of memory.high say so', async (ctx) => {
   if (hostHasCgroupV2()) ctx.skip('this host has cgroup v2')
-  expect(await show('overview', '.chart')).toContain('memory.high is a file of cgroup v2')
-  expect(await show('tree', '.empty')).toContain('cgroup v1 has no memory.min')
+  await shows('overview', '.chart', /memory\.high is a file of cgroup v2/)
+  await shows('tree', '.empty', /cgroup v1 has no memory\.min/)
 })
 
 test('nothing was complained about', () => expect(watched.complaints).toEqual([]))
