@@ -3,8 +3,9 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     environment: 'node',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // These end what hangs; a machine that is four times slower must not meet them.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     // Passes as soon as it is so; a machine with other work may need longer than Vitest's one second.
     expect: { poll: { timeout: 10_000 } },
     reporters: ['default', './scripts/count-reporter.ts'],

@@ -10,7 +10,7 @@ const options = { runs: 10_000, seed: 20_260_801, inputBudgetMs: 5000 }
 
 describe('fuzz', () => {
   for (const target of targets) {
-    test(`${target.name}: ${options.runs} inputs`, { timeout: 120_000 }, () => {
+    test(`${target.name}: ${options.runs} inputs`, { timeout: 400_000 }, () => {
       const result = fuzz(target, options)
       expect(result.finding).toBeUndefined()
       expect(result.runs).toBe(options.runs)

@@ -135,7 +135,7 @@ test('a runtime that hangs later: scrapes go on at once, from cgroups, and lists
   await until(() => on.stats.describe().stats.source === 'cgroup')
   expect((await scrape(on)).containers).toEqual(all)
   expect((await on.metrics.text()).body).toMatch(/keelson_stats_failures_total\{what="stats"\} [1-9]/)
-}, 60_000)
+})
 
 test('an answer above 16 MiB: the stream form is used, or cgroups', async () => {
   const large = { attributes: { id: 'x', annotations: { big: 'y'.repeat(17 * 1024 * 1024) } } }
@@ -145,7 +145,7 @@ test('an answer above 16 MiB: the stream form is used, or cgroups', async () => 
   runtime?.cutAll()
   await until(() => on.stats.describe().stats.source === 'cri')
   expect((await scrape(on)).apps).toBe(3)
-}, 30_000)
+})
 
 test('a container that vanishes between list and read is left out and counted', async () => {
   bed = await createStatsBed({ pods })
@@ -189,4 +189,4 @@ test('5,000 containers: answered inside the deadline, from one call for each kin
   expect(ms).toBeLessThan(5_000)
   expect(runtime.callsOf('ListPodSandboxStats')).toHaveLength(1)
   expect(runtime.callsOf('ListPodSandboxMetrics')).toHaveLength(1)
-}, 120_000)
+})

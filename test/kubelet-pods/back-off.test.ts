@@ -16,7 +16,7 @@ const running = 1
 
 describe('a container that ends at once', () => {
   test('is started after 0, 10, 20, 40, 80, 160, 300 and 300 s, and from the beginning after 10 good minutes', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const node = await start()
     const starts: number[] = []
@@ -65,7 +65,7 @@ describe('an image that cannot be pulled', () => {
   const missing = 'example.com/none:1'
 
   test('is tried after 10, 20, 40, 80, 160, 300 and 300 s; the pod says ErrImagePull and then ImagePullBackOff', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const node = await start({
       scripts: () => ({ PullImage: { code: 'NOT_FOUND', message: 'manifest unknown' } }),

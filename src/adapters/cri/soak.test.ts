@@ -21,7 +21,7 @@ async function heldBytes(): Promise<number> {
   return heapUsed + external
 }
 
-test('10,000 calls and 200 reconnects leave descriptors and memory flat', { timeout: 60_000 }, async () => {
+test('10,000 calls and 200 reconnects leave descriptors and memory flat', { timeout: 240_000 }, async () => {
   const rt = await startFakeRuntime({
     Version: { value: { runtimeName: 'fake' } },
     ListContainers: { value: { containers: manyContainers(20) } },
