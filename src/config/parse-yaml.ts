@@ -15,7 +15,7 @@ import {
   Scalar,
 } from 'yaml'
 import { fail, isKeelsonError } from '../core/errors.js'
-import { type ConfigNode, type Json, jsonObject, leaf, objectNode, toJson } from './node.js'
+import { type ConfigNode, type Json, leaf, objectNode, toJson } from './node.js'
 import type { Origin } from './origin.js'
 
 /** After aliases are followed. Far above any real configuration, far below what hurts. */
@@ -218,5 +218,3 @@ export function describeJson(value: Json): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
   return text.length > 80 ? `${text.slice(0, 80)}...` : text
 }
-
-export const emptyObject: Json = jsonObject([])

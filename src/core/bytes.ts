@@ -3,7 +3,6 @@
 
 declare const bytesBrand: unique symbol
 export type Bytes = bigint & { readonly [bytesBrand]: true }
-export type BytesOrMax = Bytes | 'max'
 
 export const KiB = 1024n
 export const MiB = 1024n * KiB

@@ -5,8 +5,6 @@ import { type Container, isNodeCriticalPod, type Pod, type QosClass, resourcesOf
 import { containersTogether } from './pod-resources.js'
 import { memoryOf } from './resource-list.js'
 
-export const kubeletOomScoreAdj = -999n
-
 const protectedScore = -997n
 const bestEffortScore = 1000n
 // Burstable stays between: above a Guaranteed pod that uses all memory, below every BestEffort one.

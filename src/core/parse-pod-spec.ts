@@ -5,13 +5,7 @@ import { parsePod } from './parse-pod.js'
 import type { Pod } from './pod.js'
 import { applyPodDefaults } from './pod-defaults.js'
 import { impossibleAmounts, podProblems } from './pod-problems.js'
-import {
-  allContainerSpecs,
-  type DnsSpec,
-  type HostAlias,
-  type PodSpec,
-  type RestartPolicy,
-} from './pod-spec.js'
+import type { DnsSpec, HostAlias, PodSpec, RestartPolicy } from './pod-spec.js'
 import { readContainer } from './pod-spec-container.js'
 import { ignoredMetadata, ignoredPodFields, refusedMetadata, refusedPodFields } from './pod-spec-refused.js'
 import { readPodSecurity } from './pod-spec-security.js'
@@ -225,9 +219,6 @@ function documentOf(input: Readonly<Record<string, unknown>>): PodSpec['document
   const part = (key: string) => (input[key] ?? {}) as Readonly<Record<string, unknown>>
   return { metadata: part('metadata'), spec: part('spec') }
 }
-
-export const containerSpecOf = (spec: PodSpec, name: string) =>
-  allContainerSpecs(spec).find((container) => container.name === name)
 
 export const formatPodProblems = (problems: readonly Problem[]): string =>
   problems.map((p) => `${p.path === '' ? 'pod' : p.path}: ${p.message}; ${p.remedy}`).join('\n')

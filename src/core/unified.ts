@@ -12,6 +12,7 @@ export const restingValues = {
 } as const
 
 export type MemoryFile = keyof typeof restingValues
+export type MemoryFiles = Readonly<Partial<Record<MemoryFile, string>>>
 export const memoryFiles: readonly MemoryFile[] = ['memory.min', 'memory.low', 'memory.high', 'memory.max']
 export const isMemoryFile = (name: string): name is MemoryFile => Object.hasOwn(restingValues, name)
 

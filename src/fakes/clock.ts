@@ -6,8 +6,6 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-const NANOS_PER_MILLI = 1_000_000n
-
 export class FakeClock implements Clock {
   private sleepers: Sleeper[] = []
   private monotonic = 0n
@@ -83,5 +81,3 @@ export class FakeClock implements Clock {
 async function settle(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
 }
-
-export const millis = (n: number): bigint => BigInt(n) * NANOS_PER_MILLI

@@ -35,13 +35,6 @@ export interface NodeEvent {
   readonly count: number
 }
 
-/** Details of `kubeapi.failed`: whether asking once more can help. */
-export interface KubeApiErrorDetails {
-  readonly call: string
-  readonly status?: number
-  readonly retryable: boolean
-}
-
 export interface KubeApi {
   /** The user behind a token; undefined: the API server does not know it. */
   reviewToken(token: string, signal: AbortSignal): Promise<ReviewedUser | undefined>

@@ -81,8 +81,6 @@ const f = {
   ),
 } as const
 
-export const resourceFamilies: readonly Resource[] = Object.values(f)
-
 /** In the order in which the node, its containers and its pods come. */
 type Add = (resource: Resource, block: string, value: bigint | undefined, timeNanos: bigint) => void
 

@@ -9,6 +9,7 @@ import { parsePod, parseResourceList } from '../../src/core/parse-pod.js'
 import type { Pod } from '../../src/core/pod.js'
 import { applyPodDefaults } from '../../src/core/pod-defaults.js'
 import { Container, ContainerState } from '../../src/cri-api/api.js'
+import type { FakeCgroupsOptions } from '../../src/fakes/cgroup-state.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeClock } from '../../src/fakes/clock.js'
 import { type EngineOptions, MemoryQosEngine } from '../../src/memory-qos/engine.js'
@@ -120,8 +121,9 @@ export const withKubeReserved = (input: TargetsInput, path: string, memory: stri
 export async function startBed(
   memoryQos: MemoryQosSettings,
   engineOptions: Partial<EngineOptions> = {},
+  kernel: FakeCgroupsOptions = {},
 ): Promise<MemoryBed> {
-  const cgroups = new FakeCgroupTree()
+  const cgroups = new FakeCgroupTree(kernel)
   const clock = new FakeClock()
   const containers = new Map<string, { container: Container; path: string }>()
   const ids = new Map<string, string>()

@@ -17,6 +17,3 @@ export function parseCpuMax(text: Uint8Array): CpuMax | undefined {
   const periodMicros = parseDigits(text, space + 1, end)
   return quotaMicros === undefined || periodMicros === undefined ? undefined : { quotaMicros, periodMicros }
 }
-
-export const formatCpuMax = ({ quotaMicros, periodMicros }: CpuMax): string =>
-  `${quotaMicros} ${periodMicros}`

@@ -17,9 +17,6 @@ export interface DiskStats {
   readonly weightedIoMillis: bigint
 }
 
-/** A sector of these columns is 512 bytes, whatever the device says. */
-export const sectorBytes = 512n
-
 export const parseDiskStats = (text: string): DiskStats[] => splitLines(text).flatMap(parseLine)
 
 function parseLine(line: string): DiskStats[] {

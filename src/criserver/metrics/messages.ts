@@ -1,6 +1,7 @@
 // Series and families as CRI's messages. Values are whole numbers there, so seconds lose their fractions.
 import { type Metric, type MetricDescriptor, MetricType, type PodSandboxMetrics } from '../../cri-api/api.js'
 import type { Family } from '../../stats/catalogue/family.js'
+import { criValue } from '../../stats/decimal.js'
 import type { RowLabels } from '../../stats/row.js'
 import type { PodSeries, Series } from './series.js'
 
@@ -32,7 +33,7 @@ export const metricOf = (series: Series): Metric => ({
   timestamp: series.timeNanos,
   metricType: series.family.type === 'counter' ? MetricType.COUNTER : MetricType.GAUGE,
   labelValues: labelValues(series),
-  value: { value: series.value / 10n ** BigInt(series.family.decimals) },
+  value: { value: criValue(series.value, series.family.decimals) },
 })
 
 export const podMetricsOf = ({ podSandboxId, pod, containers }: PodSeries): PodSandboxMetrics => ({

@@ -32,8 +32,6 @@ function interfaceLabels(name: string): ExtraLabels {
   return labels
 }
 
-export const networkFamilyList = Object.values(f)
-
 export function emitNetwork({ defaultInterface, others }: NetworkFigures, emit: Emit): void {
   for (const i of defaultInterface === undefined ? others : [defaultInterface, ...others]) {
     const labels = interfaceLabels(i.name)

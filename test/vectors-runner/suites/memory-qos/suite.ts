@@ -10,7 +10,7 @@ import { runPod } from './pod.js'
 import { runCpu, runKernel, runQuantity } from './small-kinds.js'
 import { runTransition } from './transition.js'
 
-type Kind = (input: Fields, expected: Fields) => Fields
+type Kind = (input: Fields, expected: Fields) => Fields | Promise<Fields>
 
 const kinds: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
   ['pod', runPod],
@@ -25,12 +25,12 @@ const kinds: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
 
 export const memoryQos: Suite = {
   suite: 'memory-qos',
-  run(vector) {
+  async run(vector) {
     const kind = kinds.get(vector['kind'])
     if (kind === undefined) throw new Error(`kind ${JSON.stringify(vector['kind'])} is not supported`)
     const expected = fieldsAt(vector, 'expected')
     if (Object.keys(expected).length === 0) throw new Error('the vector expects nothing')
-    const got = kind(fieldsAt(vector, 'input'), expected)
+    const got = await kind(fieldsAt(vector, 'input'), expected)
     const pageSize = BigInt(Number(fieldsAt(vector, 'input')['pageSize'] ?? 4096))
     return compare(expected, got, {
       equal: vector['kind'] === 'transition' ? equalContents(pageSize) : equalWritten,

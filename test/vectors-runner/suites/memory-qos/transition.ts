@@ -1,107 +1,86 @@
-// Kind `transition`: the planner's writes carried out on a tree in memory that floors to pages like the kernel.
+// Kind `transition`: the engine of kubelet and companion makes its passes over a node in memory whose files were left as the
+// vector says. The same cases run on a real kernel in test/lab/inside/memory-qos-vectors.ts.
 import { bytes } from '../../../../src/core/bytes.js'
-import { defaultCpuPeriodUs } from '../../../../src/core/cpu.js'
 import { effectiveMemoryQos, kepMemoryQosRules } from '../../../../src/core/memory-qos-config.js'
 import type { MemoryQosSettings } from '../../../../src/core/memory-qos-settings.js'
-import {
-  type CgroupMemory,
-  type MemoryFiles,
-  planMemoryWrites,
-  readBack,
-} from '../../../../src/core/memory-transition.js'
-import { planNode } from '../../../../src/core/node-plan.js'
-import type { Outcome } from '../../../../src/core/outcome.js'
 import { parsePod } from '../../../../src/core/parse-pod.js'
 import type { Pod } from '../../../../src/core/pod.js'
 import { planPod } from '../../../../src/core/pod-plan.js'
-import { desiredText, isMemoryFile, type MemoryFile, restingValues } from '../../../../src/core/unified.js'
+import { desiredText, isMemoryFile, memoryFiles } from '../../../../src/core/unified.js'
+import { type MemoryBed, startBed } from '../../../memory-qos/bed.js'
 import { type Fields, fieldsAt, isFields } from '../../types.js'
 import { bytesOf, setting } from './settings.js'
 
 const levels = ['kubepods', 'burstable', 'pod', 'container'] as const
 type Level = (typeof levels)[number]
 
-export function runTransition(input: Fields): Fields {
-  const pageSize = BigInt(Number(input['pageSize'] ?? 4096))
+export async function runTransition(input: Fields): Promise<Fields> {
   const before = fieldsAt(input, 'before')
-  const desired = desiredFiles(input, pageSize)
-  const tree = levels.map(
-    (id, depth): CgroupMemory => ({ id, depth, observed: contents(before[id]), desired: desired[id] }),
-  )
-  const after = new Map(
-    tree.map(({ id, observed }): [string, Record<string, string>] => [
-      id,
-      { ...textsOf(before[id]), ...observed },
-    ]),
-  )
-  for (const { id, file, value } of planMemoryWrites(tree, pageSize)) {
-    const files = after.get(id)
-    if (files === undefined) throw new Error(`the plan writes to ${id}`)
-    files[file] = String(readBack(value, pageSize))
-  }
+  const { resize } = input
+  const bed = await startNode(input)
+  const pod = podOf(isFields(resize) ? fieldsAt(resize, 'from') : fieldsAt(input, 'container'))
+  await bed.run(pod)
+  const paths = pathsOf(bed, pod)
+  for (const level of levels)
+    for (const [file, text] of Object.entries(textsOf(before[level])))
+      if (isMemoryFile(file)) write(bed, paths[level], file, text)
+  if (isFields(resize)) await carryOutResize(bed, paths.container, podOf(fieldsAt(resize, 'to')))
+  else await pass(bed)
+  const after = levels.map((level) => {
+    const now = memoryFiles.map((file) => [file, bed.text(paths[level], file)])
+    return [level, { ...textsOf(before[level]), ...Object.fromEntries(now) }]
+  })
   return { after: Object.fromEntries(after) }
 }
 
-/** Files that the vector does not list are as on a fresh cgroup; those the plan knows nothing of are not its input. */
-function contents(listed: unknown): MemoryFiles {
-  const files: Partial<Record<MemoryFile, string>> = { ...restingValues }
-  for (const [file, text] of Object.entries(textsOf(listed))) if (isMemoryFile(file)) files[file] = text
-  return files
+/** Limits change by a resize alone; the pod's own one is the engine's to write. */
+async function startNode(input: Fields): Promise<MemoryBed> {
+  const pageSize = BigInt(Number(input['pageSize'] ?? 4096))
+  const bed = await startBed(
+    settingsWithDefaults(input),
+    { ownsOtherFiles: (t) => t.level === 'pod' },
+    { pageSize },
+  )
+  const allocatableMemory = bytesOf(setting(input, 'allocatableMemory')) ?? bytes(0n)
+  const memoryCapacity = bytesOf(setting(input, 'memoryCapacity')) ?? bed.input.node.memoryCapacity
+  bed.input = { ...bed.input, node: { ...bed.input.node, pageSize, allocatableMemory, memoryCapacity } }
+  return bed
+}
+
+function pathsOf(bed: MemoryBed, pod: Pod): Record<Level, string> {
+  const container = bed.containerPath(pod, 'container')
+  return {
+    kubepods: '/kubepods',
+    burstable: '/kubepods/burstable',
+    pod: container.slice(0, container.lastIndexOf('/')),
+    container,
+  }
+}
+
+/** The agent has seen the pod as it was; then the runtime sets the container's limit, and the agent follows. */
+async function carryOutResize(bed: MemoryBed, container: string, to: Pod): Promise<void> {
+  await pass(bed)
+  bed.input = { ...bed.input, pods: [to] }
+  const files = planPod({ ...bed.input.node, memoryQos: bed.input.memoryQos, pod: to }).containers[0]?.files
+  const limit = files === undefined ? undefined : desiredText('memory.max', files['memory.max'])
+  if (limit !== undefined) write(bed, container, 'memory.max', limit)
+  await pass(bed)
+}
+
+async function pass(bed: MemoryBed): Promise<void> {
+  const report = await bed.pass()
+  if (report.failures > 0) throw new Error(`the pass failed: ${JSON.stringify(report.findings)}`)
+}
+
+function write(bed: MemoryBed, path: string, file: string, text: string): void {
+  const errno = bed.cgroups.kernel.write(path, file, text)
+  if (errno !== undefined) throw new Error(`${path}/${file} does not take ${JSON.stringify(text)}: ${errno}`)
 }
 
 const textsOf = (listed: unknown): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(isFields(listed) ? listed : {}).map(([file, text]) => [file, String(text)]),
   )
-
-function desiredFiles(input: Fields, pageSize: bigint): Record<Level, MemoryFiles> {
-  const resize = input['resize']
-  const pod = podOf(isFields(resize) ? fieldsAt(resize, 'to') : fieldsAt(input, 'container'))
-  const memoryQos = settingsWithDefaults(input)
-  const allocatableMemory = bytesOf(setting(input, 'allocatableMemory')) ?? bytes(0n)
-  const memoryCapacity = bytesOf(setting(input, 'memoryCapacity'))
-  const plan = planPod({
-    pod,
-    memoryQos,
-    allocatableMemory,
-    memoryCapacity,
-    pageSize,
-    cpuQuota: { enforced: true, periodUs: defaultCpuPeriodUs },
-    swap: { behavior: 'NoSwap', capacity: bytes(0n) },
-    singleProcessOOMKill: false,
-    runtimeWeightCurve: 'log-quadratic',
-  })
-  const node = planNode({
-    pods: [pod],
-    memoryQos,
-    cgroupsPerQOS: true,
-    enforcesPods: true,
-    memoryCapacity: memoryCapacity ?? bytes(0n),
-    allocatableMemory,
-  })
-  // A restart reconciles protection and throttle; limits change by a resize alone.
-  const own: readonly MemoryFile[] = ['memory.min', 'memory.low', 'memory.high']
-  const files: readonly MemoryFile[] = isFields(resize) ? [...own, 'memory.max'] : own
-  return {
-    kubepods: texts(node.kubepods, ['memory.min', 'memory.low']),
-    burstable: texts(node.burstable, ['memory.min', 'memory.low']),
-    pod: texts(plan.files, files),
-    container: texts(plan.containers[0]?.files ?? {}, files),
-  }
-}
-
-function texts(
-  from: Partial<Record<MemoryFile, Outcome<bigint>>>,
-  files: readonly MemoryFile[],
-): MemoryFiles {
-  const result: Partial<Record<MemoryFile, string>> = {}
-  for (const file of files) {
-    const outcome = from[file]
-    const text = outcome === undefined ? undefined : desiredText(file, outcome)
-    if (text !== undefined) result[file] = text
-  }
-  return result
-}
 
 const podOf = (resources: Fields): Pod =>
   parsePod({
