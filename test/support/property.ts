@@ -9,3 +9,12 @@ export function assertProperty<Ts>(property: fc.IProperty<Ts>, options: { numRun
   const numRuns = FUZZ_RUNS === undefined ? options : { numRuns: Number(FUZZ_RUNS) }
   fc.assert(property, { ...numRuns, seed: Number(FUZZ_SEED ?? 20_260_801) })
 }
+
+/** The same for properties that wait. */
+export async function assertAsyncProperty<Ts>(
+  property: fc.IAsyncProperty<Ts>,
+  options: { numRuns?: number } = {},
+): Promise<void> {
+  const numRuns = FUZZ_RUNS === undefined ? options : { numRuns: Number(FUZZ_RUNS) }
+  await fc.assert(property, { ...numRuns, seed: Number(FUZZ_SEED ?? 20_260_801) })
+}
