@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CriClient } from '../../src/ports/runtime.js'
 import { removePod, runPod } from '../../test/lab/inside/pod.js'
-import { median } from '../unit.js'
-import type { Pair } from './measure.js'
+import { type Pair, pairOf, type Round } from './measure.js'
 
 export const fullNode = 110
 const atOnce = 4
@@ -48,15 +47,11 @@ export async function measurePodStats(
   // Layers are asked for once before the first answer.
   await call(through)
   await call(direct)
-  const ms = { direct: [] as number[], through: [] as number[] }
+  const found: Round[] = []
   for (let i = 0; i < rounds; i++) {
     await sleep(apartMs)
-    ms.through.push(await call(through))
-    ms.direct.push(await call(direct))
+    const throughMs = await call(through)
+    found.push({ directMs: await call(direct), throughMs })
   }
-  return {
-    name: `ListPodSandboxStats of ${fullNode} pods, containerd`,
-    directMs: median(ms.direct),
-    throughMs: median(ms.through),
-  }
+  return pairOf(`ListPodSandboxStats of ${fullNode} pods, containerd`, found)
 }

@@ -49,7 +49,7 @@ function bed(calls = 2): Bed {
     const stream = connection.request([':method', 'POST', ':path', '/x'], undefined, true, () => {})
     stream.attach({
       headers: (_list, isLast) => void (isLast && endings.push('whole')),
-      data: (bytes) => void parts.push(bytes),
+      data: (portion) => void parts.push(portion.copy()),
       end: () => void endings.push('whole'),
       broken: (code) => void endings.push(code ?? 'lost'),
     })

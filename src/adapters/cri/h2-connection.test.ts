@@ -50,9 +50,9 @@ function see(stream: RuntimeStream, holds = false): Promise<Seen> {
         Object.assign(seen, { headers: list, isHeadersOnly: isLast, sensitive })
         if (isLast) end('whole')
       },
-      data(bytes) {
-        parts.push(bytes)
-        if (!holds) stream.consumed(bytes.length)
+      data(portion) {
+        parts.push(portion.copy())
+        if (!holds) stream.consumed(portion.size)
       },
       end(list) {
         seen.trailers = list
@@ -251,9 +251,9 @@ describe('windows', () => {
     let got = 0
     stream.attach({
       headers() {},
-      data(bytes) {
-        got += bytes.length
-        stream.consumed(bytes.length)
+      data(portion) {
+        got += portion.size
+        stream.consumed(portion.size)
       },
       end() {},
       broken() {},

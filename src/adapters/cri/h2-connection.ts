@@ -26,6 +26,7 @@ import { AnswerParts } from './h2-parts.js'
 import { createFrameReader, type FrameReader } from './h2-reader.js'
 import { createSender, type Sender } from './h2-sender.js'
 import { RuntimeStream, type StreamWire } from './h2-stream.js'
+import { type Lender, lendsNothing } from './proxy-buffers.js'
 
 /** Our SETTINGS_HEADER_TABLE_SIZE: the default. */
 const tableBytes = 4096
@@ -111,8 +112,9 @@ export class RuntimeConnection implements StreamWire, ControlSink {
     return stream
   }
 
-  /** Bytes of the peer, valid during this call only. */
-  read(bytes: Buffer): void {
+  /** Bytes of the peer: valid during this call, and longer where they are borrowed. */
+  read(bytes: Buffer, lender: Lender = lendsNothing): void {
+    this.parts.lender = lender
     try {
       this.reader.push(bytes)
       this.parts.handOn()

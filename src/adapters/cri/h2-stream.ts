@@ -1,12 +1,13 @@
 // One call on the runtime's connection: what is still to be sent of it, what the runtime has sent, and how it ends. The frames
 // themselves are the connection's business.
 import type { RawMetadata } from '../../ports/cri-calls.js'
+import type { Portion } from './h2-parts.js'
 
 /** What becomes of a call, in this order; exactly one of `end` and `broken` is the last. */
 export interface AnswerSink {
   /** `isLast`: they are the whole answer, and `end` does not follow. */
   headers(list: RawMetadata, isLast: boolean, sensitive: readonly string[]): void
-  data(bytes: Buffer): void
+  data(portion: Portion): void
   /** Empty: the answer ended without trailers. */
   end(trailers: RawMetadata, sensitive: readonly string[]): void
   /** The runtime reset the call with this code. Undefined: the connection is gone. */
@@ -128,8 +129,8 @@ export class RuntimeStream {
     this.sink?.headers(list, isLast, sensitive)
   }
 
-  data(bytes: Buffer): void {
-    this.sink?.data(bytes)
+  data(portion: Portion): void {
+    this.sink?.data(portion)
   }
 
   ended(trailers: RawMetadata, sensitive: readonly string[]): void {

@@ -77,9 +77,9 @@ export function createLink(socketPath: string, onReach?: OnReach): Link {
   const dialOnce = (): Promise<RuntimeConnection> =>
     new Promise((resolve, reject) => {
       let connection: RuntimeConnection | undefined
-      const socket = connectInTurns(socketPath, (bytes) => {
-        sweep.count(bytes.length)
-        connection?.read(bytes)
+      const socket = connectInTurns(socketPath, (bytes, from) => {
+        connection?.read(bytes, from)
+        if (!from.isLent) sweep.count(bytes.length)
       })
       socket.once('error', reject)
       // In the same turn: its first bytes must find somebody.

@@ -4,6 +4,7 @@ import { constants, type ServerHttp2Stream } from 'node:http2'
 import { grpcCode } from '../../core/grpc-codes.js'
 import type { WholeAnswer } from '../../ports/cri-calls.js'
 import type { RuntimeConnection } from './h2-connection.js'
+import type { Portion } from './h2-parts.js'
 import type { RuntimeStream } from './h2-stream.js'
 import { statusOf, toHeaders } from './proxy-headers.js'
 import type { Link } from './proxy-link.js'
@@ -67,9 +68,9 @@ export function joinAnswer({ link, connection, up, reply, holdBack }: Joint): Pr
           heldBack: { code, headers: list, trailers: [], body: new Uint8Array(), message: undefined },
         })
       },
-      data(bytes) {
-        waiting += bytes.length
-        if (reply.write(bytes) || caller.writableLength < link.aheadBytes(connection)) onDrain()
+      data(portion) {
+        waiting += portion.size
+        if (say(portion, reply) || caller.writableLength < link.aheadBytes(connection)) onDrain()
       },
       end(list, sensitive) {
         code = statusOf(list)
@@ -89,6 +90,11 @@ export function joinAnswer({ link, connection, up, reply, holdBack }: Joint): Pr
     if (caller.destroyed || caller.closed) onCallerClose()
     else caller.once('close', onCallerClose)
   })
+}
+
+function say(portion: Portion, reply: Reply): boolean {
+  const borrowed = portion.borrow()
+  return borrowed === undefined ? reply.write(portion.copy()) : reply.writeBorrowed(borrowed)
 }
 
 /** The runtime's side ended in the middle: a reset goes on as it is, a lost connection is UNAVAILABLE. */

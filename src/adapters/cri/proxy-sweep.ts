@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 export const sweepAfterBytes = 8 * 1024 * 1024
 
 export interface Sweep {
-  /** So much has been read from the runtime. */
+  /** So much has been read from the runtime, and copied. */
   count(bytes: number): void
 }
 

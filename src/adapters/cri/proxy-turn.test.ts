@@ -4,7 +4,8 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { connectInTurns, turnBytes } from './proxy-turn.js'
+import { readBytes } from './proxy-buffers.js'
+import { connectInTurns } from './proxy-turn.js'
 
 const answerBytes = 8 * 1024 * 1024
 
@@ -53,7 +54,7 @@ test('one turn takes a part of a large answer, and all of it comes', async () =>
   await done
   socket.destroy()
   // A read that does not fill the buffer may be followed by another in the same turn.
-  expect(Math.max(...turns)).toBeLessThanOrEqual(2 * turnBytes)
+  expect(Math.max(...turns)).toBeLessThanOrEqual(2 * readBytes)
 })
 
 test('a runtime that goes away while its connection rests is noticed', async () => {

@@ -36,10 +36,10 @@ export function readWhole({ link, up, signal }: Question): Promise<WholeAnswer> 
         done()
         resolve(toWhole(headers, [], Buffer.alloc(0)))
       },
-      data(bytes) {
-        size += bytes.length
-        up.consumed(bytes.length)
-        if (size <= maxWholeBytes) return void parts.push(bytes)
+      data(portion) {
+        size += portion.size
+        up.consumed(portion.size)
+        if (size <= maxWholeBytes) return void parts.push(portion.copy())
         done()
         up.cancel(NGHTTP2_CANCEL)
         reject(fail('runtime.too-large', `the runtime's answer is larger than ${maxWholeBytes} bytes`))

@@ -2,6 +2,8 @@
 // between. Knows nothing of where an answer comes from.
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { GrpcStatus } from '../../ports/cri-calls.js'
+import type { Borrowed } from './h2-parts.js'
+import type { GiveBack } from './proxy-buffers.js'
 import { responseHeaders, statusHeaders } from './server-status.js'
 
 export class Reply {
@@ -11,12 +13,17 @@ export class Reply {
   readonly closed: Promise<void>
   private trailers: OutgoingHttpHeaders = {}
   private isEnded = false
+  /** Node forgets some of its callbacks when a stream ends early. */
+  private readonly borrowed = new Set<GiveBack>()
 
   constructor(readonly stream: ServerHttp2Stream) {
     // A stream that fails also closes; the reason is its reset code.
     stream.on('error', () => {})
     this.closed = new Promise((resolve) => {
-      stream.once('close', resolve)
+      stream.once('close', () => {
+        for (const giveBack of this.borrowed) giveBack(false)
+        resolve()
+      })
     })
   }
 
@@ -46,6 +53,21 @@ export class Reply {
     if (this.isOver) return true
     this.bytes += chunk.length
     return this.stream.write(chunk)
+  }
+
+  /** Like `write`, of bytes that are given back when the client's socket has taken them, or the stream is over. */
+  writeBorrowed({ bytes, giveBack }: Borrowed): boolean {
+    if (this.isOver) {
+      giveBack(true)
+      return true
+    }
+    this.bytes += bytes.length
+    this.borrowed.add(giveBack)
+    return this.stream.write(bytes, (e) => {
+      this.borrowed.delete(giveBack)
+      // After an error some of it may still lie in the socket's queue.
+      giveBack(e === null || e === undefined)
+    })
   }
 
   end(trailers: OutgoingHttpHeaders, last?: Uint8Array): void {
