@@ -105,7 +105,7 @@ export async function openFrameClient(socketPath: string): Promise<FrameClient> 
     const ended = new Promise<Ended>((resolve) => {
       stream.attach({
         headers: (list, isLast) => void (isLast && resolve(list)),
-        data: (bytes) => stream.consumed(bytes.length),
+        data: (portion) => stream.consumed(portion.size),
         end: resolve,
         broken: (code) => resolve({ broken: code }),
       })

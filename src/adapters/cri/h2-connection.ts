@@ -13,7 +13,6 @@ import {
   frameType,
   headerFrames,
   initialWindowBytes,
-  maxWindowBytes,
   newFrame,
   numberFrame,
   ProtocolFault,
@@ -22,7 +21,8 @@ import {
   setting,
   settingsFrame,
 } from './h2-frames.js'
-import { AnswerParts } from './h2-parts.js'
+import { Intake, type Windows } from './h2-intake.js'
+import { PeerLimits } from './h2-limits.js'
 import { createFrameReader, type FrameReader } from './h2-reader.js'
 import { createSender, type Sender } from './h2-sender.js'
 import { RuntimeStream, type StreamWire } from './h2-stream.js'
@@ -36,9 +36,7 @@ const maxFieldsBytes = 1024 * 1024
 /** We keep no table for our own fields: told once, in front of the first. */
 const noTable = Uint8Array.of(0x20)
 
-export interface ConnectionOptions {
-  readonly streamWindowBytes: number
-  readonly connectionWindowBytes: number
+export interface ConnectionOptions extends Windows {
   /** The runtime has taken over all our settings. */
   readonly onSettled: () => void
   /** Takes no new calls any more; those under way may still be answered. */
@@ -51,31 +49,29 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   unacknowledged = 0
   isDestroyed = false
   private isGoingAway = false
-  private windowBytes: number
-  private largestWindowBytes: number
-  private toReturn = 0
-  private peerWindow = initialWindowBytes
   private isFirst = true
   private readonly calls = new Calls()
-  private readonly parts = new AnswerParts()
   private readonly sender: Sender
+  private readonly intake: Intake
+  private readonly limits: PeerLimits
   private readonly reader: FrameReader
   private readonly control: Control = createControl(this)
   private readonly fields = createHpackDecoder(tableBytes, maxFieldsBytes)
-  /** Of the DATA frame that is being read: what is not padding. */
-  private useful = 0
 
   constructor(
     private readonly socket: Socket,
     private readonly options: ConnectionOptions,
   ) {
-    this.windowBytes = options.streamWindowBytes
-    this.largestWindowBytes = options.streamWindowBytes
     this.sender = createSender(socket)
+    this.limits = new PeerLimits(this.calls, this.sender)
+    this.intake = new Intake(options, this.calls, this.sender, (stream) => this.endWithoutTrailers(stream))
     this.reader = createFrameReader({
-      beginData: (id, length) => this.beginData(id, length),
-      data: (id, bytes) => this.addPart(id, bytes),
-      endData: (id, isLast) => this.endData(id, isLast),
+      beginData: (id, length) => {
+        if (this.control.isInBlock) throw new ProtocolFault(resetCode.protocol, 'data inside a header block')
+        this.intake.begin(id, length)
+      },
+      data: (id, bytes) => this.intake.add(id, bytes),
+      endData: (id, isLast) => this.intake.end(id, isLast),
       frame: (type, flags, id, payload) => this.control.frame(type, flags, id, payload),
     })
     socket.on('error', () => {})
@@ -114,10 +110,10 @@ export class RuntimeConnection implements StreamWire, ControlSink {
 
   /** Bytes of the peer: valid during this call, and longer where they are borrowed. */
   read(bytes: Buffer, lender: Lender = lendsNothing): void {
-    this.parts.lender = lender
+    this.intake.parts.lender = lender
     try {
       this.reader.push(bytes)
-      this.parts.handOn()
+      this.intake.parts.handOn()
     } catch (e) {
       this.fault(e)
     }
@@ -125,11 +121,8 @@ export class RuntimeConnection implements StreamWire, ControlSink {
 
   /** How much the runtime may send ahead on each call, those under way included. */
   setWindow(bytes: number): void {
-    this.windowBytes = bytes
-    this.largestWindowBytes = Math.max(this.largestWindowBytes, bytes)
     this.sendSettings([[setting.initialWindow, bytes]])
-    // What was too little to be given back may be all of a smaller window.
-    for (const stream of this.calls.all()) stream.consumed(0)
+    this.intake.setWindow(bytes)
   }
 
   /** When no call is under way: says goodbye. */
@@ -179,7 +172,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   }
 
   private begin(stream: RuntimeStream, block: Uint8Array, isLast: boolean): void {
-    stream.sendWindow = this.peerWindow
+    this.limits.begin(stream)
     stream.isLocalEnded = isLast
     const whole = this.isFirst ? Buffer.concat([noTable, block]) : block
     this.isFirst = false
@@ -205,14 +198,12 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   }
 
   giveBack(stream: RuntimeStream, bytes: number): void {
-    if (bytes < this.windowBytes / 2 || stream.id === 0) return
-    this.sender.send(numberFrame(frameType.windowUpdate, stream.id, bytes))
-    stream.returned()
+    this.intake.giveBack(stream, bytes)
   }
 
   private forget(stream: RuntimeStream, wasReset: boolean): void {
     this.calls.remove(stream)
-    this.parts.drop(stream)
+    this.intake.parts.drop(stream)
     stream.over(wasReset)
     if (!this.isDestroyed) this.calls.startWaiting()
     if (this.isGoingAway && this.calls.isEmpty) this.socket.destroySoon()
@@ -227,38 +218,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
 
   // What the runtime sends.
 
-  private beginData(id: number, length: number): void {
-    if (this.control.isInBlock) throw new ProtocolFault(resetCode.protocol, 'data inside a header block')
-    const stream = this.calls.find(id)
-    this.useful = 0
-    this.toReturn += length
-    if (this.toReturn >= this.options.connectionWindowBytes / 2) {
-      this.sender.send(numberFrame(frameType.windowUpdate, 0, this.toReturn))
-      this.toReturn = 0
-    }
-    if (stream === undefined) return
-    if (!stream.isAnswered || stream.isRemoteEnded)
-      throw new ProtocolFault(resetCode.protocol, `data of stream ${id} outside its answer`)
-    stream.unreturned += length
-    if (stream.unreturned > this.largestWindowBytes)
-      throw new ProtocolFault(resetCode.flowControl, `stream ${id} has sent more than its window`)
-    stream.frameBytes = length
-  }
-
-  private addPart(id: number, bytes: Buffer): void {
-    const stream = this.calls.find(id)
-    if (stream === undefined) return
-    this.parts.add(stream, bytes)
-    this.useful += bytes.length
-  }
-
-  private endData(id: number, isLast: boolean): void {
-    const stream = this.calls.find(id)
-    if (stream === undefined) return
-    const padding = stream.frameBytes - this.useful
-    if (padding > 0) stream.consumed(padding)
-    if (!isLast) return
-    this.parts.handOn()
+  private endWithoutTrailers(stream: RuntimeStream): void {
     stream.isRemoteEnded = true
     stream.ended([], [])
     this.endIfDone(stream)
@@ -267,7 +227,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   gotFields(id: number, block: Uint8Array, isLast: boolean): void {
     // Also those of calls that nobody waits for: each block changes the table of the next.
     const { list, sensitive } = this.fields.decode(block)
-    this.parts.handOn()
+    this.intake.parts.handOn()
     const stream = this.calls.find(id)
     if (stream === undefined) return
     if (stream.isRemoteEnded || (stream.isAnswered && !isLast)) {
@@ -288,7 +248,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   }
 
   gotReset(id: number, code: number): void {
-    this.parts.handOn()
+    this.intake.parts.handOn()
     const stream = this.calls.find(id)
     if (stream === undefined) return
     if (!stream.isRemoteEnded) stream.broken(code)
@@ -296,17 +256,8 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   }
 
   gotSettings(values: ReadonlyMap<number, number>): void {
-    const window = values.get(setting.initialWindow)
-    if (window !== undefined && window > maxWindowBytes)
-      throw new ProtocolFault(resetCode.flowControl, 'the window is too large')
-    this.calls.most = values.get(setting.maxStreams) ?? this.calls.most
     this.sender.send(ackFrame(frameType.settings, Buffer.alloc(0)))
-    if (window !== undefined) {
-      for (const stream of this.calls.all()) stream.sendWindow += window - this.peerWindow
-      this.peerWindow = window
-      this.sender.pumpAll()
-    }
-    this.calls.startWaiting()
+    this.limits.apply(values)
   }
 
   gotSettingsAck(): void {
@@ -319,7 +270,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
   }
 
   gotGoaway(last: number): void {
-    this.parts.handOn()
+    this.intake.parts.handOn()
     this.isGoingAway = true
     this.options.onGoaway()
     const unseen = this.calls.all().filter((stream) => stream.id > last)
@@ -334,12 +285,7 @@ export class RuntimeConnection implements StreamWire, ControlSink {
     }
     const stream = this.calls.find(id)
     if (stream === undefined) return
-    stream.sendWindow += bytes
-    if (stream.sendWindow > maxWindowBytes) {
-      this.breakOne(stream, resetCode.flowControl)
-      return
-    }
-    this.sender.pump(stream)
-    this.endIfDone(stream)
+    if (this.limits.widen(stream, bytes)) this.endIfDone(stream)
+    else this.breakOne(stream, resetCode.flowControl)
   }
 }
