@@ -9,7 +9,8 @@ import {
 } from '../core/cgroup-name.js'
 import { type HandlerSetting, parseHandlerSettings } from '../core/driver-evidence.js'
 import type { SandboxCgroup } from '../core/driver-proof.js'
-import type { CgroupMembership } from '../core/kernel-text/proc-cgroup.js'
+import { memoryCgroup } from '../core/kernel-text/proc-cgroup.js'
+import { parsePid } from '../core/verbose-status.js'
 import { type PodSandbox, PodSandboxState } from '../cri-api/api.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Log } from '../ports/log.js'
@@ -83,8 +84,8 @@ async function readSandbox(
   try {
     const options = { timeoutMs: callTimeoutMs, signal }
     const { info } = await runtime.podSandboxStatus({ podSandboxId: id, verbose: true }, options)
-    const pid = pidOf(info.info)
-    const path = pid === undefined ? undefined : pathOf(procfs.cgroupOf(pid), cgroups.version)
+    const pid = parsePid(info.info)
+    const path = pid === undefined ? undefined : memoryCgroup(procfs.cgroupOf(pid), cgroups.version)
     return path === undefined
       ? []
       : [{ id, pod: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, path }]
@@ -93,22 +94,6 @@ async function readSandbox(
     return []
   }
 }
-
-/** containerd and CRI-O both put `pid` into the JSON of the verbose status. */
-function pidOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  try {
-    const parsed: unknown = JSON.parse(text)
-    const pid = typeof parsed === 'object' && parsed !== null && 'pid' in parsed ? parsed.pid : undefined
-    return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** The hierarchy that carries the controllers; a hybrid host's empty v2 tree says nothing. */
-const pathOf = (membership: CgroupMembership | undefined, version: 'v1' | 'v2'): string | undefined =>
-  version === 'v2' ? membership?.unified : membership?.controllers.get('memory')
 
 async function readHandlers({ runtime, signal, log }: EvidenceInput): Promise<readonly HandlerSetting[]> {
   try {

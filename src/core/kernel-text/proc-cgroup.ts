@@ -23,3 +23,7 @@ export function parseProcCgroup(text: string): CgroupMembership {
   }
   return { unified, controllers }
 }
+
+/** In the hierarchy that carries the controllers; a hybrid host's empty v2 tree says nothing. */
+export const memoryCgroup = (m: CgroupMembership | undefined, version: 'v1' | 'v2'): string | undefined =>
+  version === 'v2' ? m?.unified : m?.controllers.get('memory')

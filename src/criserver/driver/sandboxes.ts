@@ -1,6 +1,7 @@
 // Cgroup paths of running sandboxes: the pid from the verbose status, the path from the kernel.
 import type { SandboxCgroup } from '../../core/driver-proof.js'
-import type { CgroupMembership } from '../../core/kernel-text/proc-cgroup.js'
+import { memoryCgroup } from '../../core/kernel-text/proc-cgroup.js'
+import { parsePid } from '../../core/verbose-status.js'
 import { PodSandboxState } from '../../cri-api/api.js'
 import type { Log } from '../../ports/log.js'
 import type { Procfs } from '../../ports/procfs.js'
@@ -48,25 +49,9 @@ async function readPath(podSandboxId: string, o: SandboxInput): Promise<string |
     const request = { podSandboxId, verbose: true }
     const { info } = await o.runtime.podSandboxStatus(request, { timeoutMs, signal: o.signal })
     const pid = parsePid(info.info)
-    return pid === undefined ? undefined : pathIn(o.procfs.cgroupOf(pid), o.cgroupVersion)
+    return pid === undefined ? undefined : memoryCgroup(o.procfs.cgroupOf(pid), o.cgroupVersion)
   } catch (error) {
     o.log.debug('a sandbox was not looked at', { sandbox: podSandboxId, error })
     return undefined
   }
 }
-
-/** containerd and CRI-O both put `pid` into the JSON of a verbose status. */
-export function parsePid(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  try {
-    const parsed: unknown = JSON.parse(text)
-    const pid = typeof parsed === 'object' && parsed !== null && 'pid' in parsed ? parsed.pid : undefined
-    return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** In the hierarchy that carries the controllers; a hybrid host's empty v2 tree says nothing. */
-export const pathIn = (membership: CgroupMembership | undefined, version: 'v1' | 'v2'): string | undefined =>
-  version === 'v2' ? membership?.unified : membership?.controllers.get('memory')

@@ -1,9 +1,10 @@
 // The cgroup of one container or sandbox: its process from the verbose status, its place from the kernel.
 import { parentPath } from '../../core/cgroup-path.js'
+import { memoryCgroup } from '../../core/kernel-text/proc-cgroup.js'
+import { parsePid } from '../../core/verbose-status.js'
 import type { CgroupPath } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { RuntimeService } from '../../ports/runtime.js'
-import { parsePid, pathIn } from '../driver/sandboxes.js'
 
 export interface CgroupFinder {
   /** Undefined: it has no process yet, or has it no more. */
@@ -40,7 +41,7 @@ function isOfPod(path: CgroupPath, uid: string): boolean {
 export function createCgroupFinder({ runtime, procfs, cgroupVersion }: CgroupFinderOptions): CgroupFinder {
   const locate = (info: string | undefined, id: string): CgroupPath | undefined => {
     const pid = parsePid(info)
-    const path = pid === undefined ? undefined : pathIn(procfs.cgroupOf(pid), cgroupVersion)
+    const path = pid === undefined ? undefined : memoryCgroup(procfs.cgroupOf(pid), cgroupVersion)
     return path === undefined ? undefined : ownPart(path, id)
   }
   return {
