@@ -1,6 +1,7 @@
 // `unified` on a runtime that drops it, and UpdatePodSandboxResources on one without it: what reaches the kernel.
 import assert from 'node:assert/strict'
-import { afterEach, describe, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
 import { createCriClient } from '../../src/adapters/cri/client.js'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { createCgroupFinder } from '../../src/criserver/unified/cgroup-of.js'
@@ -159,6 +160,30 @@ describe('unified on a runtime that drops it', () => {
     await b.client.runtime.updateContainerResources({ containerId: id, linux: { cpuShares: 512n } })
     assert.equal(b.read('memory.high'), high)
     assert.equal(b.read('memory.low'), '4096', 'nobody had asked for the 0 before')
+  })
+
+  test('a caller that leaves after the start has not taken the values with it', async () => {
+    const gone = new AbortController()
+    let isStarted = false
+    const b = await bed({
+      scripts: {
+        StartContainer: () => {
+          isStarted = true
+          return { value: {} }
+        },
+        ContainerStatus: async () => {
+          if (isStarted) gone.abort()
+          await sleep(50)
+          return { value: { status: { id }, info: { info: JSON.stringify({ pid: 7 }) } } }
+        },
+      },
+    })
+    await b.create({ 'memory.high': high })
+    await b.tree.ensure(own)
+    b.tree.kernel.write(own, 'memory.high', 'max')
+    const options = { signal: gone.signal, timeoutMs: 5_000 }
+    await b.client.runtime.startContainer({ containerId: id }, options).catch(() => {})
+    await expect.poll(() => b.read('memory.high')).toBe(high)
   })
 
   test('the beginning of an id is enough, as for the runtime', async () => {

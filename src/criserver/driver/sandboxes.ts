@@ -19,9 +19,12 @@ export interface SandboxInput {
 const maxSandboxes = 512
 const atOnce = 8
 const timeoutMs = 5_000
+/** In all: some of them are evidence too, and the caller of a slow runtime has a deadline. */
+const wholeMs = 1_500
 
 /** Undefined: the runtime could not be asked. */
-export async function readSandboxCgroups(o: SandboxInput): Promise<readonly SandboxCgroup[] | undefined> {
+export async function readSandboxCgroups(input: SandboxInput): Promise<readonly SandboxCgroup[] | undefined> {
+  const o = { ...input, signal: AbortSignal.any([input.signal, AbortSignal.timeout(wholeMs)]) }
   const options = { timeoutMs, signal: o.signal }
   const filter = { state: { state: PodSandboxState.SANDBOX_READY } }
   try {

@@ -12,7 +12,7 @@ export const createContainer: CriMethod = {
     const created = tryDecode(CreateContainerResponse, answer.message)
     if (created !== undefined && Object.keys(wanted).length > 0) {
       unified.remember(created.containerId, wanted)
-      await unified.enforce(created.containerId, call.signal)
+      await unified.enforce(created.containerId)
     }
     return await call.relay(answer)
   },

@@ -8,8 +8,7 @@ export const startContainer: CriMethod = {
   async run(call, { unified }) {
     const { containerId = '' } = tryDecode(StartContainerRequest, await call.readMessage()) ?? {}
     const answer = await call.ask()
-    if (answer.message !== undefined && unified.isKnown(containerId))
-      await unified.enforce(containerId, call.signal)
+    if (answer.message !== undefined && unified.isKnown(containerId)) await unified.enforce(containerId)
     return await call.relay(answer)
   },
 }

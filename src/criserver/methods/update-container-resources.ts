@@ -30,7 +30,7 @@ export const updateContainerResources: CriMethod = {
       unified.remember(containerId, named)
       const kept = Object.entries(before).filter(([file]) => !isSetBy(linux, file))
       const wanted = { ...Object.fromEntries(kept), ...named }
-      await unified.restore(containerId, wanted, call.signal)
+      await unified.restore(containerId, wanted)
     }
     return await call.relay(answer)
   },

@@ -13,15 +13,15 @@ export interface UnifiedKeeper {
   remember(containerId: string, unified: Unified): void
   forget(containerId: string): void
   isKnown(containerId: string): boolean
-  /** Brings what was asked for into the kernel. Never throws: the runtime has done its part. */
-  enforce(containerId: string, signal: AbortSignal): Promise<void>
+  /** Brings what was asked for into the kernel, for a caller that has gone too. Never throws: the runtime has done its part. */
+  enforce(containerId: string): Promise<void>
   /**
    * What is in the kernel now, of the keys that were asked for. A container from before our start has asked somebody who
    * has gone: of it, what nothing but `unified` can have set.
    */
   snapshot(containerId: string, signal: AbortSignal): Promise<Unified>
   /** Puts these back where a call changed them. */
-  restore(containerId: string, before: Unified, signal: AbortSignal): Promise<void>
+  restore(containerId: string, before: Unified): Promise<void>
 }
 
 export interface KeeperOptions {
@@ -37,6 +37,9 @@ const maxContainers = 10_000
 
 /** No other field of CRI sets these. A value that the kernel gives to every cgroup was not asked for. */
 const onlyUnified: Unified = { 'memory.min': '0', 'memory.low': '0', 'memory.high': 'max' }
+
+/** The runtime has just answered. */
+const bringMs = 5_000
 
 /** Files of controllers; the cgroup's own (cgroup.procs, cgroup.freeze) are not resources. */
 const resourceFile = /^(memory|cpu|cpuset|io|pids|hugetlb|rdma|misc)\.[A-Za-z0-9_.]+$/
@@ -62,15 +65,10 @@ export function createUnifiedKeeper({
     return bytes === undefined ? undefined : new TextDecoder().decode(bytes).trim()
   }
 
-  async function bring(
-    containerId: string,
-    wanted: Unified,
-    why: string,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async function bring(containerId: string, wanted: Unified, why: string): Promise<void> {
     if (cgroups.version !== 'v2' || Object.keys(wanted).length === 0) return
     try {
-      const path = await finder.ofContainer(containerId, signal)
+      const path = await finder.ofContainer(containerId, AbortSignal.timeout(bringMs))
       if (path === undefined) return
       for (const [file, value] of Object.entries(wanted)) bringOne(containerId, path, file, value, why)
     } catch (error) {
@@ -105,8 +103,8 @@ export function createUnifiedKeeper({
       asked.delete(fullId(id))
     },
     isKnown: (id) => asked.has(fullId(id)),
-    enforce: (id, signal) =>
-      bring(id, asked.get(fullId(id)) ?? {}, 'the runtime dropped a unified value, written for it', signal),
+    enforce: (id) =>
+      bring(id, asked.get(fullId(id)) ?? {}, 'the runtime dropped a unified value, written for it'),
     async snapshot(id, signal) {
       const known = asked.get(fullId(id))
       if (cgroups.version !== 'v2') return {}
@@ -120,7 +118,7 @@ export function createUnifiedKeeper({
         }),
       )
     },
-    restore: (id, before, signal) =>
-      bring(id, before, 'the runtime changed a unified value that the update did not name, put back', signal),
+    restore: (id, before) =>
+      bring(id, before, 'the runtime changed a unified value that the update did not name, put back'),
   }
 }
