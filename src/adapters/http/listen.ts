@@ -147,11 +147,11 @@ function wire(server: Server, edge: Edge): void {
 
 function openPort(server: Server, { address, port }: ListenOptions): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        fail('server.listen', `listen on ${address}:${port}: ${cause.message}`, { address, port }, cause),
-      ),
-    )
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const todo = cause.code === 'EADDRINUSE' ? '; end the process that holds it or choose another port' : ''
+      const text = `listen on ${address}:${port}: ${cause.message}${todo}`
+      reject(fail('server.listen', text, { address, port }, cause))
+    })
     server.listen({ host: address, port, backlog: 1024 }, () => {
       const bound = server.address()
       if (bound === null || typeof bound === 'string') reject(new Error('no address after listening'))
