@@ -48,8 +48,8 @@ const throughput: ReadonlySet<Family> = new Set([
 ])
 /** Only the v2 node row has them, besides CFQ. */
 const weighted = disk.container_fs_io_time_weighted_seconds_total
-/** Only in memory.events and memory.stat of v2. */
-const onlyV2 = /^container_memory_(events_|file_|pgs|workingset_)/
+/** memory.events is of v2 alone; what its memory.stat counts besides is 0 on v1, as upstream has it. */
+const onlyV2 = /^container_memory_events_/
 const needPids: ReadonlySet<Family> = new Set([processes.container_threads, processes.container_threads_max])
 
 function canFillDiskIo(family: Family, can: NodeAbilities): boolean {

@@ -35,7 +35,7 @@ export function ownPart(path: CgroupPath, id: string): CgroupPath | undefined {
 function isOfPod(path: CgroupPath, uid: string): boolean {
   const plain = (text: string): string => text.replaceAll('_', '-')
   const last = plain(path.slice(path.lastIndexOf('/') + 1)).replace(/\.slice$/, '')
-  return uid !== '' && last.endsWith(`pod${plain(uid)}`)
+  return uid !== '' && last.endsWith(plain(uid))
 }
 
 export function createCgroupFinder({ runtime, procfs, cgroupVersion }: CgroupFinderOptions): CgroupFinder {
