@@ -60,15 +60,17 @@ const details = ({ evidence, remedy, severity }: Finding): string[] =>
         ...(remedy === undefined ? [] : [`${indent}do   ${remedy}`]),
       ]
 
+const many = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`
+
 function summary({ answers, counts }: Report): string {
   const parts = [
-    `${counts.error} errors`,
-    `${counts.warn} warnings`,
+    many(counts.error, 'error'),
+    many(counts.warn, 'warning'),
     `${counts.info} to know`,
     `${counts.ok} well`,
     `${counts.skipped} not asked`,
   ]
-  return `${answers.length} checks: ${parts.join(', ')}`
+  return `${many(answers.length, 'check')}: ${parts.join(', ')}`
 }
 
 /** JSON's own words; amounts are in the evidence as text. */
