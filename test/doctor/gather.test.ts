@@ -173,7 +173,7 @@ describe('the command', () => {
 
   test('a chosen check alone, and the list', async () => {
     const { ports } = await node()
-    expect((await doctor(ports, '--checks', 'kernel,psi', '--skip', 'psi')).stdout).toMatch(/1 checks/)
+    expect((await doctor(ports, '--checks', 'kernel,psi', '--skip', 'psi')).stdout).toMatch(/1 check:/)
     expect((await doctor(ports, '--list')).stdout.trim().split('\n')).toHaveLength(27)
   })
 
