@@ -45,7 +45,7 @@ export function startCommand(
     process: child,
     output: () => text,
     ended,
-    says: (wanted, timeoutMs = 20_000) =>
+    says: (wanted, timeoutMs = 60_000) =>
       new Promise((resolve, reject) => {
         const has = (): boolean => (typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text))
         const finish = (error?: Error): void => {
@@ -69,6 +69,9 @@ export function startCommand(
   }
 }
 
+/** Whoever was given a port may not have taken it yet. */
+const given = new Set<number>()
+
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {
@@ -83,5 +86,7 @@ export async function freePorts(count: number): Promise<number[]> {
     return typeof address === 'object' && address !== null ? address.port : 0
   })
   await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
+  if (ports.some((port) => given.has(port))) return freePorts(count)
+  for (const port of ports) given.add(port)
   return ports
 }
