@@ -5,7 +5,7 @@ import { X509Certificate } from 'node:crypto'
 import { chmodSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ask, openTls } from './client.js'
 import { type Authority, createAuthority, createLeaf, type Pair } from './pki.js'
 import { type Served, settingsIn, startStandIn, temporaryDirectory } from './start.js'
@@ -17,6 +17,7 @@ const put = (name: string, text: string): void => {
   renameSync(file(`${name}.new`), file(name))
 }
 const agents: Agent[] = []
+const loads: Load[] = []
 let served: Served
 let first: Authority
 let second: Authority
@@ -44,6 +45,8 @@ beforeAll(async () => {
   })
 })
 
+/** Also where a test failed before it stopped its own. */
+afterEach(() => Promise.all(loads.splice(0).map((load) => load.stop())))
 afterAll(async () => {
   for (const agent of agents) agent.destroy()
   await served.stop()
@@ -77,7 +80,7 @@ function startLoad(credential: () => { token: string } | { certificate: Pair }):
   const kept = new Agent({ keepAlive: true })
   agents.push(kept)
   const all = Promise.all([caller(kept), caller(kept), caller(undefined), caller(undefined)])
-  return {
+  const load: Load = {
     failures,
     get count() {
       return state.count
@@ -87,6 +90,8 @@ function startLoad(credential: () => { token: string } | { certificate: Pair }):
       await all
     },
   }
+  loads.push(load)
+  return load
 }
 
 async function servedSerial(): Promise<string> {
@@ -159,15 +164,12 @@ test('a new local token, under load', async () => {
     (await ask({ port: served.port, path: '/configz', token: t })).status
   // Tokens are random: the first letter of the old one may be any of these.
   const letters = [...'abcdef'].filter((letter) => letter !== old[0]).slice(0, 5)
-  try {
-    for (const letter of letters) {
-      put('token', `${letter}${old.slice(1)}\n`)
-      expect(await withToken(token())).toBe(200)
-      expect(await withToken(old)).toBe(401)
-    }
-  } finally {
-    await load.stop()
+  for (const letter of letters) {
+    put('token', `${letter}${old.slice(1)}\n`)
+    expect(await withToken(token())).toBe(200)
+    expect(await withToken(old)).toBe(401)
   }
+  await load.stop()
   expect(load.failures).toEqual([])
 })
 
