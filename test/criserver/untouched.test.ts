@@ -29,7 +29,7 @@ async function bed(trailers: readonly string[] = ['grpc-status', '0']) {
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  for (let i = 0; i < 400 && !isSo(); i++) await sleep(5)
+  for (let i = 0; i < 2000 && !isSo(); i++) await sleep(5)
   assert.ok(isSo(), isSo.toString())
 }
 
