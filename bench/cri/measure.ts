@@ -33,9 +33,6 @@ export function pairOf(name: string, rounds: readonly Round[]): Pair {
   }
 }
 
-/** Before the first round that counts: both programs have compiled what they run. */
-export const warmUpRounds = (rounds: number): number => Math.ceil(rounds / 4)
-
 export async function measurePair(
   name: string,
   rounds: number,
@@ -49,7 +46,8 @@ export async function measurePair(
     await call()
     return performance.now() - begun
   }
-  for (let i = 0; i < warmUpRounds(rounds); i++) {
+  // As many again before the first that counts: servers run for months, and V8 compiles in the first thousand calls.
+  for (let i = 0; i < rounds; i++) {
     await timed(direct)
     await timed(through)
   }

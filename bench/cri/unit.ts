@@ -6,13 +6,13 @@ import { ensureImages } from '../../src/lab/images/images.js'
 import { missingPackages } from '../../src/lab/packages.js'
 import type { CriClient } from '../../src/ports/runtime.js'
 import { atMost, type BenchReport, type BenchTarget, type BenchUnit } from '../unit.js'
-import { measurePair, type Pair, warmUpRounds } from './measure.js'
+import { measurePair, type Pair } from './measure.js'
 import { callers, measureMemory } from './memory.js'
 import { fullNode, makePods, measurePodStats, removePods } from './pod-stats.js'
 import { buildBundle, startScripted, startServer } from './processes.js'
 
-/** Pairs of calls; small ones cost nothing, and large ones are the closest to their limit. */
-const rounds = { small: 1500, list1000: 400, list10000: 80, stream: 15 }
+/** Pairs of calls that count. */
+const rounds = { small: 1500, list1000: 600, list10000: 80, stream: 15 }
 const messages = 20_000
 const maxAddedMs = 0.5
 const maxRatio = 1.3
@@ -92,7 +92,7 @@ async function readAll(client: CriClient): Promise<void> {
 async function run(signal: AbortSignal): Promise<BenchReport> {
   buildBundle()
   const { calls: small, podStats } = await realCalls(signal)
-  const scripted = await startScripted(2 * (rounds.stream + warmUpRounds(rounds.stream)), messages)
+  const scripted = await startScripted(4 * rounds.stream, messages)
   const server = await startServer(scripted.endpoint)
   const { direct, through } = connectBoth(scripted.endpoint, server.endpoint)
   try {
@@ -126,7 +126,7 @@ async function run(signal: AbortSignal): Promise<BenchReport> {
       file: 'cri',
       title: 'Calls through the CRI server',
       method:
-        `The typed client, the server and the scripted runtime are three processes; calls alternate between directly and through the server. Each such pair has a difference and a ratio; "added" and "ratio" are the medians of these, and "middle half" is where half of the ratios lie (${rounds.small} pairs of small calls, ${rounds.list1000} and ${rounds.list10000} of the lists, ${rounds.stream} of the stream, after a quarter as many that do not count). ListPodSandboxStats: one container in each pod, calls more than a second apart, so that each is a new look at the cgroups. Memory: ` +
+        `The typed client, the server and the scripted runtime are three processes; calls alternate between directly and through the server. Each such pair has a difference and a ratio; "added" and "ratio" are the medians of these, and "middle half" is where half of the ratios lie (${rounds.small} pairs of small calls, ${rounds.list1000} and ${rounds.list10000} of the lists, ${rounds.stream} of the stream, after as many that do not count). ListPodSandboxStats: one container in each pod, calls more than a second apart, so that each is a new look at the cgroups. Memory: ` +
         `resident memory of the server while ${callers} ExecSync calls fetch 16 MiB each (${growth.fetchedMiB.toFixed(0)} MiB in all), ${callers} GetContainerEvents streams are open, and one reader has stopped reading.`,
       columns: ['call', 'direct p50 ms', 'through p50 ms', 'added ms', 'ratio', 'middle half'],
       rows: [
