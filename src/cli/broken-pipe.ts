@@ -1,35 +1,60 @@
-// `keelson ... | head`: the reader of our output may leave before we are done. Nobody sees what would follow, so a
-// command then ends as if it had been told to: those that listen for SIGTERM put their things in order first.
+// `keelson ... | head`, a terminal that is closed: the reader of our output may leave before we are done. Nobody sees what
+// would follow, so a command then ends as if it had been told to: those that listen for SIGTERM put their things in order.
+import { asKeelsonError } from '../core/errors.js'
+import { systemError } from './system-error.js'
+
+export interface Output {
+  on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown
+  listenerCount(event: 'error'): number
+}
 
 export interface Streams {
-  readonly outputs: readonly {
-    on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown
-  }[]
-  /** Whether somebody waits for SIGTERM, and so will end in order. */
-  hasOrderlyEnd(): boolean
+  readonly outputs: readonly Output[]
+  /** `waits`: somebody listens for SIGTERM. `under-way`: somebody did, and is ending already. `none`: nobody ever did. */
+  orderlyEnd(): 'waits' | 'under-way' | 'none'
   endInOrder(): void
   endNow(status: number): void
+  /** The output fails for another reason: say so where it can still be read, and end. */
+  failWith(error: Error): void
 }
 
 /** What a shell shows for a process that SIGPIPE ended. */
 const brokenPipeStatus = 141
+/** A pipe without a reader, and a terminal that has gone. */
+const gone = new Set(['EPIPE', 'EIO'])
 
-export function endOnBrokenPipe({ outputs, hasOrderlyEnd, endInOrder, endNow }: Streams): void {
+export function endOnBrokenPipe({ outputs, orderlyEnd, endInOrder, endNow, failWith }: Streams): void {
   let isEnding = false
-  const onError = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error
+  const onError = (output: Output, error: NodeJS.ErrnoException): void => {
+    if (!gone.has(error.code ?? '')) {
+      // A full disk behind a redirection, for example. A command that listens itself knows better.
+      if (output.listenerCount('error') === 1) failWith(error)
+      return
+    }
     // What is still written on the way out fails like the first line.
     if (isEnding) return
     isEnding = true
-    if (hasOrderlyEnd()) endInOrder()
-    else endNow(brokenPipeStatus)
+    const end = orderlyEnd()
+    if (end === 'waits') endInOrder()
+    else if (end === 'none') endNow(brokenPipeStatus)
   }
-  for (const output of outputs) output.on('error', onError)
+  for (const output of outputs) output.on('error', (error) => onError(output, error))
 }
 
-export const processStreams = (): Streams => ({
-  outputs: [process.stdout, process.stderr],
-  hasOrderlyEnd: () => process.listenerCount('SIGTERM') > 0,
-  endInOrder: () => void process.kill(process.pid, 'SIGTERM'),
-  endNow: (status) => process.exit(status),
-})
+export function processStreams(): Streams {
+  let hasListened = false
+  process.on('newListener', (event) => {
+    if (event === 'SIGTERM') hasListened = true
+  })
+  return {
+    outputs: [process.stdout, process.stderr],
+    orderlyEnd: () => (process.listenerCount('SIGTERM') > 0 ? 'waits' : hasListened ? 'under-way' : 'none'),
+    endInOrder: () => void process.kill(process.pid, 'SIGTERM'),
+    endNow: (status) => process.exit(status),
+    failWith(error) {
+      const shown = systemError(error) ?? asKeelsonError(error)
+      process.stderr.write(`keelson: the output cannot be written: ${shown.message} [${shown.code}]\n`)
+      process.exit(1)
+    },
+  }
+}
