@@ -29,6 +29,12 @@ const sessions: ClientHttp2Session[] = []
 beforeEach(async () => {
   upstream = await startRawUpstream({
     '/x/List': (stream, headers) => answerWith(stream, answerOf(Number(headers['x-serial']))),
+    '/x/BrokenOff': async (stream, headers) => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
+      stream.write(answerOf(Number(headers['x-serial'])).subarray(0, answerBytes / 4))
+      await sleep(10)
+      stream.close(11)
+    },
   })
   server = await startServerBed(upstream.endpoint)
 })
@@ -44,8 +50,8 @@ const session = async (): Promise<ClientHttp2Session> => {
   return opened
 }
 
-function ask(on: ClientHttp2Session, serial: number): ClientHttp2Stream {
-  const stream = on.request(requestHeaders('/x/List', { 'x-serial': String(serial) }))
+function ask(on: ClientHttp2Session, serial: number, path = '/x/List'): ClientHttp2Stream {
+  const stream = on.request(requestHeaders(path, { 'x-serial': String(serial) }))
   stream.end(Buffer.alloc(5))
   return stream
 }
@@ -93,6 +99,14 @@ async function leaveEarly(on: ClientHttp2Session, serial: number): Promise<void>
   await once(stream, 'close')
 }
 
+/** The runtime resets the call in the middle: as much as came is the beginning of the answer. */
+async function readBrokenOff(on: ClientHttp2Session, serial: number): Promise<number> {
+  const { body, rstCode } = await readRaw(ask(on, serial, '/x/BrokenOff'))
+  assert.equal(rstCode, 11)
+  assert.ok(body.equals(answerOf(serial).subarray(0, body.length)), `broken answer ${serial}`)
+  return body.length
+}
+
 describe('answers out of buffers that are used again', () => {
   test('one after another, and many at once', async () => {
     const on = await session()
@@ -124,5 +138,15 @@ describe('answers out of buffers that are used again', () => {
     for (let i = 0; i < 5; i++) await readAll(quick, 50 + i)
     await expect.poll(() => upstream.streams).toBe(0)
     assert.deepEqual(server.errors, [])
+  })
+  test('calls that the runtime resets, among others', async () => {
+    const [broken, quick] = await Promise.all([session(), session()])
+    let came = 0
+    for (let round = 0; round < 8; round++) {
+      const all = Array.from({ length: 6 }, (_, i) => readBrokenOff(broken, 10 * round + i))
+      await Promise.all([readAll(quick, 10 * round + 7), readAll(quick, 10 * round + 8)])
+      for (const bytes of await Promise.all(all)) came += bytes
+    }
+    assert.ok(came > 0)
   })
 })

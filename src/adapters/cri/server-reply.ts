@@ -65,8 +65,9 @@ export class Reply {
     this.borrowed.add(giveBack)
     return this.stream.write(bytes, (e) => {
       this.borrowed.delete(giveBack)
-      // After an error some of it may still lie in the socket's queue.
-      giveBack(e === null || e === undefined)
+      // Of a call that ended early some may still lie in the socket's queue; Node names that an error only sometimes.
+      const isTaken = (e === null || e === undefined) && !this.stream.closed && !this.stream.destroyed
+      giveBack(isTaken)
     })
   }
 
