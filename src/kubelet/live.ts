@@ -97,6 +97,7 @@ export function kubeletLive(i: KubeletLiveInput): readonly Endpoint[] {
   })
   return createLive({
     ...live,
+    signal,
     process: 'kubelet',
     nodeName: i.nodeName,
     client: i.client,

@@ -1,6 +1,8 @@
 // `keelson cri` as a process: its socket, its order of starting, its endpoints, its end.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -147,6 +149,32 @@ describe('keelson cri', () => {
     assert.ok(descriptors.length > 30, 'declared before the first pod runs')
     await runtime.stop()
     assert.ok((await get(port, path, token)).status >= 500, 'nothing is better than zeros')
+  })
+
+  test('an open page of the dashboard does not hold up its end', async () => {
+    const [port = 0] = await freePorts(1)
+    const at = ['--listen', `unix://${socket('page')}`, '--address', '127.0.0.1', '--port', String(port)]
+    const cri = startCri('--upstream', `unix://${socket('nobody')}`, ...at)
+    await cri.says('the CRI server is up')
+    const headers = { authorization: `Bearer ${readFileSync(join(dir, 'token'), 'utf8').trim()}` }
+    const ca = readFileSync(join(dir, 'pki/cri.crt'), 'utf8')
+    const page = request({
+      host: '127.0.0.1',
+      port,
+      path: '/live/events',
+      headers,
+      ca,
+      servername: 'localhost',
+    })
+    const opened = once(page.end(), 'response')
+    const [stream] = (await opened) as [IncomingMessage]
+    const closed = once(stream.resume(), 'close')
+    await once(stream, 'data')
+    const begun = performance.now()
+    assert.equal(await cri.end(), 0)
+    await closed
+    // Five seconds is what it would wait for a request.
+    assert.ok(performance.now() - begun < 4000, `${performance.now() - begun} ms`)
   })
 
   test('a socket that somebody answers on is refused and left alone', async () => {

@@ -160,6 +160,8 @@ function openPort(server: Server, { address, port }: ListenOptions): Promise<Add
   })
 }
 
+const idleMs = 50
+
 async function close(server: Server, { connections, tls }: Edge, graceMs: number): Promise<void> {
   tls?.close()
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -167,8 +169,11 @@ async function close(server: Server, { connections, tls }: Edge, graceMs: number
   const timer = setTimeout(() => {
     for (const c of [...connections.all()]) c.raw.destroy()
   }, graceMs)
+  // A connection whose last answer goes out now would stay for its keep-alive time: nobody may use it any more.
+  const idle = setInterval(() => server.closeIdleConnections(), idleMs)
   await closed
   clearTimeout(timer)
+  clearInterval(idle)
   connections.close()
 }
 

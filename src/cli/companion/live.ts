@@ -70,6 +70,7 @@ export function companionLive(i: CompanionLiveInput): readonly Endpoint[] {
   const settings = { data: [...policyOf(i), ...i.flags] }
   return createLive({
     ...openLivePorts(),
+    signal,
     process: 'companion',
     version,
     nodeName: i.nodeName,

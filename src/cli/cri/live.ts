@@ -75,6 +75,7 @@ export function criLive(i: CriLiveInput): readonly Endpoint[] {
     procfs: i.procfs,
     clock,
     log: services.log,
+    signal,
     parts: {
       driver: createKept({
         clock,

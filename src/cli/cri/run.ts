@@ -135,7 +135,6 @@ export async function startCri(
       g.set(server.counts.upstream),
     )
     const ended = new AbortController()
-    closers.push(() => ended.abort(new Error('the CRI server is closed')))
     const http = await serveHttp(o, services, log, () =>
       criLive({ services, ...command, ...o, procfs, signal: ended.signal }),
     )
@@ -143,6 +142,8 @@ export async function startCri(
       served.url = http.url
       closers.push(() => http.close(graceMs))
     }
+    // First of all: an open page would hold the end up for as long as the HTTP server waits.
+    closers.push(() => ended.abort(new Error('the CRI server is closed')))
     log.info('the CRI server is up', {
       listen: server.endpoint,
       upstream: client.endpoint,

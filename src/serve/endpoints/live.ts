@@ -18,11 +18,17 @@ async function* asEvents(changes: AsyncGenerator<string>): AsyncGenerator<string
   for await (const change of changes) yield `data: ${change}\n\n`
 }
 
+export interface LiveServed {
+  readonly logs: LogTail
+  readonly clock: Clock
+  /** No stream outlives it. */
+  readonly signal: AbortSignal
+}
+
 export const live = (
   hub: LiveHub,
   reader: Pick<LiveReader, 'logPath'>,
-  logs: LogTail,
-  clock: Clock,
+  { logs, clock, signal: ended }: LiveServed,
 ): readonly Endpoint[] => [
   {
     name: 'live/snapshot',
@@ -49,7 +55,7 @@ export const live = (
       return {
         status: 200,
         headers: { ...safeHeaders, 'content-type': 'text/event-stream' },
-        body: asEvents(hub.watch(AbortSignal.any([request.signal, over.signal]))),
+        body: asEvents(hub.watch(AbortSignal.any([request.signal, over.signal, ended]))),
       }
     },
   },

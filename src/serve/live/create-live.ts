@@ -15,8 +15,14 @@ export interface LivePorts {
   readonly page: PageFiles | undefined
 }
 
-export function createLive(o: LiveOptions & LivePorts & { readonly log: Log }): readonly Endpoint[] {
+export interface LiveEnding {
+  readonly log: Log
+  /** Ends the streams of open pages with the process, which would else wait for them. */
+  readonly signal: AbortSignal
+}
+
+export function createLive(o: LiveOptions & LivePorts & LiveEnding): readonly Endpoint[] {
   const reader = createLiveReader(o)
   const hub = createLiveHub(reader, o.clock, o.log)
-  return [...live(hub, reader, o.logs, o.clock), ...dashboard(o.page)]
+  return [...live(hub, reader, o), ...dashboard(o.page)]
 }
