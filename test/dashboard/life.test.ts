@@ -25,8 +25,8 @@ const textOf = (page: Page, selector: string): Promise<string> =>
     .locator(selector)
     .allInnerTexts()
     .then((all) => all.join(' | ').trim())
-const shows = (page: Page, selector: string, text: RegExp, timeout = 10_000): Promise<void> =>
-  expect.poll(() => textOf(page, selector), { timeout, interval: 100 }).toMatch(text)
+const shows = (page: Page, selector: string, text: RegExp): Promise<void> =>
+  expect.poll(() => textOf(page, selector), { timeout: 30_000, interval: 100 }).toMatch(text)
 
 describe('three pods', () => {
   let bed: LiveBed
@@ -77,9 +77,9 @@ describe('three pods', () => {
     expect(await textOf(page, '.pod-name')).toContain('web-0')
     bed.write(bed.path(0), 'memory.low', 77 * 1024 * 1024)
     await wire.mend()
-    await shows(page, '.line', /^live$/, 15_000)
+    await shows(page, '.line', /^live$/)
     await shows(page, '[data-pod="demo/web-0"] > .memory [data-file="low"]', /^77Mi$/)
-    expect(await page.locator('[role=alert]').count()).toBe(0)
+    await expect.poll(() => page.locator('[role=alert]').count()).toBe(0)
     await page.context().close()
     await wire.cut()
   })
@@ -87,11 +87,11 @@ describe('three pods', () => {
   test('the runtime goes and comes back; figures go on meanwhile', async () => {
     const { page, complaints } = await loggedIn()
     await bed.runtime.stop()
-    await shows(page, '[role=alert]', /The container runtime does not answer/, 15_000)
+    await shows(page, '[role=alert]', /The container runtime does not answer/)
     bed.write(bed.path(0), 'memory.low', 78 * 1024 * 1024)
     await shows(page, '[data-pod="demo/web-0"] > .memory [data-file="low"]', /^78Mi$/)
     await bed.runtime.start()
-    await expect.poll(() => page.locator('[role=alert]').count(), { timeout: 15_000 }).toBe(0)
+    await expect.poll(() => page.locator('[role=alert]').count(), { timeout: 30_000 }).toBe(0)
     expect(complaints).toEqual([])
     await page.context().close()
   })
@@ -101,7 +101,7 @@ describe('three pods', () => {
     await served.stop()
     await shows(page, '[role=alert]', /The server does not answer/)
     await served.start()
-    await shows(page, '[role=alert]', /Your login has ended.*keelson token --login https:/s, 20_000)
+    await shows(page, '[role=alert]', /Your login has ended.*keelson token --login https:/s)
     await shows(page, '.line', /^logged out$/)
     await logIn({ page }, () => served.loginLink())
     await shows(page, '.line', /^live$/)
@@ -198,6 +198,6 @@ test('500 pods: all are counted, found and kept up to date', { timeout: 120_000 
     await shows(page, '[data-pod] > .memory [data-file="low"]', /^99Mi$/)
     await page.getByLabel('Find').fill('')
     await page.getByRole('button', { name: /Show the other/ }).click()
-    await expect.poll(() => page.locator('[data-pod]').count(), { timeout: 10_000 }).toBe(500)
+    await expect.poll(() => page.locator('[data-pod]').count(), { timeout: 30_000 }).toBe(500)
   }),
 )
