@@ -8,6 +8,7 @@ import { type CriServer, type CriServerOptions, startCriServer } from '../../src
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../src/adapters/stats-files/stats-files.js'
 import { createChain } from '../../src/criserver/chain.js'
+import { isEndless } from '../../src/criserver/endless.js'
 import { createFigures } from '../../src/criserver/figures/figures.js'
 import { createRuntimeNameFinder } from '../../src/criserver/figures/runtime-name.js'
 import { createCadvisorText } from '../../src/criserver/metrics/exposition.js'
@@ -87,6 +88,7 @@ export async function startServerBed(
     listen: `unix://${join(dir, 'cri.sock')}`,
     upstream,
     handle: createChain(services),
+    isEndless,
     onError: (e) => errors.push(e),
     ...options,
   })

@@ -128,6 +128,34 @@ describe('packed messages', () => {
   })
 })
 
+test('the end of the server waits for calls under way, not for readers of events', async () => {
+  const upstream = await startRawUpstream({
+    '/runtime.v1.RuntimeService/GetContainerEvents': (stream) => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
+      stream.write(frame(Buffer.from('event')))
+    },
+    '/runtime.v1.RuntimeService/ExecSync': async (stream) => {
+      await sleep(500)
+      answerWith(stream, frame(Buffer.from('done')))
+    },
+  })
+  closers.push(() => upstream.close())
+  const server = await startServerBed(upstream.endpoint)
+  closers.push(() => server.close())
+  const session = await openSession(server.socketPath)
+  closers.push(() => session.destroy())
+  const [events, exec] = ['GetContainerEvents', 'ExecSync'].map((rpc) =>
+    rawCall(session, `/runtime.v1.RuntimeService/${rpc}`, frame(Buffer.alloc(0))),
+  )
+  await until(() => upstream.streams === 2)
+  const begun = performance.now()
+  await server.server.close(20_000)
+  assert.ok(performance.now() - begun < 10_000)
+  const [told, done] = [await events, await exec]
+  assert.equal(told && statusIn(told), '14')
+  assert.equal(done && statusIn(done), '0')
+})
+
 test('a runtime that fails in the middle of a list: the stream ends with its status after what came before', async () => {
   const containers = manyContainers(4000)
   const sandboxes = [...new Set(containers.map((c) => c.podSandboxId ?? ''))]

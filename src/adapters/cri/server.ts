@@ -3,6 +3,7 @@
 import { createServer, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { grpcCode } from '../../core/grpc-codes.js'
 import type { CallEnding, CallHandler, RawMetadata, ServerCall } from '../../ports/cri-calls.js'
 import { parseEndpoint } from './endpoint.js'
 import { connectionWindowBytes, createLink, type Link, type OnReach, sessionMemoryMiB } from './proxy-link.js'
@@ -21,6 +22,8 @@ export interface CriServerOptions {
   readonly handle: CallHandler
   /** The handler threw: its call was refused, everything else goes on. */
   readonly onError: (e: unknown, call: ServerCall) => void
+  /** Calls by this path end only with their caller: nobody waits for them when the server ends. */
+  readonly isEndless?: (path: string) => boolean
   /** The runtime has gone, or is back; seen when somebody calls. */
   readonly onReach?: OnReach
   /** A client must speak HTTP/2 within this time. Default 10,000. */
@@ -54,6 +57,8 @@ function endSoon(socket: Socket): void {
   socket.once('close', () => clearTimeout(timer))
 }
 
+const farewell = { code: grpcCode.unavailable, message: 'keelson: the server ends, call again' }
+
 const imageService = /^\/runtime\.v1[a-z0-9]*\.ImageService\//
 
 export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
@@ -63,7 +68,7 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
     o.imageUpstream === undefined ? runtime : createLink(parseEndpoint(o.imageUpstream).socketPath, o.onReach)
   const sessions = new Set<Http2Session>()
   const sockets = new Set<Socket>()
-  const calls = new Set<Promise<unknown>>()
+  const calls = new Map<Promise<unknown>, ServerCall>()
 
   const server = createServer({
     settings: {
@@ -108,7 +113,7 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
       const link: Link = imageService.test(path) ? images : runtime
       const call = new Http2Call({ stream, headers, flags, raw: raw ?? [], link })
       const underWay: Promise<unknown> = serve(call, o).finally(() => calls.delete(underWay))
-      calls.add(underWay)
+      calls.set(underWay, call)
     },
   )
   const file = await listenOnSocket(server, at.socketPath)
@@ -127,7 +132,8 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
       await file.remove()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       for (const session of sessions) session.close()
-      await Promise.race([Promise.all(calls), sleep(graceMs, undefined, { ref: false })])
+      for (const call of calls.values()) if (o.isEndless?.(call.path) === true) void call.refuse(farewell)
+      await Promise.race([Promise.all(calls.keys()), sleep(graceMs, undefined, { ref: false })])
       for (const session of sessions) session.destroy()
       for (const socket of sockets) socket.destroy()
       runtime.close()

@@ -11,6 +11,7 @@ import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import type { LiveSetting } from '../../core/live-model.js'
 import { createChain } from '../../criserver/chain.js'
 import { createDriverFinder } from '../../criserver/driver/find.js'
+import { isEndless } from '../../criserver/endless.js'
 import { rpcs } from '../../criserver/endpoints.js'
 import { createFigures } from '../../criserver/figures/figures.js'
 import { createRuntimeNameFinder } from '../../criserver/figures/runtime-name.js'
@@ -121,6 +122,7 @@ export async function startCri(
       upstream: o.upstream,
       ...(o.imageUpstream === undefined ? {} : { imageUpstream: o.imageUpstream }),
       handle: createChain(services),
+      isEndless,
       onReach(socket, error) {
         if (error === undefined) log.info('the runtime answers again', { socket })
         else log.warn('the runtime does not answer, calls are refused with UNAVAILABLE', { socket, error })

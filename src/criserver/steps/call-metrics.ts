@@ -4,10 +4,8 @@
 import { asKeelsonError } from '../../core/errors.js'
 import type { CallEnding } from '../../ports/cri-calls.js'
 import type { Step } from '../chain.js'
+import { isEndless } from '../endless.js'
 import { latencyBuckets } from '../rpc-table.js'
-
-/** Streams last as long as their reader likes; their length says nothing about latency. */
-const longLived = /\/(GetContainerEvents)$/
 
 export const callMetrics: Step = ({ clock, log, metrics, table }) => {
   const calls = metrics.counter(
@@ -39,7 +37,7 @@ export const callMetrics: Step = ({ clock, log, metrics, table }) => {
     const rpc = table.nameOf(call.path)
     const took = Number(clock.monotonicNanos() - begun) / 1e9
     calls.inc({ rpc, maker: ending.maker, code: String(ending.code) })
-    if (!longLived.test(call.path)) seconds.observe(took, { rpc })
+    if (!isEndless(call.path)) seconds.observe(took, { rpc })
     table.record(call.path, ending, took)
     return ending
   }
