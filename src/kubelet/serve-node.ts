@@ -1,0 +1,71 @@
+// What the kubelet serves: figures, pods, Memory QoS and the dashboard, each where the node has it.
+import type { KubeApi } from '../ports/kubeapi.js'
+import type { CriClient } from '../ports/runtime.js'
+import type { Endpoint } from '../serve/endpoint.js'
+import { memoryQosEndpoint } from '../serve/endpoints/memory-qos.js'
+import type { Stats } from '../stats/create-stats.js'
+import { type ConfigzFacts, kubeletConfigz } from './configz.js'
+import type { InspectedNode } from './inspect-node.js'
+import { kubeletLive } from './live.js'
+import type { KubeletMemoryQos } from './memory-qos.js'
+import { podPaths, statsEndpoints } from './node-stats.js'
+import type { RunningPods } from './pods/start.js'
+import type { KubeletPorts } from './ports.js'
+import { kubeletServeSettings } from './serve-settings.js'
+
+export interface ServedNode {
+  /** What changes while the kubelet runs is read anew each time. */
+  readonly facts: () => Omit<ConfigzFacts, 'stats' | 'metricsUrl'>
+  readonly metricsUrl: () => ConfigzFacts['metricsUrl']
+  readonly nodeName: string
+  readonly client: CriClient
+  readonly linux: InspectedNode | undefined
+  readonly stats: Stats
+  readonly memoryQos: KubeletMemoryQos | undefined
+  readonly pods: RunningPods | undefined
+  readonly api: KubeApi | undefined
+  readonly signal: AbortSignal
+}
+
+/** Undefined with enableServer: false. */
+export async function serveNode(
+  n: ServedNode,
+  ports: KubeletPorts,
+): Promise<Awaited<ReturnType<KubeletPorts['serve']>> | undefined> {
+  const { config } = n.facts().loaded
+  if (!config.kubelet.enableServer) {
+    ports.log.info('enableServer is false: nothing is served')
+    return undefined
+  }
+  const { api, memoryQos, pods } = n
+  return ports.serve({
+    settings: kubeletServeSettings(config, n.nodeName),
+    endpoints: [
+      ...statsEndpoints(n.stats),
+      ...(pods?.endpoints ?? []),
+      ...(memoryQos === undefined ? [] : [memoryQosEndpoint(memoryQos.memoryQos)]),
+      ...dashboardOf(n, ports),
+    ],
+    healthChecks: pods?.healthChecks ?? [],
+    configz: () => kubeletConfigz({ ...n.facts(), stats: n.stats.describe(), metricsUrl: n.metricsUrl() }),
+    metrics: ports.metrics,
+    log: ports.log,
+    clock: ports.clock,
+    ...(api === undefined ? {} : { api }),
+  })
+}
+
+function dashboardOf(n: ServedNode, ports: KubeletPorts): readonly Endpoint[] {
+  const { linux, pods } = n
+  const { live } = ports
+  if (live === undefined) return []
+  const { cgroupRoot } = n.facts().loaded.config.kubelet
+  return kubeletLive({
+    ...n,
+    cgroups: linux?.cgroups,
+    podRoots: linux === undefined ? [] : podPaths(linux.driver, cgroupRoot ?? '/').podRoots,
+    memoryQos: n.memoryQos?.memoryQos,
+    pods: pods === undefined ? undefined : () => pods.pods(),
+    ports: { ...ports, live },
+  })
+}
