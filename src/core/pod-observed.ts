@@ -71,6 +71,10 @@ export function currentSandbox(pod: ObservedPod): ObservedSandbox | undefined {
   return newest?.ready === true ? newest : undefined
 }
 
+/** containerd's, of a start whose caller has gone; it kills its shim when that is not up yet. */
+const cutOffWords =
+  /context canceled|context deadline exceeded|failed to start shim: start failed: .*signal: killed/
+
 /**
  * The runtime gave up starting it because whoever asked went away (a kubelet that was killed in the middle). It never
  * ran, so it is neither an end nor a restart.
@@ -79,7 +83,7 @@ export const isStartCutOff = (container: ObservedContainer): boolean =>
   container.state === 'exited' &&
   container.startedAtNanos === 0n &&
   container.reason === 'StartError' &&
-  /context canceled|context deadline exceeded/.test(container.message)
+  cutOffWords.test(container.message)
 
 export const isOver = (container: ObservedContainer): boolean => container.state === 'exited'
 export const isAlive = (container: ObservedContainer): boolean =>

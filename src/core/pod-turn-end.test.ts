@@ -93,13 +93,14 @@ describe('a sandbox dies', () => {
 
 describe('what is removed', () => {
   test('an instance whose start was cut off: it never ran, so it is no end and no restart', () => {
-    const cutOff = exited('app', 128, {
-      startedAtNanos: 0n,
-      reason: 'StartError',
-      message: 'task: context canceled: unknown',
-    })
-    for (const spec of [one, never])
-      expect(actionsOf(input(spec, observed([cutOff])))).toEqual(['remove-container app#0'])
+    for (const message of [
+      'task: context canceled: unknown',
+      'failed to create containerd task: failed to start shim: start failed: : signal: killed: unknown',
+    ]) {
+      const cutOff = exited('app', 128, { startedAtNanos: 0n, reason: 'StartError', message })
+      for (const spec of [one, never])
+        expect(actionsOf(input(spec, observed([cutOff])))).toEqual(['remove-container app#0'])
+    }
     const real = exited('app', 128, {
       startedAtNanos: 0n,
       reason: 'StartError',
