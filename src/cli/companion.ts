@@ -4,13 +4,14 @@ import { Command } from 'commander'
 import { createLog } from '../adapters/log/log.js'
 import type { LiveSetting } from '../core/live-model.js'
 import { rollBack } from '../memory-qos/companion/companion.js'
+import { openMachine } from './companion/machine.js'
 import {
   addMachineOptions,
   addSourceOptions,
   type CompanionCommandOptions,
   checkOptions,
 } from './companion/options.js'
-import { openMachine, startCompanion } from './companion/wire.js'
+import { startCompanion } from './companion/wire.js'
 import type { Io } from './io.js'
 import { flagSettings } from './live.js'
 import { keepHeapSmall } from './small-heap.js'

@@ -1,0 +1,67 @@
+// What the companion hears of the kubelet beside it and of the API server, and where its events go.
+import { createClock } from '../../adapters/clock/clock.js'
+import { openApiAccess } from '../../adapters/kubeapi/api-access.js'
+import { createKubeletApi, createKubeletPods } from '../../adapters/kubeapi/kubelet-api.js'
+import { createPodWatch } from '../../adapters/kubeapi/pod-watch.js'
+import { readManifest } from '../../config/read-manifest.js'
+import { type KubeletSettings, parseKubeletSettings } from '../../core/kubelet-settings.js'
+import { createEventQueue } from '../../kubelet/event-queue.js'
+import type { MemoryQosEvent } from '../../memory-qos/report.js'
+import type { KubeApi } from '../../ports/kubeapi.js'
+import type { Log } from '../../ports/log.js'
+import type { PodSource } from '../../ports/pod-source.js'
+import { readInput } from '../input.js'
+import type { Io } from '../io.js'
+import type { CompanionCommandOptions } from './options.js'
+
+const maxConfigBytes = 4 * 1024 * 1024
+const podsPeriodMs = 10_000
+
+function kubeletOf(o: CompanionCommandOptions) {
+  return createKubeletApi({
+    url: o.kubeletUrl,
+    ...(o.kubeletTokenFile === undefined ? {} : { tokenFile: o.kubeletTokenFile }),
+    ...(o.kubeletCaFile === undefined ? {} : { caFile: o.kubeletCaFile }),
+    ...(o.kubeletCertFile === undefined ? {} : { certFile: o.kubeletCertFile }),
+    ...(o.kubeletKeyFile === undefined ? {} : { keyFile: o.kubeletKeyFile }),
+    ...(o.kubeletSkipVerify === undefined ? {} : { skipVerify: o.kubeletSkipVerify }),
+  })
+}
+
+type AskSettings = (signal: AbortSignal) => Promise<KubeletSettings>
+
+/** How a running kubelet tells its settings; undefined where a file has them for good. */
+export const settingsAsker = (o: CompanionCommandOptions): AskSettings | undefined =>
+  o.kubeletConfig === undefined ? async (s) => parseKubeletSettings(await kubeletOf(o).configz(s)) : undefined
+
+export async function readSettingsFile(path: string, io: Io): Promise<KubeletSettings> {
+  const [document] = readManifest(await readInput(path, maxConfigBytes, io))
+  return parseKubeletSettings(document?.content)
+}
+
+export async function openSource(o: CompanionCommandOptions, nodeName: string, log: Log): Promise<PodSource> {
+  const clock = createClock()
+  if (o.podsFrom === 'kubelet')
+    return createKubeletPods({ api: kubeletOf(o), clock, log, periodMs: podsPeriodMs })
+  const access = await openApiAccess(o.kubeconfig)
+  return createPodWatch({ access, nodeName, clock, log })
+}
+
+export function eventsTo(
+  api: KubeApi | undefined,
+  nodeName: string,
+  log: Log,
+  signal: AbortSignal,
+): (event: MemoryQosEvent) => void {
+  if (api === undefined)
+    return ({ type, reason, message, pod }) =>
+      log.info(message, {
+        type,
+        reason,
+        ...(pod === undefined ? {} : { pod: `${pod.namespace}/${pod.name}` }),
+      })
+  const clock = createClock()
+  const queue = createEventQueue({ api, clock, log, nodeName, component: 'keelson-companion', signal })
+  return ({ pod, ...event }) =>
+    queue.record({ ...event, ...(pod === undefined ? {} : { involved: { kind: 'Pod', ...pod } }) })
+}

@@ -1,0 +1,49 @@
+// What the companion serves: its plan and state, figures of the pods, the dashboard.
+import type { LiveSetting } from '../../core/live-model.js'
+import { statsEndpoints } from '../../kubelet/node-stats.js'
+import type { KubeApi } from '../../ports/kubeapi.js'
+import type { Metrics } from '../../ports/metrics.js'
+import { memoryQosEndpoint } from '../../serve/endpoints/memory-qos.js'
+import type { RunningServer } from '../../serve/start.js'
+import type { Stats } from '../../stats/create-stats.js'
+import { startNodeServer } from '../node-server.js'
+import { serverSettings } from '../server-flags.js'
+import { type CompanionLiveInput, companionLive } from './live.js'
+import type { CompanionCommandOptions } from './options.js'
+import { createCompanionStats } from './stats.js'
+
+export interface CompanionServeInput extends Omit<CompanionLiveInput, 'stats'> {
+  readonly options: CompanionCommandOptions
+  readonly flags: readonly LiveSetting[]
+  readonly metrics: Metrics
+  readonly api: KubeApi | undefined
+}
+
+export interface ServedCompanion {
+  readonly server: RunningServer
+  readonly stats: Stats
+}
+
+/** Undefined with port 0: then no figures are gathered either. */
+export async function serveCompanion(i: CompanionServeInput): Promise<ServedCompanion | undefined> {
+  const { api, config, driver, log, memoryQos, metrics, nodeName, options } = i
+  const port = options.port ?? config.ports.companion
+  if (port === 0) return undefined
+  const stats = await createCompanionStats({
+    ...i,
+    cgroupRoot: i.settings.cgroupRoot,
+    switches: config.metrics,
+  })
+  const server = await startNodeServer({
+    settings: serverSettings({ ...options, port }, 'companion', nodeName),
+    endpoints: [memoryQosEndpoint(memoryQos), ...statsEndpoints(stats), ...companionLive({ ...i, stats })],
+    configz: () => ({
+      kubeletconfig: {},
+      keelson: { companion: config.companion, driver, stats: stats.describe() },
+    }),
+    metrics,
+    log,
+    ...(api === undefined ? {} : { api }),
+  })
+  return { server, stats }
+}
