@@ -56,6 +56,7 @@ export async function startServerBed(
     })
   const procfs = options.procfs ?? createProcfs()
   const clock = createClock()
+  const life = new AbortController()
   const figures =
     options.services?.figures ??
     createFigures({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
@@ -72,6 +73,8 @@ export async function startServerBed(
     pageSize: 4096n,
     unified: createUnifiedKeeper({
       cgroups,
+      clock,
+      signal: life.signal,
       finder,
       pageSize: 4096n,
       log,
@@ -101,6 +104,7 @@ export async function startServerBed(
     log,
     cadvisor: async () => new TextDecoder().decode(await createCadvisorText(services).cadvisor(5_000)),
     async close() {
+      life.abort()
       await server.close(0)
       figures.close()
       client.close()

@@ -186,6 +186,30 @@ describe('unified on a runtime that drops it', () => {
     await expect.poll(() => b.read('memory.high')).toBe(high)
   })
 
+  test('a start that its caller gives up, and that the runtime brings to its end: the values come later', async () => {
+    const gone = new AbortController()
+    let isUp = false
+    const b = await bed({
+      scripts: {
+        StartContainer: async () => {
+          gone.abort()
+          await sleep(200)
+          isUp = true
+          return { value: {} }
+        },
+        ContainerStatus: () => ({
+          value: { status: { id }, info: { info: JSON.stringify({ pid: isUp ? 7 : 0 }) } },
+        }),
+      },
+    })
+    await b.create({ 'memory.high': high })
+    await b.tree.ensure(own)
+    b.tree.kernel.write(own, 'memory.high', 'max')
+    const options = { signal: gone.signal, timeoutMs: 5_000 }
+    await b.client.runtime.startContainer({ containerId: id }, options).catch(() => {})
+    await expect.poll(() => b.read('memory.high')).toBe(high)
+  })
+
   test('the beginning of an id is enough, as for the runtime', async () => {
     const b = await bed()
     await b.create({ 'memory.high': high })

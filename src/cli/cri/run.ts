@@ -63,6 +63,7 @@ export async function startCri(
   const clock = createClock()
   const figures = createFigures({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
   const served: { url?: string } = {}
+  const life = new AbortController()
   const services: Services = {
     version,
     mode: o.mode,
@@ -79,6 +80,8 @@ export async function startCri(
     findRuntimeName: createRuntimeNameFinder(client, log),
     unified: createUnifiedKeeper({
       cgroups,
+      clock,
+      signal: life.signal,
       finder: cgroupFinder,
       pageSize: createProcfs().pageSize(),
       log,
@@ -102,7 +105,6 @@ export async function startCri(
       log,
     }),
   }
-  const life = new AbortController()
   const loop = figures.run(life.signal)
   const closers: (() => void | Promise<void>)[] = [
     () => client.close(),

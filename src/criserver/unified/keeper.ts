@@ -2,6 +2,7 @@
 // after a call, and written where they did not arrive. What the runtime wrote itself is never touched.
 import { isSettled } from '../../core/kernel-text/read-back.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
+import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { Counter } from '../../ports/metrics.js'
 import type { CgroupFinder } from './cgroup-of.js'
@@ -15,6 +16,8 @@ export interface UnifiedKeeper {
   isKnown(containerId: string): boolean
   /** Brings what was asked for into the kernel, for a caller that has gone too. Never throws: the runtime has done its part. */
   enforce(containerId: string): Promise<void>
+  /** The same for a start that was given up half way: the runtime may still bring it to its end. */
+  enforceLater(containerId: string): Promise<void>
   /**
    * What is in the kernel now, of the keys that were asked for. A container from before our start has asked somebody who
    * has gone: of it, what nothing but `unified` can have set.
@@ -30,6 +33,9 @@ export interface KeeperOptions {
   readonly pageSize: bigint
   readonly log: Log
   readonly written: Counter
+  readonly clock: Pick<Clock, 'sleep'>
+  /** Ends what waits. */
+  readonly signal: AbortSignal
 }
 
 /** A node has some hundred containers; the oldest are forgotten, should nobody ever remove any. */
@@ -41,6 +47,9 @@ const onlyUnified: Unified = { 'memory.min': '0', 'memory.low': '0', 'memory.hig
 /** The runtime has just answered. */
 const bringMs = 5_000
 
+/** After a start that was given up, containerd has been seen to take seconds. */
+const laterMs = [500, 2_000, 8_000, 20_000]
+
 /** Files of controllers; the cgroup's own (cgroup.procs, cgroup.freeze) are not resources. */
 const resourceFile = /^(memory|cpu|cpuset|io|pids|hugetlb|rdma|misc)\.[A-Za-z0-9_.]+$/
 
@@ -50,6 +59,8 @@ export function createUnifiedKeeper({
   pageSize,
   log,
   written,
+  clock,
+  signal: life,
 }: KeeperOptions): UnifiedKeeper {
   const asked = new Map<string, Unified>()
 
@@ -65,16 +76,22 @@ export function createUnifiedKeeper({
     return bytes === undefined ? undefined : new TextDecoder().decode(bytes).trim()
   }
 
-  async function bring(containerId: string, wanted: Unified, why: string): Promise<void> {
-    if (cgroups.version !== 'v2' || Object.keys(wanted).length === 0) return
+  /** False: it does not run. */
+  async function bring(containerId: string, wanted: Unified, why: string): Promise<boolean> {
+    if (cgroups.version !== 'v2' || Object.keys(wanted).length === 0) return true
     try {
       const path = await finder.ofContainer(containerId, AbortSignal.timeout(bringMs))
-      if (path === undefined) return
+      if (path === undefined) return false
       for (const [file, value] of Object.entries(wanted)) bringOne(containerId, path, file, value, why)
+      return true
     } catch (error) {
       log.error('unified values of a container could not be looked at', { container: containerId, error })
+      return false
     }
   }
+
+  const enforce = (id: string): Promise<boolean> =>
+    bring(id, asked.get(fullId(id)) ?? {}, 'the runtime dropped a unified value, written for it')
 
   function bringOne(container: string, path: CgroupPath, file: string, value: string, why: string): void {
     if (!resourceFile.test(file)) return
@@ -103,8 +120,15 @@ export function createUnifiedKeeper({
       asked.delete(fullId(id))
     },
     isKnown: (id) => asked.has(fullId(id)),
-    enforce: (id) =>
-      bring(id, asked.get(fullId(id)) ?? {}, 'the runtime dropped a unified value, written for it'),
+    async enforce(id) {
+      await enforce(id)
+    },
+    async enforceLater(id) {
+      for (const ms of laterMs) {
+        await clock.sleep(ms, life).catch(() => undefined)
+        if (life.aborted || !asked.has(fullId(id)) || (await enforce(id))) return
+      }
+    },
     async snapshot(id, signal) {
       const known = asked.get(fullId(id))
       if (cgroups.version !== 'v2') return {}
@@ -118,7 +142,8 @@ export function createUnifiedKeeper({
         }),
       )
     },
-    restore: (id, before) =>
-      bring(id, before, 'the runtime changed a unified value that the update did not name, put back'),
+    async restore(id, before) {
+      await bring(id, before, 'the runtime changed a unified value that the update did not name, put back')
+    },
   }
 }
