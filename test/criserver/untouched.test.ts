@@ -73,6 +73,12 @@ describe('long metadata', () => {
     assert.equal(fieldIn(ended, 'x-999'), 'v999')
   })
 
+  test('metadata twice by a name that HTTP has only once: both values arrive', async () => {
+    const { client } = await bed(['grpc-status', '0', 'location', 'a', 'location', 'b', 'x', '1', 'x', '2'])
+    const ended = await client.call('/x.Y/Z', [])
+    assert.deepEqual(ended, ['grpc-status', '0', 'location', 'a, b', 'x', '1', 'x', '2'])
+  })
+
   test('a request with 100 KiB of it is answered', async () => {
     const { client } = await bed()
     const ended = await client.call('/x.Y/Z', ['x-a', 'v'.repeat(50_000), 'x-b', 'v'.repeat(50_000)])

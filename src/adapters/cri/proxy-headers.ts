@@ -3,7 +3,7 @@
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, sensitiveHeaders } from 'node:http2'
 import type { RawMetadata } from '../../ports/cri-calls.js'
 
-/** Node throws when one of these is given twice; a second value has no meaning in HTTP either. */
+/** Node throws when one of these is given twice. */
 const single = new Set([
   ':status',
   ':method',
@@ -47,6 +47,9 @@ const single = new Set([
   'x-content-type-options',
 ])
 
+/** A second value of these means nothing. Others may be metadata of a call, whose values gRPC lets be joined. */
+const ofHttp = /^(:|content-)/
+
 type Marked = { [mark: symbol]: readonly string[] | undefined }
 
 export function toHeaders(
@@ -61,8 +64,9 @@ export function toHeaders(
     if (leaveOut?.has(name)) continue
     const before = headers[name]
     if (before === undefined) headers[name] = value
-    else if (single.has(name)) continue
-    else if (Array.isArray(before)) before.push(value)
+    else if (single.has(name)) {
+      if (!ofHttp.test(name)) headers[name] = `${String(before)}, ${value}`
+    } else if (Array.isArray(before)) before.push(value)
     else headers[name] = [String(before), value]
   }
   // Fields that must never enter a compression table keep that mark.
