@@ -94,7 +94,7 @@ describe('commands', () => {
       'it was restarted',
       async () => ((await node().podNamed('talks'))?.status.containerStatuses[0]?.restartCount ?? 0) >= 1,
     )
-    await until('it has spoken', async () => (await node().readLog('talks', 'app')).includes('line5'))
+    await until('it has said all', async () => (await node().readLog('talks', 'app')).includes('line5\ne\n'))
     const whole = (await keelson('logs', 'talks')).text
     expect(whole.replace(/^e\n/m, '')).toMatch(/^first\nline1\nline2\nline3\nline4\nline5\n/)
     expect(whole).toContain('e\n')
