@@ -1,6 +1,6 @@
-// `npm run test:lab [-- PART...]`: the scenarios in the beds and on the host. A part is a piece of a file's name;
-// `--list` names them, `--slice ci` takes the fixed ones that continuous integration has time for, `-t PATTERN` only tests
-// whose name has it.
+// `npm run test:lab [-- PART...]`: the scenarios in the beds and on the host. A part is the beginning of names (`up` is
+// also `up-host`), or any piece of them when none begins with it. `--list` names them, `--slice ci` takes the fixed ones
+// that continuous integration has time for, `-t PATTERN` only tests whose name has it.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -40,10 +40,11 @@ if (filter.length === 1) {
 }
 const rest = filterAt < 0 ? others : others.toSpliced(filterAt, 2)
 const parts = rest.filter((a) => !a.startsWith('-'))
+const beginsWith = (file, part) => name(file) === part || name(file).startsWith(`${part}-`)
+const isMeant = (file, part) =>
+  files.some((f) => beginsWith(f, part)) ? beginsWith(file, part) : name(file).includes(part)
 const chosen = files.filter((f) =>
-  slice !== undefined
-    ? slice.includes(name(f))
-    : parts.length === 0 || parts.some((p) => name(f).includes(p)),
+  slice !== undefined ? slice.includes(name(f)) : parts.length === 0 || parts.some((p) => isMeant(f, p)),
 )
 if (chosen.length === 0) {
   console.error(`test:lab: nothing is called ${parts.join(' or ')}; see --list`)
