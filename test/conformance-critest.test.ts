@@ -52,6 +52,11 @@ describe('parseReport', () => {
     expect(parseReport(text)).toEqual([])
   })
 
+  test('a second attempt is told, a first one is nothing to tell', () => {
+    const text = report({ ...it('a', 'passed'), NumAttempts: 1 }, { ...it('b', 'passed'), NumAttempts: 2 })
+    expect(parseReport(text).map((s) => s.attempts)).toEqual([undefined, 2])
+  })
+
   test('two specs with one name are an error', () => {
     expect(() => parseReport(report(it('a', 'passed'), it('a', 'failed')))).toThrow(/one name/)
   })

@@ -7,6 +7,8 @@ export interface Spec {
   readonly outcome: SpecOutcome
   /** Why it failed or was skipped, in the words of critest. */
   readonly message?: string
+  /** Present when it did not pass at the first attempt. */
+  readonly attempts?: number
 }
 
 interface SpecReport {
@@ -15,6 +17,7 @@ interface SpecReport {
   readonly LeafNodeText: string
   readonly State: string
   readonly Failure?: { readonly Message?: string }
+  readonly NumAttempts?: number
 }
 
 const isSpecReport = (value: unknown): value is SpecReport =>
@@ -49,7 +52,13 @@ export function parseReport(text: string): Spec[] {
     .filter((r) => r.LeafNodeType === 'It')
     .map((r): Spec => {
       const message = r.Failure?.Message?.trim() ?? ''
-      return { name: nameOf(r), outcome: outcomeOf(r.State), ...(message === '' ? {} : { message }) }
+      const attempts = r.NumAttempts ?? 1
+      return {
+        name: nameOf(r),
+        outcome: outcomeOf(r.State),
+        ...(message === '' ? {} : { message }),
+        ...(attempts > 1 ? { attempts } : {}),
+      }
     })
     .filter(wasChosen)
   const names = new Set(specs.map((s) => s.name))

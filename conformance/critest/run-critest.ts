@@ -14,6 +14,8 @@ export interface CritestRun {
   readonly tmp: string
   /** A regular expression over spec names; all when absent. */
   readonly focus?: string | undefined
+  /** How often a spec that fails is tried in all; once when absent. */
+  readonly attempts?: number | undefined
 }
 
 const SEED = '1' // the same order in every run
@@ -33,6 +35,7 @@ export async function runCritest(run: CritestRun): Promise<string> {
       '-ginkgo.no-color',
       `-ginkgo.json-report=${report}`,
       ...(run.focus === undefined ? [] : [`-ginkgo.focus=${run.focus}`]),
+      ...(run.attempts === undefined ? [] : [`-ginkgo.flake-attempts=${run.attempts}`]),
     ],
     {
       timeoutMs: run.timeoutMs + 60_000,

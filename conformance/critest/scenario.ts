@@ -11,12 +11,12 @@ import { runCommand } from '../process.js'
 import { compareOutputs, type Printed, type Rule, readShownDriver } from './crictl-outputs.js'
 import type { Ground } from './ground.js'
 import { judgeMetrics } from './metrics-contract.js'
-import { runCritest } from './run-critest.js'
+import { type CritestRun, runCritest } from './run-critest.js'
 
 export interface ScenarioOptions {
   readonly prepare: () => Promise<Ground>
   /** Without it only crictl and the metrics are looked at. */
-  readonly critest: { readonly binary: string; readonly focus: string | undefined } | undefined
+  readonly critest: Pick<CritestRun, 'binary' | 'focus' | 'attempts'> | undefined
   readonly crictl: string
   readonly out: string
   readonly tmp: string
@@ -104,19 +104,18 @@ export function scenario(options: ScenarioOptions): readonly Check[] {
       ['--config', '/dev/null', '--timeout', '60s', '-r', endpoint, '-i', endpoint, ...args],
       { timeoutMs: 120_000, accept: [0, 1] },
     )
-  const critest = (name: ReportName, { binary, focus }: NonNullable<ScenarioOptions['critest']>): Check => ({
+  const critest = (name: ReportName, chosen: NonNullable<ScenarioOptions['critest']>): Check => ({
     name: `critest runs ${name === 'direct' ? 'against containerd directly' : 'through keelson cri'}`,
     timeoutMs: options.critestTimeoutMs + 120_000,
     async run() {
       const began = Date.now()
       await runCritest({
-        binary,
+        ...chosen,
         endpoint: started().ground[name],
         out: options.out,
         name,
         tmp: options.tmp,
         timeoutMs: options.critestTimeoutMs,
-        focus,
       })
       return { seconds: Math.round((Date.now() - began) / 1000) }
     },

@@ -57,6 +57,9 @@ async function judge(context: UnitContext, place: Place, out: string): Promise<v
   if (!read) return
   const result = compareRuns(direct, through, cannotRunAt(place))
   context.note(`directly: ${formatRun(result.direct)}; through keelson cri: ${formatRun(result.through)}`)
+  for (const [way, specs] of Object.entries({ directly: direct, 'through keelson cri': through }))
+    for (const { name, outcome, attempts } of specs)
+      if (attempts !== undefined) context.note(`${way}: ${outcome} at attempt ${attempts}: ${name}`)
   for (const name of result.gained) context.note(`passes only through the server: ${name}`)
   await context.check(`${place}: nothing that passes directly fails through the server`, async () => {
     if (result.lost.length > 0)
