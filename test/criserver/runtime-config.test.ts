@@ -1,117 +1,26 @@
-// RuntimeConfig and Status through the server: what a runtime without them gets, from which source, and when not.
+// RuntimeConfig through the server: what a runtime without it gets, from which source, and when not.
 import assert from 'node:assert/strict'
-import type { ClientHttp2Session } from 'node:http2'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createCriClient } from '../../src/adapters/cri/client.js'
-import { parseToml } from '../../src/adapters/cri/server-toml.js'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { CgroupDriver } from '../../src/cri-api/api.js'
-import { createDriverFinder, type DriverFinderOptions } from '../../src/criserver/driver/find.js'
-import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { unknownField } from '../../src/fakes/cri/shapes.js'
-import { FakeLog } from '../../src/fakes/log.js'
-import type { FileEntry } from '../../src/ports/files.js'
-import { frame, openSession, type RawAnswer, rawCall, withoutDate } from './raw-client.js'
+import {
+  ask,
+  closeAll,
+  closers,
+  crio,
+  type DriverCase,
+  infoConfig,
+  runc,
+  startWithDriver,
+} from './driver-bed.js'
+import { openSession } from './raw-client.js'
 import { startServerBed } from './server-bed.js'
 
-const closers: (() => void | Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
+afterEach(closeAll)
 
-/** An empty request; two answers may lie on both sides of a second. */
-const ask = async (session: ClientHttp2Session, path: string): Promise<RawAnswer> =>
-  withoutDate(await rawCall(session, path, frame(Buffer.alloc(0))))
-
-const id = 'b'.repeat(64)
-const paths = {
-  systemd: `/kubepods.slice/kubepods-podx.slice/cri-containerd-${id}.scope`,
-  cgroupfs: `/kubepods/podx/${id}`,
-}
-
-interface Case {
-  readonly scripts?: Scripts
-  readonly operator?: 'systemd' | 'cgroupfs'
-  readonly files?: Readonly<Record<string, string>>
-  /** Seconds; the runtime's socket is of second 100. */
-  readonly changedAt?: number
-  readonly sandbox?: keyof typeof paths
-}
-
-const withSandbox: Scripts = {
-  ListPodSandbox: { value: { items: [{ id, metadata: { name: 'web', namespace: 'default' } }] } },
-  PodSandboxStatus: { value: { status: { id }, info: { info: '{"pid":4711}' } } },
-}
-
-async function start(c: Case) {
-  const runtime = await startFakeRuntime({
-    Version: { value: { runtimeName: 'containerd', runtimeVersion: '1.6.20' } },
-    Status: { value: { status: {} } },
-    ListPodSandbox: { value: {} },
-    ...(c.sandbox === undefined ? {} : withSandbox),
-    ...c.scripts,
-  })
-  closers.push(() => runtime.close())
-  const client = createCriClient(runtime.endpoint)
-  closers.push(() => client.close())
-  const files = c.files ?? {}
-  const log = new FakeLog()
-  const options: DriverFinderOptions = {
-    client,
-    operator: c.operator,
-    configFile: undefined,
-    files: {
-      read: async (path) => (files[path] === undefined ? undefined : Buffer.from(files[path])),
-      list: async (dir) =>
-        Object.keys(files)
-          .filter((f) => f.startsWith(`${dir}/`))
-          .sort()
-          .map(
-            (path): FileEntry => ({
-              path,
-              name: path.slice(dir.length + 1),
-              size: 1n,
-              mtimeNanos: 1n,
-              inode: 1n,
-            }),
-          ),
-    },
-    mtimeNanos: (path) => (path === runtime.socketPath ? 100n : undefined),
-    changedNanos: () => BigInt(c.changedAt ?? 50),
-    parseToml,
-    procfs: {
-      cgroupOf: (pid) =>
-        pid === 4711 ? { unified: paths[c.sandbox ?? 'systemd'], controllers: new Map() } : undefined,
-    },
-    cgroupVersion: 'v2',
-    log,
-  }
-  const bed = await startServerBed(runtime.endpoint, {
-    services: {
-      findDriver: createDriverFinder(options),
-      log,
-      metricsUrl: () => 'https://127.0.0.1:10252/metrics',
-    },
-  })
-  closers.push(() => bed.close())
-  const through = createCriClient(bed.endpoint)
-  closers.push(() => through.close())
-  return { runtime, bed, log, through }
-}
-
-const infoConfig = (runtimes: object, name = 'runc'): Scripts => ({
-  Status: {
-    value: {
-      status: {},
-      info: { config: JSON.stringify({ containerd: { defaultRuntimeName: name, runtimes } }) },
-    },
-  },
-})
-const runc = (SystemdCgroup: boolean) => ({
-  runtimeType: 'io.containerd.runc.v2',
-  options: { SystemdCgroup },
-})
 const v2 = (systemd: boolean, more = '') => `version = 2
 ${more}
 [plugins."io.containerd.grpc.v1.cri".containerd]
@@ -127,9 +36,7 @@ runtime_type = 'io.containerd.runc.v2'
 options = { BinaryName = '', SystemdCgroup = ${systemd} }
 `
 const containerdFile = '/etc/containerd/config.toml'
-const crio: Scripts = { Version: { value: { runtimeName: 'cri-o', runtimeVersion: '1.27.0' } } }
-
-const answers: readonly (Case & { readonly name: string; readonly driver: CgroupDriver })[] = [
+const answers: readonly (DriverCase & { readonly name: string; readonly driver: CgroupDriver })[] = [
   { name: 'the operator', operator: 'systemd', driver: CgroupDriver.SYSTEMD },
   { name: 'Status: systemd', scripts: infoConfig({ runc: runc(true) }), driver: CgroupDriver.SYSTEMD },
   {
@@ -187,7 +94,7 @@ const answers: readonly (Case & { readonly name: string; readonly driver: Cgroup
   },
 ]
 
-const refusals: readonly (Case & { readonly name: string; readonly says: RegExp })[] = [
+const refusals: readonly (DriverCase & { readonly name: string; readonly says: RegExp })[] = [
   {
     name: 'Status against a sandbox',
     scripts: infoConfig({ runc: runc(true) }),
@@ -236,7 +143,7 @@ const refusals: readonly (Case & { readonly name: string; readonly says: RegExp 
 describe('RuntimeConfig of a runtime that answers UNIMPLEMENTED', () => {
   for (const { name, driver, ...c } of answers)
     test(`answered: ${name}`, async () => {
-      const { through, bed } = await start(c)
+      const { through, bed } = await startWithDriver(c)
       assert.equal((await through.runtime.runtimeConfig({})).linux?.cgroupDriver, driver)
       const row = () => bed.table.rows().find((r) => r.rpc === 'RuntimeConfig')
       await expect.poll(() => [row()?.answered, row()?.missing]).toEqual([1, 1])
@@ -244,7 +151,7 @@ describe('RuntimeConfig of a runtime that answers UNIMPLEMENTED', () => {
 
   for (const { name, says, ...c } of refusals)
     test(`passed on, with an error that names why: ${name}`, async () => {
-      const { through, log, runtime, bed } = await start(c)
+      const { through, log, runtime, bed } = await startWithDriver(c)
       const error = await through.runtime.runtimeConfig({}).catch((e: unknown) => e)
       assert.ok(isKeelsonError(error) && error.code === 'runtime.unimplemented', String(error))
       const line = log.lines.find((l) => l.level === 'error')
@@ -265,7 +172,7 @@ describe('RuntimeConfig of a runtime that answers UNIMPLEMENTED', () => {
       { code: 'INTERNAL', message: 'broken' },
       { code: 'UNAVAILABLE', message: 'not yet' },
     ] as const
-    const { runtime, bed } = await start({
+    const { runtime, bed } = await startWithDriver({
       operator: 'systemd',
       scripts: { RuntimeConfig: said.flatMap((s) => [s, s]) },
     })
@@ -278,70 +185,6 @@ describe('RuntimeConfig of a runtime that answers UNIMPLEMENTED', () => {
     }
     direct.destroy()
     via.destroy()
-  })
-})
-
-describe('Status', () => {
-  test('verbose: one entry more, everything else kept byte by byte', async () => {
-    const { through, runtime, bed } = await start({
-      scripts: {
-        Status: {
-          value: {
-            status: { conditions: [{ type: 'RuntimeReady', status: true }] },
-            info: { config: '{}', x: 'y' },
-          },
-          appendBytes: unknownField,
-        },
-      },
-      operator: 'cgroupfs',
-    })
-    const { info, status } = await through.runtime.status({ verbose: true })
-    assert.equal(info.x, 'y')
-    assert.equal(status?.conditions[0]?.type, 'RuntimeReady')
-    const ours = JSON.parse(info.keelson ?? '{}') as Record<string, unknown>
-    assert.equal(ours.cgroupDriver, 'cgroupfs')
-    assert.equal(ours.cgroupDriverSource, 'operator')
-    assert.equal(ours.metricsUrl, 'https://127.0.0.1:10252/metrics')
-    const direct = await openSession(runtime.socketPath)
-    const via = await openSession(bed.socketPath)
-    const path = '/runtime.v1.RuntimeService/Status'
-    const plain = await rawCall(direct, path, frame(Buffer.from([8, 1])))
-    const more = await rawCall(via, path, frame(Buffer.from([8, 1])))
-    assert.deepEqual(more.body.subarray(5, plain.body.length), plain.body.subarray(5))
-    assert.deepEqual(await ask(via, path), await ask(direct, path), 'not verbose: untouched')
-    direct.destroy()
-    via.destroy()
-  })
-})
-
-describe('Status of a runtime that answers RuntimeConfig itself', () => {
-  const entry = async (c: Case): Promise<Record<string, unknown>> => {
-    const { through } = await start(c)
-    const { info } = await through.runtime.status({ verbose: true })
-    return JSON.parse(info.keelson ?? '{}') as Record<string, unknown>
-  }
-  const says = (cgroupDriver: CgroupDriver): Scripts => ({
-    RuntimeConfig: { value: { linux: { cgroupDriver } } },
-  })
-
-  test('shows what it answers, although its configuration is not known', async () => {
-    const shown = await entry({ scripts: { ...crio, ...says(CgroupDriver.CGROUPFS) } })
-    assert.equal(shown.cgroupDriver, 'cgroupfs')
-    assert.equal(shown.cgroupDriverSource, 'RuntimeConfig of the runtime')
-  })
-
-  test('shows what it answers and not what was set, and says so', async () => {
-    const shown = await entry({ operator: 'cgroupfs', scripts: says(CgroupDriver.SYSTEMD) })
-    assert.equal(shown.cgroupDriver, 'systemd')
-    assert.match(String(shown.cgroupDriverWarning), /cgroupfs was set, but the runtime answers for itself/)
-  })
-
-  test('shows none where the answer has none', async () => {
-    const shown = await entry({
-      scripts: { ...infoConfig({ runc: runc(true) }), RuntimeConfig: { value: {} } },
-    })
-    assert.equal(shown.cgroupDriver, null)
-    assert.match(String(shown.cgroupDriverSource), /RuntimeConfig of the runtime gave no driver/)
   })
 })
 

@@ -94,6 +94,15 @@ async function bed(o: Bed = {}) {
 const high = String(96 * MiB)
 const memoryWrites = (tree: FakeCgroupTree) => tree.calls.filter((c) => c.file?.startsWith('memory.'))
 
+/** The caller of the start leaves when the signal says so, and the values still come into the kernel. */
+async function expectValuesAfterLeaving(b: Awaited<ReturnType<typeof bed>>, signal: AbortSignal) {
+  await b.create({ 'memory.high': high })
+  await b.tree.ensure(own)
+  b.tree.kernel.write(own, 'memory.high', 'max')
+  await b.client.runtime.startContainer({ containerId: id }, { signal, timeoutMs: 5_000 }).catch(() => {})
+  await expect.poll(() => b.read('memory.high')).toBe(high)
+}
+
 describe('unified on a runtime that drops it', () => {
   test('written after the start, when the cgroup is there; the request was forwarded whole', async () => {
     const b = await bed()
@@ -178,12 +187,7 @@ describe('unified on a runtime that drops it', () => {
         },
       },
     })
-    await b.create({ 'memory.high': high })
-    await b.tree.ensure(own)
-    b.tree.kernel.write(own, 'memory.high', 'max')
-    const options = { signal: gone.signal, timeoutMs: 5_000 }
-    await b.client.runtime.startContainer({ containerId: id }, options).catch(() => {})
-    await expect.poll(() => b.read('memory.high')).toBe(high)
+    await expectValuesAfterLeaving(b, gone.signal)
   })
 
   test('a start that its caller gives up, and that the runtime brings to its end: the values come later', async () => {
@@ -202,12 +206,7 @@ describe('unified on a runtime that drops it', () => {
         }),
       },
     })
-    await b.create({ 'memory.high': high })
-    await b.tree.ensure(own)
-    b.tree.kernel.write(own, 'memory.high', 'max')
-    const options = { signal: gone.signal, timeoutMs: 5_000 }
-    await b.client.runtime.startContainer({ containerId: id }, options).catch(() => {})
-    await expect.poll(() => b.read('memory.high')).toBe(high)
+    await expectValuesAfterLeaving(b, gone.signal)
   })
 
   test('the beginning of an id is enough, as for the runtime', async () => {
