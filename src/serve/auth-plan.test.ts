@@ -6,10 +6,10 @@ const base = defaultSettings('kubelet', 'n')
 const allowAll = { authorization: { ...base.authorization, mode: 'AlwaysAllow' as const } }
 
 test.each([
-  ['nothing configured, no API server', {}, false, ['local-token'], 'local', 0],
+  ['nothing configured, no API server', {}, false, ['local-token'], 'local', 1],
   ['nothing configured, API server', {}, true, ['token-review'], 'Webhook', 0],
   ['client CA, API server', { clientCAFile: '/ca' }, true, ['x509', 'token-review'], 'Webhook', 0],
-  ['client CA, no API server', { clientCAFile: '/ca' }, false, ['x509', 'local-token'], 'local', 0],
+  ['client CA, no API server', { clientCAFile: '/ca' }, false, ['x509', 'local-token'], 'local', 1],
   ['AlwaysAllow', allowAll, true, ['token-review'], 'AlwaysAllow', 1],
   [
     'AlwaysAllow for anonymous callers',
@@ -26,10 +26,17 @@ test.each([
     false,
     ['local-token'],
     'local',
-    0,
+    1,
   ],
 ] as const)('%s', (_, settings, hasApiServer, authenticators, authorizer, warnings) => {
   const plan = decideAuth({ ...base, ...settings }, hasApiServer)
   expect(plan).toMatchObject({ authenticators, authorizer })
   expect(plan.warnings).toHaveLength(warnings)
+})
+
+test('Webhook without an API server is warned about by name, with the remedy', () => {
+  expect(decideAuth(base, false).warnings[0]).toMatch(
+    /^authorization\.mode is Webhook .*system:masters.*--kubeconfig$/,
+  )
+  expect(decideAuth({ ...base, ...allowAll }, false).warnings.join()).not.toContain('Webhook')
 })

@@ -1,6 +1,7 @@
 // Which ways of authentication and which authorizer a process uses: a pure choice from its settings, and whether
 // there is an API server to ask.
 import type { AuthenticatedBy } from './authn/authenticator.js'
+import { adminGroup } from './authz/authorizer.js'
 import type { ServeSettings } from './settings.js'
 
 export interface AuthPlan {
@@ -28,6 +29,10 @@ export function decideAuth(settings: Facts, hasApiServer: boolean): AuthPlan {
     warnings.push('anonymous callers may do everything, exec included: turn authentication.anonymous off')
   else if (authorizer === 'AlwaysAllow')
     warnings.push('every authenticated caller may do everything: authorization.mode is AlwaysAllow')
+  if (authorizer === 'local')
+    warnings.push(
+      `authorization.mode is Webhook and there is no API server to ask: only the local token and client certificates of the group ${adminGroup} may do anything; give --kubeconfig`,
+    )
   if (authenticators.length === 0 && !anonymous)
     warnings.push('nobody can be authenticated: set authentication.x509.clientCAFile or enable the webhook')
   return { authenticators, anonymous, authorizer, warnings }

@@ -25,7 +25,7 @@ let client: Pair
 
 beforeAll(async () => {
   const ca = await createAuthority('ca')
-  client = await createLeaf(ca, { user: 'valid' })
+  client = await createLeaf(ca, { user: 'valid', groups: ['system:masters'] })
   const caFile = file('ca.crt')
   writeFileSync(caFile, ca.certificate)
   writeFileSync(file('client.crt'), client.certificate)

@@ -24,14 +24,15 @@ let second: Authority
 let firstClient: Pair
 let secondClient: Pair
 
+const groups = ['system:masters']
 const servingPair = (): Promise<Pair> =>
   createLeaf(first, { user: 'node-1', usage: 'server', hosts: ['127.0.0.1'] })
 
 beforeAll(async () => {
   first = await createAuthority('first-ca')
   second = await createAuthority('second-ca')
-  firstClient = await createLeaf(first, { user: 'one' })
-  secondClient = await createLeaf(second, { user: 'two' })
+  firstClient = await createLeaf(first, { user: 'one', groups })
+  secondClient = await createLeaf(second, { user: 'two', groups })
   const serving = await servingPair()
   put('tls.crt', serving.certificate)
   put('tls.key', serving.key)
@@ -188,7 +189,7 @@ test('a token file that others can read is not believed', async () => {
 test('a certificate that expires while its connection is open', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   agents.push(agent)
-  const certificate = await createLeaf(second, { user: 'two', untilMs: Date.now() + 6000 })
+  const certificate = await createLeaf(second, { user: 'two', groups, untilMs: Date.now() + 6000 })
   expect(await status(certificate, agent)).toBe(200)
   await expect.poll(() => status(certificate, agent), { timeout: 20_000, interval: 300 }).toBe(401)
 })

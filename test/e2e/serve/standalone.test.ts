@@ -88,7 +88,7 @@ describe('the local token', () => {
   })
 })
 
-test('a client certificate of the configured CA may do everything, one of another CA nothing', async () => {
+test('a client certificate needs the group system:masters, and one of another CA is not known', async () => {
   const ca = await createAuthority('ca')
   const here = await start({
     prepare: (directory) => {
@@ -96,12 +96,19 @@ test('a client certificate of the configured CA may do everything, one of anothe
       return { clientCAFile: join(directory, 'ca.crt') }
     },
   })
-  const certificate = await createLeaf(ca, { user: 'ops' })
+  const groups = ['system:masters']
+  const certificate = await createLeaf(ca, { user: 'ops', groups })
   expect(await ask({ port: here.port, path: '/pods', certificate })).toMatchObject({
     status: 200,
     body: 'pods for ops',
   })
-  const other = await createLeaf(await createAuthority('ca'), { user: 'ops' })
+  for (const groups of [[], ['lowpriv'], ['system:nodes', 'system:authenticated'], ['System:Masters']]) {
+    const lesser = await createLeaf(ca, { user: 'system:masters', groups })
+    expect((await ask({ port: here.port, path: '/pods', certificate: lesser })).status, groups.join()).toBe(
+      403,
+    )
+  }
+  const other = await createLeaf(await createAuthority('ca'), { user: 'ops', groups })
   expect((await ask({ port: here.port, path: '/pods', certificate: other })).status).toBe(401)
 })
 
