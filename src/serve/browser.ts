@@ -26,7 +26,11 @@ export function hostProblem(request: HttpRequest, isOurs: HostRule): string | un
 
 const reading = new Set(['GET', 'HEAD'])
 
-/** For requests that only a cookie vouches for. */
+/** A browser says where a request comes from; other clients have no reason to. */
+export const isFromBrowser = ({ headers }: Pick<HttpRequest, 'headers'>): boolean =>
+  headers.has('origin') || headers.has('sec-fetch-site')
+
+/** For requests that a browser vouches for by itself: with a cookie, or with a client certificate that it holds. */
 export function originProblem(request: HttpRequest): string | undefined {
   const [site] = request.headers.get('sec-fetch-site') ?? []
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
