@@ -23,7 +23,7 @@ describe('decideAccess', () => {
     ['PUT', '/configz', 'update configz,proxy'],
     ['PATCH', '/pods', 'patch pods,proxy'],
     ['DELETE', '/pods', 'delete pods,proxy'],
-    ['HEAD', '/pods', ' pods,proxy'],
+    ['HEAD', '/pods', 'get pods,proxy'],
     ['OPTIONS', '/metrics', ' metrics'],
     ['get', '/metrics', ' metrics'],
     ['GET', '/containerLogs/a/b/c', 'get proxy'],

@@ -10,6 +10,7 @@ export interface Access {
 
 const verbs: Readonly<Record<string, string>> = {
   GET: 'get',
+  HEAD: 'get',
   POST: 'create',
   PUT: 'update',
   PATCH: 'patch',

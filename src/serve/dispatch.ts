@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.js'
 import type { HttpAnswer, HttpRequest } from '../ports/http.js'
 import type { User } from './authn/authenticator.js'
 import { withDeadline } from './deadline.js'
-import type { Match } from './endpoint.js'
+import { allowedMethods, type Match, takesMethod } from './endpoint.js'
 import { errorAnswer, failure } from './failures.js'
 import type { RequestLimits } from './settings.js'
 import type { Target } from './target.js'
@@ -86,8 +86,8 @@ export function createDispatch({ clock, limits, enableDebuggingHandlers }: Dispa
       return failure(request, 405, 'Debug endpoints are disabled.')
     if (match === undefined) return failure(request, 404, '404 page not found')
     const { endpoint } = match
-    if (!endpoint.methods.includes(request.method))
-      return failure(request, 405, 'Method Not Allowed', { headers: { allow: endpoint.methods.join(', ') } })
+    if (!takesMethod(endpoint, request.method))
+      return failure(request, 405, 'Method Not Allowed', { headers: { allow: allowedMethods(endpoint) } })
     const kind = endpoint.longRunning === true ? 'long' : 'short'
     if (underWay[kind] >= (kind === 'long' ? limits.maxLongRunning : limits.maxRequests))
       return failure(request, 503, 'Too many requests', { headers: { 'retry-after': '1' } })

@@ -18,6 +18,7 @@ export interface Endpoint {
   readonly name: string
   /** `/stats/summary`, `/containerLogs/{namespace}/{pod}/{container}`, `/logs/{path...}`. */
   readonly path: string
+  /** GET brings HEAD with it. */
   readonly methods: readonly string[]
   /** Also on the read-only port, where nobody is asked who they are. */
   readonly readOnly?: boolean
@@ -39,6 +40,16 @@ interface Pattern {
   readonly endpoint: Endpoint
   readonly parts: readonly string[]
 }
+
+/** HEAD is what GET would answer, without the body: the adapter leaves that out. */
+const methodsOf = ({ methods }: Endpoint): readonly string[] =>
+  methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+
+export const takesMethod = (endpoint: Endpoint, method: string): boolean =>
+  methodsOf(endpoint).includes(method)
+
+/** The `Allow` header of a refusal. */
+export const allowedMethods = (endpoint: Endpoint): string => methodsOf(endpoint).join(', ')
 
 export type Router = (segments: readonly string[], method: string) => Match | undefined
 
@@ -74,7 +85,7 @@ export function createRouter(endpoints: readonly Endpoint[]): Router {
     for (const { endpoint, parts } of patterns) {
       const params = matchParts(parts, segments)
       if (params === undefined) continue
-      if (endpoint.methods.includes(method)) return { endpoint, params }
+      if (takesMethod(endpoint, method)) return { endpoint, params }
       other ??= { endpoint, params }
     }
     return other

@@ -5,7 +5,7 @@ import type { HttpAnswer, HttpHandler, HttpRequest } from '../ports/http.js'
 import type { Log } from '../ports/log.js'
 import type { User } from './authn/authenticator.js'
 import type { Dispatch } from './dispatch.js'
-import type { Match, Router } from './endpoint.js'
+import { type Match, type Router, takesMethod } from './endpoint.js'
 import { errorAnswer, failure } from './failures.js'
 import type { Guard } from './guard.js'
 import type { RequestMetrics, ServerType } from './request-metrics.js'
@@ -45,7 +45,7 @@ async function answer(
   const twice = once.find((name) => (request.headers.get(name) ?? []).length > 1)
   if (twice !== undefined) return badRequest(request, `more than one ${twice} header`)
   const { target } = parsed
-  const open = match?.endpoint.open === true && match.endpoint.methods.includes(request.method)
+  const open = match?.endpoint.open === true && takesMethod(match.endpoint, request.method)
   const passage = await o.guard(request, target, open)
   if (passage.kind === 'refuse') return { ...passage, answer: passage.response }
   return { answer: await o.dispatch({ request, target, match, ...passage }), user: passage.user }
@@ -93,7 +93,7 @@ export function createHandler(o: HandlerOptions): HttpHandler {
       ...(outcome?.user === undefined ? {} : { user: outcome.user.name, by: outcome.user.by }),
       ...(outcome?.reason === undefined ? {} : { reason: outcome.reason }),
     }
-    const running = request.method !== 'GET' && status < 400
+    const running = request.method !== 'GET' && request.method !== 'HEAD' && status < 400
     if (running || status === 101 || status >= 500) o.log.info('request', fields)
     else o.log.debug('request', fields)
   }

@@ -65,6 +65,11 @@ export async function send(response: HttpResponse, req: IncomingMessage, res: Se
   // What is left of a body that nobody reads must not be taken for the next request, nor be waited for.
   if (response.close === true || !req.complete) res.setHeader('connection', 'close')
   res.statusCode = status
+  if (isStream(body) && req.method === 'HEAD') {
+    // It may have no end, and nothing of it is sent.
+    await body[Symbol.asyncIterator]().return?.()
+    return finish(res)
+  }
   if (isStream(body)) {
     await pipeline(Readable.from(body), res)
     return
@@ -77,8 +82,12 @@ export async function send(response: HttpResponse, req: IncomingMessage, res: Se
   }
   const bytes = small ?? body
   if (status !== 204 && status !== 304) res.setHeader('content-length', Buffer.byteLength(bytes))
-  await new Promise<void>((resolve) => {
-    res.once('close', resolve)
-    res.end(bytes)
-  })
+  return finish(res, bytes)
 }
+
+/** To a HEAD, Node sends the headers alone. */
+const finish = (res: ServerResponse, body: string | Uint8Array = ''): Promise<void> =>
+  new Promise((resolve) => {
+    res.once('close', resolve)
+    res.end(body)
+  })

@@ -21,6 +21,8 @@ export interface Sessions extends Authenticator {
   readonly sessionMs: number
   /** A one-time ticket for the bearer of these credentials. Undefined: a session cannot beget another. */
   createTicket(credentials: Credentials): string | undefined
+  /** Whether `redeem` would give a session for it now. */
+  isOpen(ticket: string): boolean
   /** Ends the ticket and gives the cookie's value; undefined: unknown, used or too old. */
   redeem(ticket: string): string | undefined
   end(session: string): void
@@ -51,6 +53,7 @@ export function createSessions(
       tickets.set(secrets.digest(ticket), credentials, limits.ticketMs)
       return ticket
     },
+    isOpen: (ticket) => tickets.get(secrets.digest(ticket)) !== undefined,
     redeem(ticket) {
       const key = secrets.digest(ticket)
       const credentials = tickets.get(key)

@@ -45,7 +45,11 @@ export function login(sessions: Sessions, cookieName: () => string): readonly En
       open: true,
       timeoutMs: 10_000,
       handle(request, { query }) {
-        const session = sessions.redeem(query.get('ticket') ?? '')
+        const ticket = query.get('ticket') ?? ''
+        // What looks at a link before a person opens it must not use it up.
+        if (request.method === 'HEAD' && sessions.isOpen(ticket))
+          return { status: 200, headers: pageHeaders, body: movingOn }
+        const session = sessions.redeem(ticket)
         if (session === undefined)
           return failure(request, 401, 'The login link is unknown, used or too old; ask for a new one.', {
             close: true,

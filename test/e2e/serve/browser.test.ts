@@ -54,6 +54,15 @@ describe('login', () => {
       expect((await ask({ port: here.port, path: `/login${bad}` })).status).toBe(401)
   })
 
+  test('a link that a program looks at with HEAD still logs a person in', async () => {
+    const path = await ticketPath()
+    const head = () => ask({ port: here.port, method: 'HEAD', path })
+    expect(await head()).toMatchObject({ status: 200, body: '' })
+    expect(setCookie(await head())).toBe('')
+    expect((await ask({ port: here.port, path })).status).toBe(200)
+    expect((await head()).status).toBe(401)
+  })
+
   test('only a token or certificate gets a ticket', async () => {
     expect((await ask({ port: here.port, method: 'POST', path: '/login' })).status).toBe(401)
     const cookie = await login()

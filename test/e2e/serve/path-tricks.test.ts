@@ -132,7 +132,6 @@ describe('a caller with the rights of a scraper', () => {
     })
 
   const methods = [
-    'HEAD',
     'OPTIONS',
     'TRACE',
     'CONNECT',

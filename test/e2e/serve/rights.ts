@@ -38,6 +38,7 @@ export const otherPaths: readonly PathRow[] = [
 export const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']
 const verbs: Readonly<Record<string, string>> = {
   GET: 'get',
+  HEAD: 'get',
   POST: 'create',
   PUT: 'update',
   PATCH: 'patch',
@@ -59,5 +60,5 @@ export function expectedStatus(user: string, method: string, [path, subresources
   const allowed = mine.includes('* *') || subresources.some((s) => mine.includes(`${verb} ${s}`))
   if (!allowed) return 403
   if (exist.length === 0) return 404
-  return exist.includes(method) ? 200 : 405
+  return exist.includes(method === 'HEAD' ? 'GET' : method) ? 200 : 405
 }
