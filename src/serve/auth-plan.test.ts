@@ -34,6 +34,22 @@ test.each([
   expect(plan.warnings).toHaveLength(warnings)
 })
 
+test('unknown tokens are ignored only where anonymous is on and the webhook is off', () => {
+  const ignored = (anonymous: boolean, enabled: boolean) =>
+    [true, false].map(
+      (hasApiServer) =>
+        decideAuth({ ...base, anonymous, tokenReview: { enabled, cacheTtlMs: 0 } }, hasApiServer)
+          .ignoresUnknownTokens,
+    )
+  expect(ignored(true, false)).toEqual([true, true])
+  for (const [anonymous, enabled] of [
+    [true, true],
+    [false, true],
+    [false, false],
+  ] as const)
+    expect(ignored(anonymous, enabled)).toEqual([false, false])
+})
+
 test('Webhook without an API server is warned about by name, with the remedy', () => {
   expect(decideAuth(base, false).warnings[0]).toMatch(
     /^authorization\.mode is Webhook .*system:masters.*--kubeconfig$/,

@@ -8,6 +8,8 @@ export interface AuthPlan {
   /** In the order in which they are asked. */
   readonly authenticators: readonly Exclude<AuthenticatedBy, 'anonymous'>[]
   readonly anonymous: boolean
+  /** A bearer token that is not known counts as none, as upstream where its webhook is off. */
+  readonly ignoresUnknownTokens: boolean
   readonly authorizer: 'AlwaysAllow' | 'Webhook' | 'local'
   /** What the operator should hear at start. */
   readonly warnings: readonly string[]
@@ -35,5 +37,6 @@ export function decideAuth(settings: Facts, hasApiServer: boolean): AuthPlan {
     )
   if (authenticators.length === 0 && !anonymous)
     warnings.push('nobody can be authenticated: set authentication.x509.clientCAFile or enable the webhook')
-  return { authenticators, anonymous, authorizer, warnings }
+  const ignoresUnknownTokens = anonymous && !tokenReview.enabled
+  return { authenticators, anonymous, ignoresUnknownTokens, authorizer, warnings }
 }

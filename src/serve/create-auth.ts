@@ -28,13 +28,17 @@ export interface Auth {
   readonly sessions: Sessions
 }
 
-function createAuthenticator(kind: AuthPlan['authenticators'][number], o: AuthParts): Authenticator {
+function createAuthenticator(
+  kind: AuthPlan['authenticators'][number],
+  plan: AuthPlan,
+  o: AuthParts,
+): Authenticator {
   switch (kind) {
     case 'x509':
       return x509
     case 'local-token':
       if (o.localToken === undefined) throw new Error('a local token is planned and none was handed in')
-      return localToken(o.localToken, o.secrets)
+      return localToken(o.localToken, o.secrets, plan.ignoresUnknownTokens ? 'ignored' : 'refused')
     case 'token-review':
       if (o.api === undefined) throw new Error('token reviews are planned and no API server was handed in')
       return tokenReview({
@@ -67,10 +71,10 @@ function createAuthorizer(kind: AuthPlan['authorizer'], o: AuthParts): Authorize
 }
 
 export function createAuth(plan: AuthPlan, o: AuthParts): Auth {
-  const ways = plan.authenticators.map((kind) => createAuthenticator(kind, o))
-  const sessions = createSessions(o.clock, o.secrets, chain(ways, false))
+  const ways = plan.authenticators.map((kind) => createAuthenticator(kind, plan, o))
+  const sessions = createSessions(o.clock, o.secrets, chain(ways, { ...plan, anonymous: false }))
   return {
-    authenticator: chain([...ways, sessions], plan.anonymous),
+    authenticator: chain([...ways, sessions], plan),
     authorizer: createAuthorizer(plan.authorizer, o),
     sessions,
   }

@@ -1,9 +1,19 @@
 // The authenticators in order: the first that knows the caller wins. A credential that was shown and refused never
-// turns into an anonymous caller.
+// turns into an anonymous caller, but for tokens where the configuration asks for it.
 import { asKeelsonError } from '../../core/errors.js'
 import { type Authenticator, absent, anonymousUser, refused, type Verdict } from './authenticator.js'
 
-export const chain = (authenticators: readonly Authenticator[], anonymous: boolean): Authenticator => ({
+export interface ChainOptions {
+  /** Whoever shows nothing is an anonymous caller. */
+  readonly anonymous: boolean
+  /** A bearer token that no authenticator knows counts as nothing shown. */
+  readonly ignoresUnknownTokens: boolean
+}
+
+export const chain = (
+  authenticators: readonly Authenticator[],
+  { anonymous, ignoresUnknownTokens }: ChainOptions,
+): Authenticator => ({
   name: 'chain',
   async authenticate(credentials, signal) {
     const reasons: string[] = []
@@ -13,7 +23,8 @@ export const chain = (authenticators: readonly Authenticator[], anonymous: boole
       if (verdict.kind === 'refused') reasons.push(verdict.reason)
     }
     if (reasons.length > 0) return refused(reasons.join('; '))
-    const showedSomething = credentials.bearer !== undefined || credentials.session !== undefined
+    const showedToken = credentials.bearer !== undefined && !ignoresUnknownTokens
+    const showedSomething = showedToken || credentials.session !== undefined
     if (showedSomething) return refused('no way of authentication takes this credential')
     return anonymous ? { kind: 'user', user: anonymousUser } : absent
   },

@@ -130,6 +130,22 @@ describe('opened by configuration only', () => {
     expect((await ask({ port: here.port, path: '/pods', token: 'wrong' })).status).toBe(401)
   })
 
+  test('an unknown token is an anonymous caller where the webhook is off; the local one and sessions count', async () => {
+    const here = await start({
+      settings: { anonymous: true, tokenReview: { enabled: false, cacheTtlMs: 0 } },
+    })
+    const pods = (more: object) => ask({ port: here.port, path: '/pods', ...more })
+    expect(await pods({ token: 'unknown' })).toMatchObject({
+      status: 403,
+      body: expect.stringContaining('user=system:anonymous'),
+    })
+    expect((await pods({ token: tokenOf(here) })).body).toBe('pods for keelson:local')
+    // What is shown and malformed, or a session that is over, is still refused.
+    expect((await pods({ headers: { authorization: 'Bearer a b' } })).status).toBe(401)
+    const cookie = `__Host-keelson-${here.port}=${'A'.repeat(43)}`
+    expect((await pods({ headers: { cookie } })).status).toBe(401)
+  })
+
   test('both together open the server, and the log says so', async () => {
     const here = await start({
       settings: { anonymous: true, authorization: { mode: 'AlwaysAllow', allowTtlMs: 0, denyTtlMs: 0 } },
