@@ -6,7 +6,7 @@ export interface RequestLimits {
   /** Requests of known callers under way at once, streams apart. */
   readonly maxRequests: number
   readonly maxLongRunning: number
-  /** Requests that wait for an answer of the API server about their caller. */
+  /** Requests that wait for an answer of the API server about their caller: of unknown tokens, and about rights. */
   readonly maxWaiting: number
   readonly requestTimeoutMs: number
   /** exec, attach, port-forward and followed logs: upstream's streaming limit. */

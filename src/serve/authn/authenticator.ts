@@ -14,6 +14,8 @@ export interface Credentials {
   readonly bearer?: string
   /** The value of our session cookie. */
   readonly session?: string
+  /** Where it came from: for fairness among those who wait, never as a proof. */
+  readonly address?: string
 }
 
 export type Verdict =

@@ -24,8 +24,8 @@ function cookieValues(headers: readonly string[], name: string): string[] {
 }
 
 export function readCredentials(request: HttpRequest, cookieName: string): ReadCredentials {
-  const certificate = request.peer.certificate
-  const shown = certificate === undefined ? {} : { certificate }
+  const { address, certificate } = request.peer
+  const shown = { address, ...(certificate === undefined ? {} : { certificate }) }
   const authorization = request.headers.get('authorization') ?? []
   const [header] = authorization
   if (header !== undefined) {

@@ -9,13 +9,19 @@ type Answer = ReviewedUser | undefined | Error | 'never'
 function setUp(answers: (token: string) => Answer, more: { maxWaiting?: number } = {}) {
   const clock = new FakeClock()
   const asked: string[] = []
+  const ended: string[] = []
   const authenticator = tokenReview({
     api: {
       reviewToken(token, signal) {
         asked.push(token)
         const answer = answers(token)
         if (answer === 'never')
-          return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+          return new Promise((_, reject) =>
+            signal.addEventListener('abort', () => {
+              ended.push(token)
+              reject(signal.reason)
+            }),
+          )
         return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
       },
     },
@@ -26,9 +32,12 @@ function setUp(answers: (token: string) => Answer, more: { maxWaiting?: number }
     timeoutMs: 10_000,
     maxWaiting: more.maxWaiting ?? 10,
   })
-  const authenticate = async (bearer: string) =>
-    authenticator.authenticate({ bearer }, new AbortController().signal)
-  return { clock, asked, authenticate }
+  const authenticate = async (
+    bearer: string,
+    address = '10.0.0.1',
+    signal: AbortSignal = new AbortController().signal,
+  ) => authenticator.authenticate({ bearer, address }, signal)
+  return { clock, asked, ended, authenticate }
 }
 
 const ada = { name: 'ada', uid: '1', groups: ['people'], extra: { scope: ['all'] } }
@@ -98,18 +107,58 @@ describe('tokenReview', () => {
     expect(await answer).toBe('TokenReview did not answer within 10000 ms')
   })
 
-  test('a crowd of strangers neither waits without bound nor stands in the way of a kept answer', async () => {
-    const { asked, authenticate, clock } = setUp((t) => (t === 'good' ? ada : 'never'), { maxWaiting: 2 })
-    await authenticate('good')
-    const crowd = ['a', 'b'].map((t) => authenticate(t).catch(() => 'late'))
-    expect(await authenticate('c')).toEqual({
-      kind: 'refused',
-      reason: 'too many requests are waiting for a token review',
+  test('a crowd of made-up tokens does not refuse a valid one while the API server is slow', async () => {
+    const { asked, ended, authenticate, clock } = setUp((t) => (t === 'good' ? ada : 'never'), {
+      maxWaiting: 3,
     })
-    expect((await authenticate('good')).kind).toBe('user')
-    expect(asked).toEqual(['good', 'a', 'b'])
+    const full = 'too many requests are waiting for a token review'
+    const outcomes: string[] = []
+    const stranger = (token: string, address: string) =>
+      authenticate(token, address).catch((e: Error) => outcomes.push(`${token}: ${e.message}`))
+    const crowd = [stranger('a', '10.0.0.1'), stranger('b', '10.0.0.1'), stranger('c', '10.0.0.2')]
+    await clock.advance(0)
+    expect((await authenticate('good', '10.0.0.3')).kind).toBe('user')
+    // The address with the most places lost its oldest, and the API server is not asked for it any more.
+    expect(outcomes).toEqual([`a: ${full}`])
+    expect(ended).toEqual(['a'])
+    crowd.push(stranger('d', '10.0.0.1'), stranger('e', '10.0.0.1'), stranger('f', '10.0.0.1'))
+    await clock.advance(0)
+    expect(outcomes).toEqual([`a: ${full}`, `b: ${full}`, `d: ${full}`])
     await clock.advance(10_000)
-    expect(await Promise.all(crowd)).toEqual(['late', 'late'])
-    expect((await authenticate('good')).kind).toBe('user')
+    await Promise.all(crowd)
+    expect(outcomes.slice(3).map((o) => o.slice(0, 12))).toEqual([
+      'c: TokenRevi',
+      'e: TokenRevi',
+      'f: TokenRevi',
+    ])
+    expect(asked).toEqual(['a', 'b', 'c', 'good', 'd', 'e', 'f'])
+  })
+
+  test('a token that was known before keeps its place, whatever the crowd', async () => {
+    const state = { slow: false }
+    const { authenticate, clock, ended } = setUp(() => (state.slow ? 'never' : ada), { maxWaiting: 2 })
+    await authenticate('scraper')
+    await clock.advance(120_001)
+    state.slow = true
+    const again = authenticate('scraper').catch((e: Error) => e.message)
+    const crowd = ['a', 'b', 'c', 'd'].map((t) => authenticate(t).catch((e: Error) => e.message))
+    await clock.advance(0)
+    expect(ended).toEqual(['a', 'b'])
+    await clock.advance(10_000)
+    expect(await again).toBe('TokenReview did not answer within 10000 ms')
+    await Promise.all(crowd)
+  })
+
+  test('a caller who has gone does not keep a place or a question', async () => {
+    const { authenticate, clock, ended } = setUp(() => 'never')
+    const [first, second] = [new AbortController(), new AbortController()]
+    const waits = [first, second].map(({ signal }) => authenticate('t', '', signal).catch(() => 'gone'))
+    await clock.advance(0)
+    first.abort()
+    await clock.advance(0)
+    expect(ended).toEqual([])
+    second.abort()
+    expect(await Promise.all(waits)).toEqual(['gone', 'gone'])
+    await expect.poll(() => ended).toEqual(['t'])
   })
 })

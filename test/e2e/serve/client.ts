@@ -5,6 +5,8 @@ import type { Pair } from './pki.js'
 
 export interface Ask {
   readonly port: number
+  /** Another source address than the usual one. */
+  readonly from?: string
   readonly method?: string
   readonly path: string
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
@@ -38,6 +40,7 @@ export function ask(o: Ask): Promise<Told> {
     const options: RequestOptions & { readonly secureContext: SecureContext } = {
       host: '127.0.0.1',
       port: o.port,
+      ...(o.from === undefined ? {} : { localAddress: o.from }),
       method: o.method ?? 'GET',
       path: o.path,
       headers: {
