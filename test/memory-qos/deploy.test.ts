@@ -67,6 +67,16 @@ test('no privileges: no capability, not privileged, every mount has its volume',
   }
 })
 
+test("the kubelet's certificate is verified, with files that the pod has", () => {
+  const { args = [], volumeMounts = [] } = podOf(load('companion.yaml')).containers[0] ?? {}
+  expect(args.join(' ')).not.toContain('skip-verify')
+  const trusted = args.flatMap((arg) => /^--kubelet-ca-file=(.+)$/.exec(arg)?.[1] ?? [])
+  expect(trusted).toHaveLength(2)
+  const mounted = volumeMounts.find(({ mountPath }) => mountPath === trusted[0])
+  expect(mounted).toMatchObject({ readOnly: true })
+  expect(trusted[1]).toMatch(/^\/var\/run\/secrets\/kubernetes\.io\/serviceaccount\//)
+})
+
 test('the command line is one that the command takes', () => {
   const [, ...args] = podOf(load('companion.yaml')).containers[0]?.args ?? []
   const command = addSourceOptions(addMachineOptions(new Command('companion'))).exitOverride()
@@ -93,6 +103,9 @@ test('options that would send a token to a stranger are refused', () => {
   }
   expect(check('--kubelet-url', 'https://10.0.0.1:10250', '--kubelet-skip-verify')).toThrowError(/loopback/)
   expect(check('--kubelet-url', 'http://10.0.0.1:10255')).toThrowError(/loopback/)
+  const overHttp = check('--kubelet-url', 'http://127.0.0.1:10255', '--kubelet-token-file', 'token')
+  expect(overHttp).toThrowError(/not sent over http/)
+  expect(check('--kubelet-url', 'http://127.0.0.1:10255')).not.toThrow()
   expect(check('--pods-from', 'api')).toThrowError(/kubeconfig/)
   expect(check('--period', '0')).toThrowError(/period/)
   expect(check('--kubelet-url', 'https://10.0.0.1:10250', '--kubelet-ca-file', 'ca.crt')).not.toThrow()

@@ -13,25 +13,35 @@ export interface GetOptions {
   readonly timeoutMs: number
   /** Of the whole answer, or of one line of a stream. */
   readonly maxBytes: number
+  /** What to do about the server's certificate, by the code of its refusal. */
+  readonly certificateRemedy?: (code: string) => string
 }
 
 const sourceError = (url: URL, why: string, details: object = {}, cause?: unknown): KeelsonError =>
   fail('companion.source', `GET ${url.origin}${url.pathname}: ${why}`, { url: url.href, ...details }, cause)
 
-const remedyOf = ({ code = '' }: NodeJS.ErrnoException): string =>
+const remedyOf = (
+  { code = '' }: NodeJS.ErrnoException,
+  certificateRemedy: (code: string) => string = () => '; name the authority of its certificate',
+): string =>
   code === 'ECONNREFUSED'
     ? '; nothing listens there: is it running, at this address and port?'
     : /CERT|SELF_SIGNED|VERIFY/.test(code)
-      ? '; name the authority of its certificate'
+      ? certificateRemedy(code)
       : ''
 
-async function open(url: URL, { tls, signal, timeoutMs }: GetOptions): Promise<IncomingMessage> {
+async function open(
+  url: URL,
+  { tls, signal, timeoutMs, certificateRemedy }: GetOptions,
+): Promise<IncomingMessage> {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   const request = url.protocol === 'http:' ? requestHttp : requestHttps
   return new Promise((resolve, reject) => {
     const headers = { accept: 'application/json', ...tls.headers }
     request(url, { ...tls, headers, signal: limited, agent: false }, resolve)
-      .on('error', (cause) => reject(sourceError(url, `${cause.message}${remedyOf(cause)}`, {}, cause)))
+      .on('error', (cause) =>
+        reject(sourceError(url, `${cause.message}${remedyOf(cause, certificateRemedy)}`, {}, cause)),
+      )
       .end()
   })
 }

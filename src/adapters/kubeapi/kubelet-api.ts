@@ -6,16 +6,20 @@ import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { KubeletApi, PodSource } from '../../ports/pod-source.js'
 import { getJson } from './http-get.js'
+import { certificateRemedy, kubeletTrust, type TrustFile } from './kubelet-trust.js'
 
 export interface KubeletApiOptions {
   /** `https://127.0.0.1:10250`; `http:` for the read-only port. */
   readonly url: string
   /** Read for each request: service account tokens are replaced. */
   readonly tokenFile?: string
-  readonly caFile?: string
+  /** Authorities of the kubelet's certificate, or that certificate itself; see kubelet-trust.ts. */
+  readonly caFiles?: readonly string[]
+  /** The kubelet's certificate may be for this name too. */
+  readonly nodeName?: string
   readonly certFile?: string
   readonly keyFile?: string
-  /** The kubelet's certificate is often its own: then nobody can check it, and only loopback is a safe way. */
+  /** Whoever listens at the address gets the token. */
   readonly skipVerify?: boolean
 }
 
@@ -31,17 +35,27 @@ const fileText = async (path: string): Promise<string> => {
 }
 
 export function createKubeletApi(options: KubeletApiOptions): KubeletApi {
+  const trustFiles = (paths: readonly string[]): Promise<TrustFile[]> =>
+    Promise.all(paths.map(async (path) => ({ path, pem: await fileText(path) })))
   const credentials = async (): Promise<RequestOptions> => ({
     ...(options.tokenFile === undefined
       ? {}
       : { headers: { authorization: `Bearer ${(await fileText(options.tokenFile)).trim()}` } }),
-    ...(options.caFile === undefined ? {} : { ca: await fileText(options.caFile) }),
+    ...(options.caFiles === undefined
+      ? {}
+      : kubeletTrust(await trustFiles(options.caFiles), options.nodeName)),
     ...(options.certFile === undefined ? {} : { cert: await fileText(options.certFile) }),
     ...(options.keyFile === undefined ? {} : { key: await fileText(options.keyFile) }),
     ...(options.skipVerify === true ? { rejectUnauthorized: false } : {}),
   })
   const get = async (path: string, signal: AbortSignal): Promise<unknown> =>
-    getJson(new URL(path, options.url), { tls: await credentials(), signal, timeoutMs, maxBytes })
+    getJson(new URL(path, options.url), {
+      tls: await credentials(),
+      signal,
+      timeoutMs,
+      maxBytes,
+      certificateRemedy,
+    })
   const field = (value: unknown, name: string): unknown =>
     typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
   return {

@@ -17,11 +17,12 @@ import type { CompanionCommandOptions } from './options.js'
 const maxConfigBytes = 4 * 1024 * 1024
 const podsPeriodMs = 10_000
 
-function kubeletOf(o: CompanionCommandOptions) {
+function kubeletOf(o: CompanionCommandOptions, nodeName: string) {
   return createKubeletApi({
     url: o.kubeletUrl,
+    nodeName,
     ...(o.kubeletTokenFile === undefined ? {} : { tokenFile: o.kubeletTokenFile }),
-    ...(o.kubeletCaFile === undefined ? {} : { caFile: o.kubeletCaFile }),
+    ...(o.kubeletCaFile === undefined ? {} : { caFiles: o.kubeletCaFile }),
     ...(o.kubeletCertFile === undefined ? {} : { certFile: o.kubeletCertFile }),
     ...(o.kubeletKeyFile === undefined ? {} : { keyFile: o.kubeletKeyFile }),
     ...(o.kubeletSkipVerify === undefined ? {} : { skipVerify: o.kubeletSkipVerify }),
@@ -31,8 +32,10 @@ function kubeletOf(o: CompanionCommandOptions) {
 type AskSettings = (signal: AbortSignal) => Promise<KubeletSettings>
 
 /** How a running kubelet tells its settings; undefined where a file has them for good. */
-export const settingsAsker = (o: CompanionCommandOptions): AskSettings | undefined =>
-  o.kubeletConfig === undefined ? async (s) => parseKubeletSettings(await kubeletOf(o).configz(s)) : undefined
+export const settingsAsker = (o: CompanionCommandOptions, nodeName: string): AskSettings | undefined =>
+  o.kubeletConfig === undefined
+    ? async (signal) => parseKubeletSettings(await kubeletOf(o, nodeName).configz(signal))
+    : undefined
 
 export async function readSettingsFile(path: string, io: Io): Promise<KubeletSettings> {
   const [document] = readManifest(await readInput(path, maxConfigBytes, io))
@@ -42,7 +45,7 @@ export async function readSettingsFile(path: string, io: Io): Promise<KubeletSet
 export async function openSource(o: CompanionCommandOptions, nodeName: string, log: Log): Promise<PodSource> {
   const clock = createClock()
   if (o.podsFrom === 'kubelet')
-    return createKubeletPods({ api: kubeletOf(o), clock, log, periodMs: podsPeriodMs })
+    return createKubeletPods({ api: kubeletOf(o, nodeName), clock, log, periodMs: podsPeriodMs })
   const access = await openApiAccess(o.kubeconfig)
   return createPodWatch({ access, nodeName, clock, log })
 }

@@ -9,7 +9,7 @@ export interface CompanionCommandOptions extends ServerFlags {
   readonly kubeletConfig?: string
   readonly kubeletUrl: string
   readonly kubeletTokenFile?: string
-  readonly kubeletCaFile?: string
+  readonly kubeletCaFile?: readonly string[]
   readonly kubeletCertFile?: string
   readonly kubeletKeyFile?: string
   readonly kubeletSkipVerify?: boolean
@@ -60,10 +60,17 @@ const addPodOptions = (command: Command): Command =>
     )
     .option('--kubelet-url <url>', "the kubelet's HTTPS port", 'https://127.0.0.1:10250')
     .option('--kubelet-token-file <file>', 'token for the kubelet')
-    .option('--kubelet-ca-file <file>', "authority of the kubelet's certificate")
+    .option(
+      '--kubelet-ca-file <file>',
+      "the kubelet's certificate (self-signed: /var/lib/kubelet/pki/kubelet.crt) or its authority; may be given again",
+      (path: string, before: readonly string[] = []) => [...before, path],
+    )
     .option('--kubelet-cert-file <file>', 'client certificate for the kubelet')
     .option('--kubelet-key-file <file>', 'key of the client certificate')
-    .option('--kubelet-skip-verify', "do not check the kubelet's certificate; only with a loopback address")
+    .option(
+      '--kubelet-skip-verify',
+      "do not check the kubelet's certificate: whatever listens there gets the token; only with a loopback address",
+    )
     .option('--kubeconfig <file>', 'API server, for --pods-from api, for events and for who may read')
     .option('--in-cluster', "the API server with this pod's service account")
     .option('--node-name <name>', 'name of this node (default: NODE_NAME, else the host name)')
@@ -89,4 +96,6 @@ export function checkOptions(o: CompanionCommandOptions): void {
   // A token must not go to a stranger: without a check of the certificate only this machine will do.
   if ((o.kubeletSkipVerify === true || url.protocol === 'http:') && !loopback.has(url.hostname))
     throw wrong('--kubelet-skip-verify and http: only with a loopback address; give --kubelet-ca-file')
+  if (url.protocol === 'http:' && o.kubeletTokenFile !== undefined)
+    throw wrong('--kubelet-token-file: a token is not sent over http, and the read-only port asks for none')
 }

@@ -32,7 +32,12 @@ export async function startCompanion(
   const { config, keelsonOrigins: origins } = await readConfig({ keelsonConfig: o.keelsonConfig }, [], io)
   const { companion: policy } = config.keelson
   const nodeName = o.nodeName ?? io.env['NODE_NAME'] ?? hostname().toLowerCase()
-  const askSettings = settingsAsker(o)
+  if (o.kubeletSkipVerify === true)
+    log.warn(
+      "--kubelet-skip-verify: the kubelet's certificate is not checked; whatever listens at its address gets the token. Use --kubelet-ca-file",
+      { url: o.kubeletUrl },
+    )
+  const askSettings = settingsAsker(o, nodeName)
   const settings =
     askSettings === undefined ? await readSettingsFile(o.kubeletConfig ?? '', io) : await askSettings(signal)
   const machine = await openMachine(o, settings)

@@ -1,0 +1,49 @@
+// Whether a server is the kubelet of this node: it shows the very certificate that the node keeps on disk, or one that an authority
+// made out for this node. A kubelet is asked on loopback, an address that its certificate does not name.
+import { X509Certificate } from 'node:crypto'
+import type { RequestOptions } from 'node:https'
+import { checkServerIdentity } from 'node:tls'
+import { fail } from '../../core/errors.js'
+
+const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+function parseCertificates(pem: string, path: string): readonly X509Certificate[] {
+  const blocks = pem.match(pemBlock) ?? []
+  if (blocks.length === 0)
+    throw fail('tls.invalid', `read certificates ${path}: there is none in the file`, { path })
+  try {
+    return blocks.map((block) => new X509Certificate(block))
+  } catch (cause) {
+    throw fail('tls.invalid', `read certificates ${path}: one of them is malformed`, { path }, cause)
+  }
+}
+
+export interface TrustFile {
+  readonly path: string
+  readonly pem: string
+}
+
+export function kubeletTrust(
+  files: readonly TrustFile[],
+  nodeName: string | undefined,
+): Pick<RequestOptions, 'ca' | 'checkServerIdentity'> {
+  const own = new Set(
+    files.flatMap(({ pem, path }) => parseCertificates(pem, path)).map((c) => c.fingerprint256),
+  )
+  return {
+    ca: files.map(({ pem }) => pem),
+    checkServerIdentity(host, certificate) {
+      if (own.has(certificate.fingerprint256)) return undefined
+      const problem = checkServerIdentity(host, certificate)
+      if (problem === undefined || nodeName === undefined) return problem
+      return checkServerIdentity(nodeName, certificate) === undefined ? undefined : problem
+    },
+  }
+}
+
+/** What to do about a certificate that was refused, by the code of the refusal. */
+export const certificateRemedy = (code: string): string =>
+  code === 'CERT_HAS_EXPIRED'
+    ? '; a self-signed one is made anew when kubelet.crt and kubelet.key are moved away and the kubelet is restarted'
+    : '; name it or its authority with --kubelet-ca-file (self-signed, by kubeadm: /var/lib/kubelet/pki/kubelet.crt); ' +
+      '--kubelet-skip-verify asks without the check'
