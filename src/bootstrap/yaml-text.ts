@@ -2,7 +2,7 @@
 import { stringify } from 'yaml'
 import { type Json, toJson } from '../config/node.js'
 import { defaultOrigin } from '../config/origin.js'
-import { parseYamlDocuments as parseConfigDocuments } from '../config/parse-yaml.js'
+import { commandLimits, parseYamlDocuments as parseConfigDocuments } from '../config/parse-yaml.js'
 import { fail } from '../core/errors.js'
 
 export type YamlMap = Record<string, unknown>
@@ -24,7 +24,7 @@ export const encodeText = (text: string): Uint8Array => new TextEncoder().encode
 export function parseYamlDocuments(text: string, what: string): unknown[] {
   if (text.length > longestText)
     throw fail('input.too-large', `read ${what}: larger than ${longestText} characters`, { what })
-  return parseConfigDocuments(text, what, () => defaultOrigin)
+  return parseConfigDocuments(text, what, () => defaultOrigin, commandLimits)
     .map(toJson)
     .filter((value) => value !== null)
     .map(toMutable)

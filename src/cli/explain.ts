@@ -3,7 +3,7 @@ import { Command, Option } from 'commander'
 import { resourceListOf } from '../config/effective.js'
 import type { LoadedConfig } from '../config/load.js'
 import { formatFinding } from '../config/origin.js'
-import { maxManifestBytes, readManifest } from '../config/read-manifest.js'
+import { commandManifestLimits, readManifest } from '../config/read-manifest.js'
 import { type Allocatable, allocatableMemory } from '../core/allocatable.js'
 import { type Bytes, bytes } from '../core/bytes.js'
 import type { WeightCurve } from '../core/cpu-files.js'
@@ -103,7 +103,7 @@ async function runExplain(options: Options, io: Io): Promise<void> {
   const flags = options.featureGates === undefined ? [] : [`--feature-gates=${options.featureGates}`]
   const loaded = await readConfig(options, flags, io)
   // --feature-gates is a flag of this command in its own right, not the kubelet's deprecated one.
-  const warnings = loaded.warnings.filter((w) => w.id !== 'flag-deprecated')
+  const warnings = loaded.warnings.filter((w) => w.id !== 'flag-deprecated' && w.id !== 'not-honoured')
   for (const warning of warnings) io.stderr.write(`keelson: warning: ${formatFinding(warning)}\n`)
   const { pods, notes } = await readPods(options.filename, io)
   const { input, header } = settle(options, loaded, pods, notes)
@@ -124,8 +124,8 @@ async function readPods(
   const pods: { origin: string; pod: ExplainInput['pods'][number]['pod'] }[] = []
   const notes: string[] = []
   for (const path of paths) {
-    const file = await readInput(path, maxManifestBytes, io)
-    for (const { line, content } of readManifest(file)) {
+    const file = await readInput(path, commandManifestLimits.bytes, io)
+    for (const { line, content } of readManifest(file, commandManifestLimits)) {
       const place = `${file.path}:${line}`
       const found = within(place, () => findPods(content))
       for (const kind of found.skipped) notes.push(`${place}: ${kind} has no pods and is passed over`)

@@ -62,7 +62,7 @@ function format(pods: readonly PodJson[], name: string | undefined, { output }: 
     case 'json':
       return `${JSON.stringify(object, undefined, 2)}\n`
     case 'yaml':
-      return stringify(object)
+      return formatYaml(object)
     case 'name':
       return pods.map((pod) => `pod/${pod.metadata.name}\n`).join('')
     default:
@@ -71,6 +71,9 @@ function format(pods: readonly PodJson[], name: string | undefined, { output }: 
         : formatColumns([header(output), ...pods.map((pod) => cells(pod, output))])
   }
 }
+
+/** As kubectl: text that a reader of YAML 1.1 would take for a date, a number or a truth value is quoted, lines are not folded. */
+export const formatYaml = (object: object): string => stringify(object, { version: '1.1', lineWidth: 0 })
 
 const header = (output: GetOptions['output']): string[] => [
   'NAMESPACE',

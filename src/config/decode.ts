@@ -4,17 +4,22 @@
 import type { ReleaseRules } from '../core/feature-rules.js'
 import { parseGoDuration } from '../core/go-duration.js'
 import { didYouMean } from '../core/nearest-name.js'
-import type { Field, Group, Infer, Schema } from './field.js'
+import { type Field, type Group, type Infer, isAsked, type Schema } from './field.js'
 import { type ConfigNode, isNull, type Json, jsonObject, objectNode, toJson } from './node.js'
-import { defaultOrigin, type FieldPath, type Findings, formatPath, type Origin } from './origin.js'
+import {
+  defaultOrigin,
+  type FieldPath,
+  type Findings,
+  formatPath,
+  type Origin,
+  type WarningId,
+} from './origin.js'
 import { describeJson } from './parse-yaml.js'
 
 export interface DecodeContext {
   readonly rules: ReleaseRules
   readonly strict: boolean
   readonly findings: Findings
-  /** Top-level names that are accepted without effect, with the first minor that has them. */
-  readonly otherFields: Readonly<Record<string, number | undefined>>
 }
 
 export interface Decoded<S extends Schema> {
@@ -57,7 +62,8 @@ class Walk {
     }
     const given = node?.kind === 'object' ? node : objectNode(new Map(), defaultOrigin)
     const value: Record<string, unknown> = {}
-    const document = new Map<string, Json>(this.otherKeys(schema, given.fields, at))
+    const document = new Map<string, Json>()
+    this.reportUnknown(schema, given.fields, at)
     for (const [name, entry] of Object.entries(schema)) {
       const path = [...at, name]
       const child = this.inThisRelease(entry, given.fields.get(name), path)
@@ -75,12 +81,13 @@ class Walk {
       const result = field.read(written)
       if (result.ok) {
         this.remember(path, node)
-        if (!field.honoured) this.withoutEffect(path, node.origin)
+        this.reportEffect(field, written, path, node.origin)
         return { value: result.value, document: written }
       }
       this.refuse(path, node.origin, result.message, result.remedy)
     }
     const standard = field.default?.(this.context.rules)
+    if (field.effect.kind === 'harmless') return { value: undefined, document: undefined }
     this.origins.set(formatPath(path), node !== undefined && isNull(node) ? node.origin : defaultOrigin)
     if (standard === undefined) return { value: undefined, document: undefined }
     const result = field.read(standard)
@@ -105,28 +112,11 @@ class Walk {
     return undefined
   }
 
-  private *otherKeys(
-    schema: Schema,
-    fields: ReadonlyMap<string, ConfigNode>,
-    at: FieldPath,
-  ): Iterable<[string, Json]> {
-    const others = at.length === 0 ? this.context.otherFields : {}
+  private reportUnknown(schema: Schema, fields: ReadonlyMap<string, ConfigNode>, at: FieldPath): void {
     for (const [key, node] of fields) {
       if (Object.hasOwn(schema, key)) continue
       if (at.length === 0 && (key === 'apiVersion' || key === 'kind')) continue
-      if (Object.hasOwn(others, key) && (others[key] ?? 0) <= this.context.rules.version.minor) {
-        if (isNull(node)) continue
-        this.withoutEffect([key], node.origin)
-        this.remember([key], node)
-        yield [key, toJson(node)]
-        continue
-      }
-      const since = Object.hasOwn(others, key) ? others[key] : undefined
-      const known = [...Object.keys(schema), ...Object.keys(others)]
-      const why =
-        since === undefined
-          ? `unknown key${didYouMean(key, known)}`
-          : `is not known before Kubernetes 1.${since}`
+      const why = `unknown key${didYouMean(key, Object.keys(schema))}`
       this.unknown([...at, key], node.origin, why, 'correct the name or remove it')
     }
   }
@@ -138,14 +128,14 @@ class Walk {
     for (const [key, child] of node.fields) this.remember([...path, key], child)
   }
 
-  private withoutEffect(path: FieldPath, origin: Origin): void {
-    this.context.findings.warnings.push({
-      id: 'without-effect',
-      path: formatPath(path),
-      message: 'is accepted without effect',
-      remedy: '',
-      origin,
-    })
+  private reportEffect({ effect }: Field<unknown>, written: Json, path: FieldPath, origin: Origin): void {
+    const say = (id: WarningId, message: string, remedy: string): void => {
+      this.context.findings.warnings.push({ id, path: formatPath(path), message, remedy, origin })
+    }
+    if (effect.kind === 'harmless' && isAsked(written))
+      say('without-effect', `is accepted without effect: ${effect.why}`, '')
+    if (effect.kind === 'missing' && (effect.asks ?? isAsked)(written))
+      say('not-honoured', `is not honoured: ${effect.what}`, effect.remedy)
   }
 
   private unknown(path: FieldPath, origin: Origin, message: string, remedy: string): void {

@@ -2,26 +2,33 @@
 
 import { gateTable } from '../core/feature-gate-table.js'
 import { defaultVersion, newestMinor, oldestMinor } from '../core/kubernetes-version.js'
-import type { Field, Schema } from './field.js'
+import type { Effect, Field, Schema } from './field.js'
+import { fieldAt } from './field-at.js'
 import { type FlagRow, flagTable, otherFlags } from './flag-table.js'
 import { keelsonApiVersion, keelsonKind, keelsonSchema } from './keelson-schema.js'
 import { kubeletApiVersion, kubeletKind, kubeletSchema } from './kubelet-schema.js'
-import { upstreamFields } from './upstream-fields.js'
 
 export const configDocs = (): string =>
   `${[
     intro,
-    '## KubeletConfiguration: fields with effect',
+    '## KubeletConfiguration: fields that are honoured',
     fieldTable(kubeletSchema),
+    '## KubeletConfiguration: fields that are not honoured',
+    missingIntro,
+    missingTable(),
     '## KubeletConfiguration: fields without effect',
-    `Accepted, kept and reported as without effect: ${names(upstreamFields)}.`,
+    harmlessIntro,
+    harmlessTable(),
     '## KeelsonConfiguration',
     keelsonIntro,
     fieldTable(keelsonSchema),
     '## Flags of `keelson kubelet`',
     flagIntro,
     flags(),
-    `Accepted without effect, in the releases that know them: ${[...otherFlags.keys()].map((f) => `\`--${f}\``).join(', ')}.`,
+    'Flags of the fields that are not honoured or without effect, in the releases that know them:',
+    otherMirrors(),
+    'Flags that set no field and are not honoured, and those without effect:',
+    otherFlagTable(),
     '## Feature gates with effect',
     gateIntro,
     gates(),
@@ -43,6 +50,13 @@ A start reports every problem with its path, its origin (\`file:line\`, drop-in,
 knows is a warning with the nearest known name, and an error with \`--strict\`. A field of a later release than
 \`kubernetesVersion\` is an unknown key; \`memoryReservationPolicy\` before 1.36 is a start error.`
 
+const missingIntro = `Each of these asks for something that does not happen, most often a protection. Who sets one (in the file, a drop-in or
+by its flag, to a value that asks for it) is told so at the start by a warning with the id \`not-honoured\`; with \`--strict\`, or
+\`strict: true\` in ${keelsonKind}, the kubelet refuses to start.`
+
+const harmlessIntro = `Accepted, kept and shown in \`/configz\`; nothing here reads them, and nothing is worse for that. A start names those that
+are set.`
+
 const keelsonIntro = `\`apiVersion: ${keelsonApiVersion}\`, \`kind: ${keelsonKind}\`; \`--keelson-config FILE\`, else \`/etc/keelson/config.yaml\` if it exists.
 Releases 1.${oldestMinor} to 1.${newestMinor} are known, 1.${defaultVersion.minor} is the default.`
 
@@ -53,17 +67,50 @@ const gateIntro = `From which release on: alpha, beta, GA; on or off by default;
 ${keelsonKind} picks a stage by hand. Other gates of the release are accepted without effect, unknown names are errors.`
 
 function fieldTable(schema: Schema): string {
-  const rows = [...rowsOf(schema, '')]
-  return ['| field | value | default | meaning |', '|---|---|---|---|', ...rows].join('\n')
+  const rows = leavesOf(schema)
+    .filter(({ field }) => field.effect.kind === 'honoured')
+    .map(
+      ({ path, field, since }) =>
+        `| \`${path}\` | ${cell(field.kind)} | ${cell(defaultOf(field))} | ${cell(meaning(field, since))} |`,
+    )
+  return table(['field', 'value', 'default', 'meaning'], rows)
 }
 
-function* rowsOf(schema: Schema, prefix: string, since?: number): Iterable<string> {
-  for (const [name, entry] of Object.entries(schema)) {
+const table = (columns: readonly string[], rows: readonly string[]): string =>
+  [`| ${columns.join(' | ')} |`, `|${'---|'.repeat(columns.length)}`, ...rows].join('\n')
+
+interface Leaf {
+  readonly path: string
+  readonly field: Field<unknown>
+  readonly since: number | undefined
+}
+
+/** Every field of a schema, those in groups included. */
+export const leavesOf = (schema: Schema, prefix = '', groupSince?: number): readonly Leaf[] =>
+  Object.entries(schema).flatMap(([name, entry]): readonly Leaf[] => {
     const path = `${prefix}${name}`
-    if (entry.type === 'group') yield* rowsOf(entry.fields, `${path}.`, entry.since)
-    else
-      yield `| \`${path}\` | ${cell(entry.kind)} | ${cell(defaultOf(entry))} | ${cell(meaning(entry, since))} |`
-  }
+    const since = entry.since ?? groupSince
+    return entry.type === 'group'
+      ? leavesOf(entry.fields, `${path}.`, since)
+      : [{ path, field: entry, since }]
+  })
+
+const nameOf = ({ path, since }: Leaf): string => `\`${path}\`${since === undefined ? '' : ` (1.${since})`}`
+
+function missingTable(): string {
+  const rows = leavesOf(kubeletSchema).flatMap((leaf) => {
+    const { effect } = leaf.field
+    return effect.kind === 'missing' ? [`| ${nameOf(leaf)} | ${effect.what} | ${effect.remedy} |`] : []
+  })
+  return table(['field', 'what does not happen', 'what to do'], rows)
+}
+
+function harmlessTable(): string {
+  const rows = leavesOf(kubeletSchema).flatMap((leaf) => {
+    const { effect } = leaf.field
+    return effect.kind === 'harmless' ? [`| ${nameOf(leaf)} | ${effect.why} |`] : []
+  })
+  return table(['field', 'why nobody misses it'], rows)
 }
 
 const cell = (text: string): string => text.replaceAll('|', '\\|')
@@ -83,18 +130,46 @@ function meaning(field: Field<unknown>, groupSince: number | undefined): string 
   ].join('; ')
 }
 
-const names = (fields: Readonly<Record<string, number | undefined>>): string =>
-  Object.entries(fields)
-    .map(([name, since]) => (since === undefined ? `\`${name}\`` : `\`${name}\` (1.${since})`))
-    .join(', ')
+const effectOf = (row: FlagRow): Effect | undefined =>
+  row.field === undefined ? undefined : fieldAt(kubeletSchema, row.field)?.effect
+
+const flagRows = (): readonly (readonly [string, FlagRow])[] =>
+  Object.entries(flagTable).map(([name, row]): [string, FlagRow] => [name, row])
 
 function flags(): string {
-  const rows = Object.entries(flagTable).map(([name, row]: [string, FlagRow]) => {
-    const target = row.field === undefined ? 'the program itself' : `\`${row.field}\``
-    const since = row.since === undefined ? '' : `since 1.${row.since}`
-    return `| \`--${name}\` | ${row.kind} | ${target} | ${since} |`
+  const rows = flagRows()
+    .filter(([, row]) => (effectOf(row)?.kind ?? 'honoured') === 'honoured')
+    .map(([name, row]) => {
+      const target = row.field === undefined ? 'the program itself' : `\`${row.field}\``
+      const since = row.since === undefined ? '' : `since 1.${row.since}`
+      return `| \`--${name}\` | ${row.kind} | ${target} | ${since} |`
+    })
+  return table(['flag', 'value', 'sets', ''], rows.sort())
+}
+
+function otherMirrors(): string {
+  const rows = flagRows().flatMap(([name, row]) => {
+    const kind = effectOf(row)?.kind ?? 'honoured'
+    const what = kind === 'missing' ? 'not honoured' : 'without effect'
+    return kind === 'honoured' ? [] : [`| \`--${name}\` | \`${row.field}\` | ${what} |`]
   })
-  return ['| flag | value | sets | |', '|---|---|---|---|', ...rows.sort()].join('\n')
+  return table(['flag', 'sets', ''], rows.sort())
+}
+
+function otherFlagTable(): string {
+  const byEffect = new Map<Effect, string[]>()
+  for (const [name, { effect }] of otherFlags)
+    byEffect.set(effect, [...(byEffect.get(effect) ?? []), `\`--${name}\``])
+  const rows = [...byEffect].map(([effect, names]) => {
+    const why =
+      effect.kind === 'missing'
+        ? `not honoured: ${effect.what}; ${effect.remedy}`
+        : effect.kind === 'harmless'
+          ? `without effect: ${effect.why}`
+          : ''
+    return `| ${names.join(', ')} | ${why} |`
+  })
+  return table(['flags', ''], rows)
 }
 
 function gates(): string {

@@ -69,6 +69,12 @@ export const textList = fieldOf<readonly string[]>('list of strings', (v) =>
     : refuse(`must be a list of text, not ${describeJson(v)}`, 'write [a, b]'),
 )
 
+export const integerList = fieldOf<readonly number[]>('list of integers', (v) =>
+  Array.isArray(v) && v.every((item): item is number => Number.isSafeInteger(item))
+    ? read(v)
+    : refuse(`must be a list of whole numbers, not ${describeJson(v)}`, 'write [23, 29]'),
+)
+
 /** Range and gate are the Memory QoS rules' business; null says: no memory.high. */
 export const factor = fieldOf<number | null>('number above 0, at most 1, or null', (v) => {
   if (v === null || typeof v === 'number') return read(v)

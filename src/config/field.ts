@@ -2,6 +2,7 @@
 // is a mapping of fields. Types of the effective configuration are inferred from the schema, never repeated.
 
 import type { ReleaseRules } from '../core/feature-rules.js'
+import { parseGoDuration } from '../core/go-duration.js'
 import type { Json } from './node.js'
 
 export type Read<T> =
@@ -10,6 +11,30 @@ export type Read<T> =
 
 export const read = <T>(value: T): Read<T> => ({ ok: true, value })
 export const refuse = (message: string, remedy: string): Read<never> => ({ ok: false, message, remedy })
+
+/** A setting that asks for something that does not happen here. */
+export interface Missing {
+  /** What does not happen, for the warning at the start. */
+  readonly what: string
+  readonly remedy: string
+  /** Which values ask for it. Default: all but Go's zero values. */
+  readonly asks?: (value: Json) => boolean
+}
+
+/** Every setting is exactly one of these. */
+export type Effect =
+  | { readonly kind: 'honoured' }
+  /** Nothing reads it, and nothing is worse for that. */
+  | { readonly kind: 'harmless'; readonly why: string }
+  | ({ readonly kind: 'missing' } & Missing)
+
+/** Go's zero value asks for nothing: files that kubeadm writes are full of them. */
+export function isAsked(value: Json): boolean {
+  if (typeof value === 'string') return value !== '' && parseGoDuration(value) !== 0n
+  if (Array.isArray(value)) return value.length > 0
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0
+  return Boolean(value)
+}
 
 export interface Field<T> {
   readonly type: 'field'
@@ -24,8 +49,7 @@ export interface Field<T> {
   readonly zeroIsUnset: boolean
   /** An explicit null is a value of its own here; everywhere else it means "not set". */
   readonly nullIsValue: boolean
-  /** False: accepted and kept, nothing of ours reads it. */
-  readonly honoured: boolean
+  readonly effect: Effect
   readonly default: ((rules: ReleaseRules) => Json | undefined) | undefined
   /** For docs, where the default needs words. */
   readonly defaultText: string | undefined
@@ -53,6 +77,8 @@ export interface FieldOptions {
   readonly zeroIsUnset?: boolean
   readonly nullIsValue?: boolean
   readonly defaultText?: string
+  /** Read by us, but what people set it for does not happen. */
+  readonly missing?: Missing
 }
 
 export interface FieldOptionsWithDefault extends FieldOptions {
@@ -78,7 +104,10 @@ export function fieldOf<T>(kind: string, readValue: (value: Json) => Read<T>): F
       earlyIsError: options.earlyIsError ?? false,
       zeroIsUnset: options.zeroIsUnset ?? false,
       nullIsValue: options.nullIsValue ?? false,
-      honoured: true,
+      effect:
+        options.missing === undefined
+          ? { kind: 'honoured' as const }
+          : { kind: 'missing' as const, ...options.missing },
       default: given === undefined ? undefined : typeof given === 'function' ? given : () => given,
       defaultText: options.defaultText,
       read: readValue,
@@ -94,11 +123,15 @@ export const group = <S extends Schema>(doc: string, fields: S, since?: number):
   fields,
 })
 
-/** A field that upstream knows and Keelson has no behaviour for. */
-export const ignored = (since?: number): Field<Json | undefined> => ({
-  ...fieldOf<Json>('any', (value) => read(value))(
-    'accepted and kept, without effect',
-    since === undefined ? {} : { since },
-  ),
-  honoured: false,
+const unread = (effect: Effect, since: number | undefined): Field<Json | undefined> => ({
+  ...fieldOf<Json>('any', (value) => read(value))('', since === undefined ? {} : { since }),
+  effect,
 })
+
+/** A field that upstream knows, that has no behaviour here, and that nobody misses. */
+export const harmless = (why: string, since?: number): Field<Json | undefined> =>
+  unread({ kind: 'harmless', why }, since)
+
+/** A field that upstream knows and that asks for something that does not happen here. */
+export const missing = (m: Missing, since?: number): Field<Json | undefined> =>
+  unread({ kind: 'missing', ...m }, since)

@@ -1,5 +1,7 @@
-// The kubelet's command line as data: which flags change something, where they land, and in which releases the
-// others are known. Parsing is flags.ts; nothing here runs.
+// The kubelet's command line as data: which field each flag sets (what becomes of it is the field's business), and in which
+// releases the others are known. Parsing is flags.ts; nothing here runs.
+
+import type { Effect } from './field.js'
 
 export type FlagKind = 'text' | 'int' | 'bool' | 'list' | 'map' | 'thresholds' | 'gates'
 
@@ -67,6 +69,66 @@ export const flagTable = {
   'volume-stats-agg-period': mirror('text', 'volumeStatsAggPeriod'),
   'logging-format': mirror('text', 'logging.format'),
   v: { ...mirror('int', 'logging.verbosity'), kept: true },
+  'allowed-unsafe-sysctls': mirror('list', 'allowedUnsafeSysctls'),
+  'cluster-dns': mirror('list', 'clusterDNS'),
+  'cluster-domain': mirror('text', 'clusterDomain'),
+  'contention-profiling': mirror('bool', 'enableContentionProfiling'),
+  'cpu-manager-policy': mirror('text', 'cpuManagerPolicy'),
+  'cpu-manager-policy-options': mirror('map', 'cpuManagerPolicyOptions', 22),
+  'cpu-manager-reconcile-period': mirror('text', 'cpuManagerReconcilePeriod'),
+  'enable-controller-attach-detach': mirror('bool', 'enableControllerAttachDetach'),
+  'event-burst': mirror('int', 'eventBurst'),
+  'event-qps': mirror('int', 'eventRecordQPS'),
+  'eviction-max-pod-grace-period': mirror('int', 'evictionMaxPodGracePeriod'),
+  'eviction-minimum-reclaim': mirror('map', 'evictionMinimumReclaim'),
+  'eviction-pressure-transition-period': mirror('text', 'evictionPressureTransitionPeriod'),
+  'eviction-soft': mirror('thresholds', 'evictionSoft'),
+  'eviction-soft-grace-period': mirror('map', 'evictionSoftGracePeriod'),
+  'hairpin-mode': mirror('text', 'hairpinMode'),
+  'http-check-frequency': mirror('text', 'httpCheckFrequency'),
+  'image-gc-high-threshold': mirror('int', 'imageGCHighThresholdPercent'),
+  'image-gc-low-threshold': mirror('int', 'imageGCLowThresholdPercent'),
+  'kernel-memcg-notification': mirror('bool', 'kernelMemcgNotification'),
+  'kube-api-burst': mirror('int', 'kubeAPIBurst'),
+  'kube-api-content-type': mirror('text', 'contentType'),
+  'kube-api-qps': mirror('int', 'kubeAPIQPS'),
+  'kubelet-cgroups': mirror('text', 'kubeletCgroups'),
+  'local-storage-capacity-isolation': mirror('bool', 'localStorageCapacityIsolation', 25),
+  'log-flush-frequency': { ...mirror('text', 'logging.flushFrequency'), kept: true },
+  'log-json-info-buffer-size': mirror('text', 'logging.options.json.infoBufferSize', 24),
+  'log-json-split-stream': mirror('bool', 'logging.options.json.splitStream', 24),
+  'log-text-info-buffer-size': mirror('text', 'logging.options.text.infoBufferSize', 31),
+  'log-text-split-stream': mirror('bool', 'logging.options.text.splitStream', 31),
+  'make-iptables-util-chains': mirror('bool', 'makeIPTablesUtilChains'),
+  'manifest-url': mirror('text', 'staticPodURL'),
+  'manifest-url-header': mirror('text', 'staticPodURLHeader'),
+  'max-open-files': mirror('int', 'maxOpenFiles'),
+  'memory-manager-policy': mirror('text', 'memoryManagerPolicy', 21),
+  'minimum-image-ttl-duration': mirror('text', 'imageMinimumGCAge'),
+  'node-status-max-images': mirror('int', 'nodeStatusMaxImages'),
+  'node-status-update-frequency': mirror('text', 'nodeStatusUpdateFrequency'),
+  'oom-score-adj': mirror('int', 'oomScoreAdj'),
+  'pod-cidr': mirror('text', 'podCIDR'),
+  'pods-per-core': mirror('int', 'podsPerCore'),
+  'protect-kernel-defaults': mirror('bool', 'protectKernelDefaults'),
+  'provider-id': { ...mirror('text', 'providerID'), kept: true },
+  'qos-reserved': mirror('map', 'qosReserved'),
+  'register-node': mirror('bool', 'registerNode'),
+  'register-with-taints': mirror('list', 'registerWithTaints'),
+  'registry-burst': mirror('int', 'registryBurst'),
+  'registry-qps': mirror('int', 'registryPullQPS'),
+  'reserved-cpus': mirror('text', 'reservedSystemCPUs'),
+  'reserved-memory': mirror('text', 'reservedMemory', 21),
+  'rotate-certificates': mirror('bool', 'rotateCertificates'),
+  'rotate-server-certificates': mirror('bool', 'serverTLSBootstrap'),
+  runonce: mirror('bool', 'runOnce'),
+  'seccomp-default': { ...mirror('bool', 'seccompDefault', 22), kept: true },
+  'system-cgroups': mirror('text', 'systemCgroups'),
+  'topology-manager-policy': mirror('text', 'topologyManagerPolicy'),
+  'topology-manager-policy-options': mirror('map', 'topologyManagerPolicyOptions', 26),
+  'topology-manager-scope': mirror('text', 'topologyManagerScope'),
+  vmodule: { ...mirror('text', 'logging.vmodule'), kept: true },
+  'volume-plugin-dir': mirror('text', 'volumePluginDir'),
   config: { kind: 'text' },
   'config-dir': { kind: 'text', since: 28 },
   kubeconfig: { kind: 'text' },
@@ -81,71 +143,147 @@ export const flagTable = {
 } as const satisfies Record<string, FlagRow>
 
 /**
- * Flags of upstream without effect here: name, `!` when it takes no value, and the minors that know it where
- * these are not all of 1.20 to 1.40.
+ * Flags of upstream that set no field and that nothing here reads, by the reason why that is so: name, `!` when it takes
+ * no value, and the minors that know it where these are not all of 1.20 to 1.40.
  */
-const others = `
-add-dir-header! 20-25; allowed-unsafe-sysctls; alsologtostderr! 20-25;
-application-metrics-count-limit 20-36; azure-container-registry-config 28-29; boot-id-file 20-36;
-bootstrap-kubeconfig; cert-dir; chaos-chance 20-21; cloud-config 20-33; cloud-provider; cluster-dns;
-cluster-domain; cni-bin-dir 20-23; cni-cache-dir 20-23; cni-conf-dir 20-23; container-hints 20-36;
-container-runtime 20-26; containerd 20-36; containerd-namespace 20-36; contention-profiling!;
-cpu-manager-policy; cpu-manager-policy-options 22-; cpu-manager-reconcile-period; docker 20-23;
-docker-endpoint 20-23; docker-env-metadata-whitelist 20-23; docker-only! 20-23; docker-root 20-23;
-docker-tls! 20-23; docker-tls-ca 20-23; docker-tls-cert 20-23; docker-tls-key 20-23;
-dynamic-config-dir 20-23; enable-cadvisor-json-endpoints! 20-20; enable-controller-attach-detach!;
-enable-load-reader! 20-36; event-burst; event-qps; event-storage-age-limit 20-36;
-event-storage-event-limit 20-36; eviction-max-pod-grace-period; eviction-minimum-reclaim;
-eviction-pressure-transition-period; eviction-soft; eviction-soft-grace-period; exit-on-lock-contention!;
-experimental-allocatable-ignore-eviction!; experimental-bootstrap-kubeconfig 20-22;
-experimental-check-node-capabilities-before-mount! 20-23; experimental-dockershim-root-directory 20-23;
-experimental-kernel-memcg-notification! 20-24; experimental-logging-sanitization! 20-21;
-experimental-mounter-path; global-housekeeping-interval 20-36; hairpin-mode; housekeeping-interval;
-http-check-frequency; image-credential-provider-bin-dir; image-credential-provider-config;
-image-gc-high-threshold; image-gc-low-threshold; image-pull-progress-deadline 20-23;
-iptables-drop-bit 20-30; iptables-masquerade-bit 20-30; keep-terminated-pod-volumes! 20-30;
-kernel-memcg-notification!; kube-api-burst; kube-api-content-type; kube-api-qps; kubelet-cgroups;
-local-storage-capacity-isolation! 25-; lock-file; log-backtrace-at 20-25; log-cadvisor-usage! 20-36;
-log-dir 20-25; log-file 20-25; log-file-max-size 20-25; log-flush-frequency; log-json-info-buffer-size 24-;
-log-json-split-stream! 24-; log-text-info-buffer-size 31-; log-text-split-stream! 31-; logtostderr! 20-25;
-machine-id-file 20-36; make-iptables-util-chains!; manifest-url; manifest-url-header;
-master-service-namespace 20-26; max-open-files; maximum-dead-containers;
-maximum-dead-containers-per-container; memory-manager-policy 21-; minimum-container-ttl-duration;
-minimum-image-ttl-duration; network-plugin 20-23; network-plugin-mtu 20-23; node-labels;
-node-status-max-images; node-status-update-frequency; non-masquerade-cidr 20-23; one-output! 20-25;
-oom-score-adj; pod-cidr; pod-infra-container-image 20-34; pods-per-core; protect-kernel-defaults!;
-provider-id; qos-reserved; really-crash-for-testing! 20-23; redirect-container-streaming! 20-20;
-register-node!; register-schedulable! 20-33; register-with-taints; registry-burst; registry-qps;
-reserved-cpus; reserved-memory 21-; rotate-certificates!; rotate-server-certificates!; runonce!;
-runtime-cgroups; seccomp-default! 22-; seccomp-profile-root 20-22; skip-headers! 20-25;
-skip-log-headers! 20-25; stderrthreshold 20-25; storage-driver-buffer-duration 20-36;
-storage-driver-db 20-36; storage-driver-host 20-36; storage-driver-password 20-36;
-storage-driver-secure! 20-36; storage-driver-table 20-36; storage-driver-user 20-36; system-cgroups;
-topology-manager-policy; topology-manager-policy-options 26-; topology-manager-scope; vmodule;
-volume-plugin-dir
-`
+const others: readonly { readonly effect: OtherEffect; readonly flags: string }[] = [
+  {
+    effect: { kind: 'harmless', why: 'log lines go to standard error, each at once' },
+    flags: `add-dir-header! 20-25; alsologtostderr! 20-25; experimental-logging-sanitization! 20-21; log-backtrace-at 20-25;
+      log-dir 20-25; log-file 20-25; log-file-max-size 20-25; logtostderr! 20-25; one-output! 20-25; skip-headers! 20-25;
+      skip-log-headers! 20-25; stderrthreshold 20-25`,
+  },
+  {
+    effect: { kind: 'harmless', why: 'metrics of containers do not come from cAdvisor' },
+    flags: `application-metrics-count-limit 20-36; boot-id-file 20-36; container-hints 20-36; containerd 20-36;
+      containerd-namespace 20-36; docker 20-23; docker-env-metadata-whitelist 20-23; docker-only! 20-23; docker-root 20-23;
+      docker-tls! 20-23; docker-tls-ca 20-23; docker-tls-cert 20-23; docker-tls-key 20-23;
+      enable-cadvisor-json-endpoints! 20-20; enable-load-reader! 20-36; event-storage-age-limit 20-36;
+      event-storage-event-limit 20-36; global-housekeeping-interval 20-36; housekeeping-interval; log-cadvisor-usage! 20-36;
+      machine-id-file 20-36; storage-driver-buffer-duration 20-36; storage-driver-db 20-36; storage-driver-host 20-36;
+      storage-driver-password 20-36; storage-driver-secure! 20-36; storage-driver-table 20-36; storage-driver-user 20-36`,
+  },
+  {
+    effect: { kind: 'harmless', why: 'the runtime is a CRI runtime, and its network is its own business' },
+    flags: `cni-bin-dir 20-23; cni-cache-dir 20-23; cni-conf-dir 20-23; container-runtime 20-26; docker-endpoint 20-23;
+      experimental-dockershim-root-directory 20-23; image-pull-progress-deadline 20-23; network-plugin 20-23;
+      network-plugin-mtu 20-23; non-masquerade-cidr 20-23; pod-infra-container-image 20-34;
+      redirect-container-streaming! 20-20; runtime-cgroups`,
+  },
+  {
+    effect: { kind: 'harmless', why: 'this kubelet registers no Node' },
+    flags: 'cloud-config 20-33; cloud-provider; node-labels; register-schedulable! 20-33',
+  },
+  {
+    effect: {
+      kind: 'harmless',
+      why: 'the file of --kubeconfig has to be there already, and a start without it says so',
+    },
+    flags: 'bootstrap-kubeconfig; experimental-bootstrap-kubeconfig 20-22',
+  },
+  {
+    effect: {
+      kind: 'harmless',
+      why: 'the serving certificate that the kubelet makes is kept in pki below --root-dir',
+    },
+    flags: 'cert-dir',
+  },
+  {
+    effect: { kind: 'harmless', why: 'the last ended container of each name is kept, and no others' },
+    flags: 'maximum-dead-containers; maximum-dead-containers-per-container; minimum-container-ttl-duration',
+  },
+  {
+    effect: { kind: 'harmless', why: 'volumes of pods are directories and memory of this node' },
+    flags: `experimental-check-node-capabilities-before-mount! 20-23; experimental-mounter-path;
+      keep-terminated-pod-volumes! 20-30`,
+  },
+  {
+    effect: {
+      kind: 'harmless',
+      why: 'node allocatable is then smaller than asked for, which is the safe side',
+    },
+    flags: 'experimental-allocatable-ignore-eviction!',
+  },
+  {
+    effect: { kind: 'harmless', why: 'it only tunes eviction, which evictionHard and evictionSoft report' },
+    flags: 'experimental-kernel-memcg-notification! 20-24',
+  },
+  {
+    effect: { kind: 'harmless', why: 'nothing here uses iptables' },
+    flags: 'iptables-drop-bit 20-30; iptables-masquerade-bit 20-30',
+  },
+  {
+    effect: {
+      kind: 'harmless',
+      why: 'profiles are read from seccomp below --root-dir, and a pod without its profile does not start',
+    },
+    flags: 'seccomp-profile-root 20-22',
+  },
+  {
+    effect: { kind: 'harmless', why: 'it was for tests of the kubelet itself' },
+    flags: 'chaos-chance 20-21; really-crash-for-testing! 20-23; master-service-namespace 20-26',
+  },
+  {
+    effect: {
+      kind: 'missing',
+      what: 'nothing keeps a second kubelet from starting',
+      remedy: 'run the kubelet as one service of systemd',
+    },
+    flags: 'lock-file',
+  },
+  {
+    effect: { kind: 'harmless', why: 'it is a part of --lock-file, which is reported' },
+    flags: 'exit-on-lock-contention!',
+  },
+  {
+    effect: {
+      kind: 'missing',
+      what: 'images are pulled without the credentials of these plugins',
+      remedy: 'give the runtime the credentials of the registry, or put the images on the node beforehand',
+    },
+    flags: 'azure-container-registry-config 28-29; image-credential-provider-config',
+  },
+  {
+    effect: {
+      kind: 'harmless',
+      why: 'it is a part of --image-credential-provider-config, which is reported',
+    },
+    flags: 'image-credential-provider-bin-dir',
+  },
+  {
+    effect: {
+      kind: 'missing',
+      what: 'settings that the API server has for this kubelet are not used',
+      remedy: 'put them into the file given by --config',
+    },
+    flags: 'dynamic-config-dir 20-23',
+  },
+]
+
+type OtherEffect = Exclude<Effect, { readonly kind: 'honoured' }>
 
 export interface OtherFlag {
   readonly kind: 'text' | 'bool'
+  readonly effect: OtherEffect
   readonly since: number
   readonly until: number
 }
 
 /** `cloud-config 20-33` -> known from 1.20 to 1.33. */
 export const otherFlags: ReadonlyMap<string, OtherFlag> = new Map(
-  others
-    .trim()
-    .split(/;\s*/)
-    .map((entry): [string, OtherFlag] => {
+  others.flatMap(({ effect, flags }) =>
+    flags.split(/;\s*/).map((entry): [string, OtherFlag] => {
       const [name = '', minors = '-'] = entry.split(' ')
       const [since = '', until = ''] = minors.split('-')
       return [
         name.replace('!', ''),
         {
           kind: name.endsWith('!') ? 'bool' : 'text',
+          effect,
           since: since === '' ? 0 : Number(since),
           until: until === '' ? Number.POSITIVE_INFINITY : Number(until),
         },
       ]
     }),
+  ),
 )

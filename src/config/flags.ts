@@ -75,7 +75,7 @@ function parseWord(
   const row = flagRow(name)
   const { minor } = rules.version
   if (row === undefined || (row.since ?? 0) > minor || isRejected(name, rules)) {
-    otherFlag(name, rules, findings)
+    otherFlag(word, rules, findings)
     return
   }
   const parsed = parseValue(row, word)
@@ -97,12 +97,15 @@ function parseWord(
 const isRejected = (name: string, rules: FlagRules): boolean =>
   name === 'cgroup-driver' && rules.cgroupDriverRemoved === true && rules.removedFlagPolicy === 'reject'
 
-function otherFlag(name: string, rules: FlagRules, findings: Findings): void {
+function otherFlag({ name, value }: FlagWord, rules: FlagRules, findings: Findings): void {
   const other = otherFlags.get(name)
   const { minor } = rules.version
   if (other !== undefined && other.since <= minor && minor <= other.until) {
-    const message = `--${name} is accepted without effect`
-    warn(findings, 'without-effect', name, message, '')
+    const { effect } = other
+    if (effect.kind === 'harmless')
+      warn(findings, 'without-effect', name, `--${name} is accepted without effect: ${effect.why}`, '')
+    else if (value !== '')
+      warn(findings, 'not-honoured', name, `--${name} is not honoured: ${effect.what}`, effect.remedy)
     return
   }
   const since = flagRow(name)?.since ?? other?.since

@@ -39,7 +39,7 @@ export const keelsonSchema = {
     default: 'kep',
   }),
   stages: stageMap('stages chosen by hand, by feature gate: `{MemoryQoS: beta}`', { default: {} }),
-  strict: flag('unknown keys are errors', { default: false }),
+  strict: flag('unknown keys and settings that are not honoured are errors', { default: false }),
   ports: group('HTTPS ports of the other processes; the kubelet has its own field', {
     companion: portOrOff('`keelson companion`; 0: off', { default: 10251 }),
     cri: portOrOff('metrics of `keelson cri`; 0: off', { default: 10252 }),

@@ -1,8 +1,8 @@
-// KubeletConfiguration v1beta1: every field that Keelson honours, with upstream's names, defaults and zero rules.
-// Fields of upstream that have no behaviour here are names in upstream-fields.ts.
+// KubeletConfiguration v1beta1: every field that Keelson reads, with upstream's names, defaults and zero rules, and beside
+// them those of upstream-fields.ts, which it does not. Each field is there once.
 
 import type { Infer } from './field.js'
-import { group, ignored } from './field.js'
+import { group, harmless } from './field.js'
 import {
   choice,
   duration,
@@ -12,6 +12,7 @@ import {
   gateMap,
   int32,
   integer,
+  integerList,
   path,
   port,
   portOrOff,
@@ -20,6 +21,8 @@ import {
   text,
   textList,
 } from './field-kinds.js'
+import type { Json } from './node.js'
+import { upstreamFields } from './upstream-fields.js'
 
 export const kubeletApiVersion = 'kubelet.config.k8s.io/v1beta1'
 export const kubeletKind = 'KubeletConfiguration'
@@ -28,7 +31,15 @@ const unset = { zeroIsUnset: true } as const
 const ms = 1_000_000n
 const s = 1_000n * ms
 
-export const kubeletSchema = {
+const logOptions = () =>
+  group('where lines go', {
+    splitStream: harmless('all lines go to standard error'),
+    infoBufferSize: harmless('each line is written at once'),
+  })
+
+const isZero = (threshold: Json): boolean => /^0*(\.0*)?[^\d.]*$/.test(String(threshold))
+
+const fieldsRead = {
   // Runtime
   containerRuntimeEndpoint: path('CRI socket of the runtime', {
     ...unset,
@@ -96,6 +107,11 @@ export const kubeletSchema = {
     default: false,
   }),
   evictionHard: evictionMap('hard eviction thresholds; memory.available lowers node allocatable', {
+    missing: {
+      what: 'no pod is evicted when the node runs short; memory.available only lowers node allocatable',
+      remedy: 'give every pod limits, and watch memory and disk from outside',
+      asks: (value) => Object.values(value ?? {}).some((threshold: Json) => !isZero(threshold)),
+    },
     default: {
       'imagefs.available': '15%',
       'imagefs.inodesFree': '5%',
@@ -114,6 +130,16 @@ export const kubeletSchema = {
   fileCheckFrequency: duration()('full listing of staticPodPath', { ...unset, default: '20s' }),
   syncFrequency: duration()('longest time between two looks at a pod', { ...unset, default: '1m0s' }),
   maxPods: integer(0, 2 ** 31 - 1)('pods on this node', { ...unset, default: 110 }),
+  podsPerCore: integer(0, 2 ** 31 - 1)(
+    'pods for each CPU, where that is less than maxPods; 0: no such limit',
+    {
+      default: 0,
+    },
+  ),
+  seccompDefault: flag("containers without a seccomp profile get the runtime's own, not none", {
+    since: 22,
+    default: false,
+  }),
   podLogsDir: path('where container logs are written', { ...unset, since: 30, default: '/var/log/pods' }),
   containerLogMaxSize: quantityText('size at which a container log is rotated', {
     ...unset,
@@ -125,6 +151,8 @@ export const kubeletSchema = {
     since: 30,
     default: '10s',
   }),
+  clusterDNS: textList('DNS servers of pods with dnsPolicy ClusterFirst; not set: those of resolvConf'),
+  clusterDomain: text('DNS domain of the cluster, searched by these pods', unset),
   resolvConf: path('resolv.conf that pods inherit', { default: '/etc/resolv.conf' }),
 
   // Server
@@ -146,6 +174,10 @@ export const kubeletSchema = {
     ...unset,
     default: 'VersionTLS12',
   }),
+  tlsCurvePreferences: integerList(
+    'key exchanges of TLS by their numbers: 23 P-256, 24 P-384, 25 P-521, 29 X25519; others are not offered',
+    { since: 36 },
+  ),
   authentication: group('who a caller is', {
     x509: group('client certificates', { clientCAFile: path('CA of client certificates', unset) }),
     webhook: group('bearer tokens', {
@@ -167,15 +199,25 @@ export const kubeletSchema = {
   }),
 
   // The program itself
+  protectKernelDefaults: flag('refuse to start where kernel settings are not those that a kubelet wants', {
+    default: false,
+  }),
+  oomScoreAdj: integer(
+    -1000,
+    1000,
+  )("the kubelet's own place with the OOM killer; not set: as it was started"),
   featureGates: gateMap('feature gates of the Kubernetes version in use', { default: {} }),
   logging: group('log of the kubelet', {
     format: choice('text', 'json')('form of a line', { ...unset, default: 'text' }),
     verbosity: int32('detail; 0 is normal, 4 is debugging', { default: 0 }),
-    flushFrequency: ignored(),
-    vmodule: ignored(),
-    options: ignored(),
-    sanitization: ignored(),
+    flushFrequency: harmless('each line is written at once'),
+    vmodule: harmless('verbosity counts for every file'),
+    options: group('of each format', { text: logOptions(), json: logOptions() }),
+    sanitization: harmless('no line has a credential in it'),
   }),
 }
 
-export type KubeletConfig = Infer<typeof kubeletSchema>
+export const kubeletSchema = { ...fieldsRead, ...upstreamFields }
+
+/** Without the fields that nothing reads, so that nothing begins to. */
+export type KubeletConfig = Infer<typeof fieldsRead>

@@ -193,17 +193,17 @@ describe('unknown keys', () => {
   })
 
   test('upstream fields without behaviour are kept and named', () => {
-    const loaded = load('clusterDNS: [10.96.0.10]\nlogging: {vmodule: []}\n')
+    const loaded = load('podCIDR: 10.0.0.0/24\nlogging: {vmodule: [{filePattern: a, verbosity: 5}]}\n')
     expect(loaded.warnings.map((w) => [w.id, w.path])).toEqual([
-      ['without-effect', 'clusterDNS'],
       ['without-effect', 'logging.vmodule'],
+      ['without-effect', 'podCIDR'],
     ])
     expect(loaded.config.document).toMatchObject({
-      clusterDNS: ['10.96.0.10'],
+      podCIDR: '10.0.0.0/24',
       port: 10250,
       runtimeRequestTimeout: '2m0s',
     })
-    expect(load('clusterDNS: [10.96.0.10]\n', { strict: true }).problems).toEqual([])
+    expect(load('podCIDR: 10.0.0.0/24\n', { strict: true }).problems).toEqual([])
   })
 
   test('a field of a later release is unknown, and not applied', () => {

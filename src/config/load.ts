@@ -25,7 +25,6 @@ import {
 } from './origin.js'
 import type { NamedBytes } from './read-text.js'
 import { loadKeelson, readVersion } from './release.js'
-import { upstreamFields } from './upstream-fields.js'
 import { memoryQosInputs, validate } from './validate.js'
 
 export interface ConfigInput {
@@ -80,7 +79,6 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
     rules: release,
     strict,
     findings,
-    otherFields: upstreamFields,
   })
   const origins = kubelet.origins
   const originOf = (path: string): Origin => origins.get(path) ?? origins.get(stem(path)) ?? defaultOrigin

@@ -48,6 +48,8 @@ export interface ConfigProblem extends Problem {
 export type WarningId =
   | 'unknown-key'
   | 'without-effect'
+  /** Asks for something that does not happen here; a strict start refuses it. */
+  | 'not-honoured'
   | 'feature-gate'
   | 'flag-deprecated'
   | 'flag-ignored-after-removal'

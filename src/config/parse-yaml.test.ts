@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { processorWaitMs } from '../../test/support/processor-wait.js'
 import { isKeelsonError } from '../core/errors.js'
 import { nodeAt, toJson } from './node.js'
 import type { Origin } from './origin.js'
 import { parseYaml } from './parse-yaml.js'
+import { commandManifestLimits, readManifest } from './read-manifest.js'
 import { decodeText, maxConfigBytes } from './read-text.js'
 
 const originAt = (line: number): Origin => ({ from: 'file', path: 'f.yaml', line })
@@ -68,23 +70,118 @@ describe('refused', () => {
     ['aliases of themselves', 'a: &a [*a]', /contains itself/],
     ['mappings as keys', '? {a: 1}\n: 2', /a key must be a plain word/],
     ['merging a scalar', 'a: &x 1\nb: {<<: *x}', /<< needs a mapping/],
-    ['deep nesting, flow', '['.repeat(50_000), /nested more than 64 levels/],
-    ['deep nesting behind comments', '[ # ]\n'.repeat(5_000), /nested more than 64 levels/],
-    ['deep nesting, block', '- '.repeat(20_000), /nested more than 64 levels/],
+    ['deep nesting, flow', '['.repeat(9_000), /nested more than 64 levels/],
+    ['deep nesting behind comments', '[ # ]\n'.repeat(1_900), /nested more than 64 levels/],
+    ['deep nesting, block', '- '.repeat(4_900), /nested more than 64 levels/],
     [
       'an alias bomb',
       `a0: &a0 [x, x]\n${Array.from({ length: 40 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`).join('\n')}`,
-      /more than 50000 values/,
+      /more than 10000 values/,
     ],
   ] as const) {
     test(name, () => expect(refusal(() => parse(text))).toMatch(says))
   }
 })
 
+/** As long as asked for, cut off wherever that is. */
+const full = (text: string, bytes: number): string =>
+  text.repeat(Math.ceil(bytes / text.length)).slice(0, bytes)
+
+/** What made the library work for seconds, or could: each at the size that a manifest may have, and far beyond it. */
+const hostile: Readonly<Record<string, (bytes: number) => string>> = {
+  'closing brackets': (n) => full(']', n),
+  'closing brackets, one a line': (n) => full(']\n', n),
+  'an open list': (n) => `[${full('1,', n)}`,
+  'an open mapping': (n) => `{${full('a: 1, ', n)}`,
+  'opening brackets': (n) => full('[', n),
+  'nested lists': (n) => full('- ', n),
+  'keys of keys': (n) => full('? ', n),
+  colons: (n) => full(': ', n),
+  documents: (n) => full('---\na\n', n),
+  'ends of documents': (n) => full('...\n', n),
+  aliases: (n) => `a: &x 1\nb:\n${full('- *x\n', n)}`,
+  'an alias bomb': (n) =>
+    `a0: &a0 [x, x]\n${Array.from({ length: 40 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`).join('\n')}\n${full('#\n', n)}`,
+  'a wide mapping': (n) => Array.from({ length: n / 10 }, (_, i) => `k${i}: 1`).join('\n'),
+  'merge keys': (n) =>
+    `a: &x {b: 1}\n${Array.from({ length: n / 16 }, (_, i) => `k${i}: {<<: *x}`).join('\n')}`,
+  'a long key': (n) => `? "${full('k', n)}"\n: 1`,
+  tags: (n) => full('- !!str a\n', n),
+  'unknown tags': (n) => full('- !a b\n', n),
+  'tags of nothing': (n) => full('!a ', n),
+  anchors: (n) => full('&a ', n),
+  quotes: (n) => full("''\n", n),
+  comments: (n) => full('#\n', n),
+  'empty lines': (n) => full('\n', n),
+  'line ends of another system': (n) => full('\r', n),
+  directives: (n) => full('%YAML 1.2\n', n),
+  'a block of short lines': (n) => `a: |\n${full(' x\n', n)}`,
+  'folded lines': (n) => `a: >\n${full(' x\n\n', n)}`,
+  'a plain text of short lines': (n) => `a: ${full('x\n  ', n)}`,
+  escapes: (n) => `"${full('\\n', n)}"`,
+}
+
+describe('a file of any content is read or refused within 100 ms, so that nothing else waits for it', () => {
+  const KiB = 1024
+  /** Without what other programs took; up to three times, for the rest of a busy machine. */
+  const isQuick = (run: () => unknown): boolean =>
+    [1, 2, 3].some(() => {
+      const [from, waited] = [performance.now(), processorWaitMs('self')]
+      refusal(run)
+      return performance.now() - from - (processorWaitMs('self') - waited) < 100
+    })
+
+  for (const [name, make] of Object.entries(hostile))
+    for (const size of [200 * KiB, 3 * 1024 * KiB])
+      test(`${name}, ${size / KiB} KiB`, () => {
+        const bytes = new TextEncoder().encode(make(size))
+        expect(isQuick(() => readManifest({ path: 'f.yaml', bytes }))).toBe(true)
+      })
+
+  test('a full file of sound content too', () => {
+    const pod = (i: number): string => `- name: c${i}\n  image: registry.example/app:${i}\n  tty: true\n`
+    const text = Array.from({ length: 390 }, (_, i) => pod(i)).join('')
+    expect(refusal(() => parse(text))).toBe('accepted')
+    expect(isQuick(() => parse(text))).toBe(true)
+  })
+
+  test('what ends it is named with its line', () => {
+    const line = (text: string): string =>
+      refusal(() => readManifest({ path: 'f.yaml', bytes: encode(text) }))
+    expect(line(full(']', 200 * KiB))).toMatch(/^yaml\.invalid parse f\.yaml:1: Unexpected/)
+    expect(line(`a: 1\n${full(']', 200 * KiB)}`)).toMatch(/f\.yaml:2: /)
+    expect(line(full('- 1\n', 100 * KiB))).toMatch(
+      /f\.yaml:2000: more than 10000 words and signs; split the file/,
+    )
+    expect(line(full('--- 1\n', 8 * KiB))).toMatch(/f\.yaml:1001: more than 1000 documents; split the file/)
+    expect(line(full(']', 400 * KiB))).toMatch(/^input\.too-large read f\.yaml: /)
+  })
+
+  test('documents share the values that aliases may make', () => {
+    const bomb = `a: &a [${'x,'.repeat(90)}]\nb: [${'*a,'.repeat(90)}]\n`
+    expect(refusal(() => readManifest({ path: 'f.yaml', bytes: encode(bomb) }))).toBe('accepted')
+    expect(refusal(() => readManifest({ path: 'f.yaml', bytes: encode(`${bomb}---\n${bomb}`) }))).toMatch(
+      /more than 10000 values/,
+    )
+  })
+
+  test('commands, which serve nobody meanwhile, take more', () => {
+    const bytes = encode(Array.from({ length: 5_000 }, (_, i) => `k${i}: 1`).join('\n'))
+    expect(refusal(() => readManifest({ path: 'f.yaml', bytes }))).toMatch(/words and signs/)
+    expect(readManifest({ path: 'f.yaml', bytes }, commandManifestLimits)).toHaveLength(1)
+  })
+
+  test('errors that come later have their stacks', () => {
+    refusal(() => parse('a: [1'))
+    expect(new Error('x').stack).toMatch(/parse-yaml\.test/)
+  })
+})
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
+
 describe('bytes', () => {
-  const bytes = (text: string) => new TextEncoder().encode(text)
   test('text is text, a byte order mark is none', () => {
-    expect(decodeText({ path: 'f', bytes: bytes('\ufeffa: é') })).toBe('a: é')
+    expect(decodeText({ path: 'f', bytes: encode('\ufeffa: é') })).toBe('a: é')
   })
   for (const [name, input, code] of [
     ['50 MB', new Uint8Array(50 * 1024 * 1024).fill(0x61), 'input.too-large'],

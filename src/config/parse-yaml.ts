@@ -1,5 +1,6 @@
 // YAML or JSON text to a tree with line numbers, by the rules of Kubernetes' own YAML: version 1.1 words and
-// octals, anchors and merge keys, no key twice. Bounded: aliases cannot multiply a small file into a large tree.
+// octals, anchors and merge keys, no key twice. Bounded while it is read, because the library is synchronous: a file of
+// any content costs at most what a full file of sound content does.
 
 import {
   Composer,
@@ -9,6 +10,7 @@ import {
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   Parser,
@@ -18,8 +20,20 @@ import { fail, isKeelsonError } from '../core/errors.js'
 import { type ConfigNode, type Json, leaf, objectNode, toJson } from './node.js'
 import type { Origin } from './origin.js'
 
-/** After aliases are followed. Far above any real configuration, far below what hurts. */
-const maxNodes = 50_000
+export interface YamlLimits {
+  /** Words, signs, indentations and lines: what the library's work grows with. A line `key: value` has about eight. */
+  readonly tokens: number
+  /** In the whole file, after aliases are followed. */
+  readonly values: number
+  readonly documents: number
+}
+
+/** For processes that serve: read within 100 ms by a program just started, whatever is in the file. About 1,200 lines. */
+export const servingLimits: YamlLimits = { tokens: 10_000, values: 10_000, documents: 1_000 }
+
+/** For commands, which have nothing else to do: seconds, and memory that a node has. */
+export const commandLimits: YamlLimits = { tokens: 500_000, values: 200_000, documents: 5_000 }
+
 const maxDepth = 64
 
 export type LineOrigin = (line: number) => Origin
@@ -37,15 +51,23 @@ export function parseYaml(text: string, path: string, originAt: LineOrigin): Con
 }
 
 /** Every document that holds something, in order. Documents that are empty or hold only comments are no documents. */
-export function parseYamlDocuments(text: string, path: string, originAt: LineOrigin): readonly ConfigNode[] {
+export function parseYamlDocuments(
+  text: string,
+  path: string,
+  originAt: LineOrigin,
+  limits: YamlLimits = servingLimits,
+): readonly ConfigNode[] {
   const lines = new LineCounter()
+  const budget = { values: limits.values }
   try {
-    return compose(text, path, lines).flatMap((doc) => {
+    return compose(text, path, lines, limits).flatMap((doc) => {
       const broken = doc.errors[0]
       if (broken !== undefined) {
         throw invalid(path, lines.linePos(broken.pos[0]).line, firstLine(broken.message))
       }
-      return doc.contents === null ? [] : [new TreeBuilder(path, lines, originAt).build(doc.contents, 0)]
+      return doc.contents === null
+        ? []
+        : [new TreeBuilder(path, lines, originAt, limits, budget).build(doc.contents, 0)]
     })
   } catch (e) {
     if (isKeelsonError(e)) throw e
@@ -60,12 +82,57 @@ const lineOf = (origin: Origin): number => ('line' in origin ? origin.line : 1)
  * The library's composer recurses, and V8 can die (not throw) when a regular expression is compiled at the end
  * of the stack; so the depth is checked on the flat syntax tree, before anything recurses.
  */
-function compose(text: string, path: string, lines: LineCounter): Document.Parsed[] {
-  const tokens = [...new Parser(lines.addNewLine).parse(text)]
+function compose(text: string, path: string, lines: LineCounter, limits: YamlLimits): Document.Parsed[] {
+  const tokens = [...syntaxOf(text, path, lines, limits)]
   for (const token of tokens) checkDepth(token, path, lines)
   // uniqueKeys is quadratic in the library; the walk below checks duplicates itself.
   const composer = new Composer({ version: '1.1', intAsBigInt: true, uniqueKeys: false, prettyErrors: false })
-  return [...composer.compose(tokens, true, text.length)]
+  // The library makes an Error of each fault and each unknown tag, and their stacks are most of its time.
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return [...composer.compose(tokens, true, text.length)]
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+/** Lexer and parser a token at a time, so that the first fault or too much of anything ends the work. */
+function* syntaxOf(
+  text: string,
+  path: string,
+  lines: LineCounter,
+  limits: YamlLimits,
+): Generator<CST.Token, void, undefined> {
+  const parser = new Parser(lines.addNewLine)
+  const lineAt = (offset: number): number => lines.linePos(offset).line
+  const sound = (token: CST.Token): CST.Token => {
+    if (token.type === 'error') throw invalid(path, lineAt(token.offset), firstLine(token.message))
+    if (token.type === 'document' && ++documents > limits.documents)
+      throw invalid(path, lineAt(token.offset), `more than ${limits.documents} documents; split the file`)
+    return token
+  }
+  let documents = 0
+  let count = 0
+  lines.addNewLine(0)
+  for (const lexeme of new Lexer().lex(text)) {
+    count += Math.max(1, linesIn(lexeme))
+    if (count > limits.tokens)
+      throw invalid(
+        path,
+        lines.lineStarts.length,
+        `more than ${limits.tokens} words and signs; split the file`,
+      )
+    for (const token of parser.next(lexeme)) yield sound(token)
+  }
+  for (const token of parser.end()) yield sound(token)
+}
+
+/** A text over many lines is one token of the lexer, and work for each line. */
+function linesIn(lexeme: string): number {
+  let lines = 0
+  for (let at = lexeme.indexOf('\n'); at >= 0; at = lexeme.indexOf('\n', at + 1)) lines += 1
+  return lines
 }
 
 function checkDepth(root: CST.Token, path: string, lines: LineCounter): void {
@@ -90,7 +157,6 @@ const invalid = (path: string, line: number, what: string) =>
   fail('yaml.invalid', `parse ${path}:${line}: ${what}`, { path, line })
 
 class TreeBuilder {
-  private nodes = 0
   private readonly anchors = new Map<string, Node>()
   private readonly open = new Set<Node>()
 
@@ -98,13 +164,16 @@ class TreeBuilder {
     private readonly path: string,
     private readonly lines: LineCounter,
     private readonly originAt: LineOrigin,
+    private readonly limits: YamlLimits,
+    /** What is left for this file: its documents share it. */
+    private readonly budget: { values: number },
   ) {}
 
   build(node: unknown, depth: number): ConfigNode {
     const line = this.lineOf(node)
-    this.nodes += 1
-    if (this.nodes > maxNodes)
-      throw invalid(this.path, line, `more than ${maxNodes} values, aliases followed`)
+    this.budget.values -= 1
+    if (this.budget.values < 0)
+      throw invalid(this.path, line, `more than ${this.limits.values} values, aliases followed`)
     if (depth > maxDepth) throw invalid(this.path, line, `nested more than ${maxDepth} levels`)
     const origin = this.originAt(line)
     if (isAlias(node)) return this.follow(node.source, line, depth)

@@ -38,7 +38,7 @@ export function loadKeelson(
     file ?? emptyTree,
   )
   const rules: ReleaseRules = { version: defaultVersion, profile: 'kep' }
-  return decode(keelsonSchema, applyPatch(undefined, tree), { rules, strict, findings, otherFields: {} })
+  return decode(keelsonSchema, applyPatch(undefined, tree), { rules, strict, findings })
 }
 
 export function readVersion(keelson: Decoded<typeof keelsonSchema>, findings: Findings): KubernetesVersion {

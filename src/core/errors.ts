@@ -45,6 +45,7 @@ export const errorCodes = [
   'driver.no-systemd',
   'host.cgroup-v1',
   'host.swap',
+  'host.sysctl',
   'kubeapi.failed',
   'companion.journal',
   'companion.busy',

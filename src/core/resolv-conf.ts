@@ -31,9 +31,33 @@ export function parseResolvConf(text: string): ResolvConf {
 
 const nothing: ResolvConf = { nameservers: [], searches: [], options: [] }
 
-/** There is no cluster DNS on a standalone node, so ClusterFirst is what Default is. */
-export function podResolvConf(dns: DnsSpec, node: ResolvConf): ResolvConf {
-  const base = dns.policy === 'None' ? nothing : node
+export interface ClusterDns {
+  /** clusterDNS; empty on a node without a cluster, where ClusterFirst is what Default is. */
+  readonly servers: readonly string[]
+  readonly domain: string | undefined
+}
+
+export interface DnsOfPod {
+  readonly dns: DnsSpec
+  readonly hostNetwork: boolean
+  readonly pod: { readonly namespace: string }
+}
+
+/** What the pod's own dnsConfig is added to. */
+function baseOf({ dns, hostNetwork, pod }: DnsOfPod, node: ResolvConf, cluster: ClusterDns): ResolvConf {
+  if (dns.policy === 'None') return nothing
+  const isCluster =
+    dns.policy === 'ClusterFirstWithHostNet' || (dns.policy === 'ClusterFirst' && !hostNetwork)
+  if (!isCluster || cluster.servers.length === 0) return node
+  const { domain } = cluster
+  const own = domain === undefined ? [] : [`${pod.namespace}.svc.${domain}`, `svc.${domain}`, domain]
+  // Names of services have up to four dots, and are to be searched for first.
+  return { nameservers: cluster.servers, searches: [...own, ...node.searches], options: ['ndots:5'] }
+}
+
+export function podResolvConf(spec: DnsOfPod, node: ResolvConf, cluster: ClusterDns): ResolvConf {
+  const { dns } = spec
+  const base = baseOf(spec, node, cluster)
   const options = new Map(
     [...base.options, ...dns.options].map((option) => [option.split(':', 1)[0], option]),
   )

@@ -8,6 +8,7 @@ import { type CgroupMode, controlVersion, decideCgroupLayout } from '../core/cgr
 import type { CgroupDriver } from '../core/cgroup-name.js'
 import { fail } from '../core/errors.js'
 import { checkKernel } from '../core/kernel-check.js'
+import { differentSysctls } from '../core/kernel-defaults.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Host } from '../ports/host.js'
 import type { Log } from '../ports/log.js'
@@ -44,6 +45,7 @@ export function readNodeFacts({ config, driver, procfs, host, cgroups, log }: No
   refuseHost(config, driver, cgroupVersion, systemd)
   const memInfo = procfs.memInfo()
   refuseSwap(config, memInfo.get('SwapTotal') ?? 0n)
+  if (config.kubelet.protectKernelDefaults) refuseSysctls(procfs)
   const kernel = procfs.osRelease()
   const memory = bytes(memInfo.get('MemTotal') ?? 0n)
   const facts: NodeFacts = {
@@ -84,6 +86,18 @@ function refuseSwap({ kubelet }: EffectiveConfig, swapTotal: bigint): void {
   throw fail(
     'host.swap',
     `start on this host: it has ${swapTotal} bytes of swap and failSwapOn is true; run swapoff -a, or set failSwapOn: false`,
+  )
+}
+
+function refuseSysctls(procfs: Pick<Procfs, 'sysctl'>): void {
+  const different = differentSysctls((name) => procfs.sysctl(name))
+  if (different.length === 0) return
+  const list = different.map((s) => `${s.name} is ${s.found ?? 'not there'}, not ${s.wanted}`).join(', ')
+  const commands = different.map((s) => `${s.name}=${s.wanted}`).join(' ')
+  throw fail(
+    'host.sysctl',
+    `start on this host: protectKernelDefaults is true and ${list}; run sysctl -w ${commands} and put the same into /etc/sysctl.d, or set protectKernelDefaults: false`,
+    { different },
   )
 }
 

@@ -22,6 +22,7 @@ export function kubeletServeSettings(config: EffectiveConfig, nodeName: string):
     localTokenFile: rootDir === defaultRootDir ? standard.localTokenFile : `${rootDir}/keelson-token`,
     tlsMinVersion: kubelet.tlsMinVersion,
     tlsCipherSuites: kubelet.tlsCipherSuites ?? [],
+    tlsCurvePreferences: kubelet.tlsCurvePreferences ?? [],
     ...given('tlsCertFile', kubelet.tlsCertFile),
     ...given('tlsPrivateKeyFile', kubelet.tlsPrivateKeyFile),
     ...given('clientCAFile', x509.clientCAFile),

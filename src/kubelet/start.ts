@@ -1,7 +1,7 @@
 // The start of the kubelet, in its fixed order: configuration, connect, cgroup driver, node facts, proof, server,
 // loops. No cgroup is opened before the driver is known.
 import { configError, type LoadedConfig } from '../config/load.js'
-import { formatFinding } from '../config/origin.js'
+import { type ConfigProblem, type ConfigWarning, formatFinding } from '../config/origin.js'
 import type { CgroupDriver } from '../core/cgroup-name.js'
 import type { DriverInUse } from '../core/decide-driver.js'
 import type { DriverProof } from '../core/driver-proof.js'
@@ -48,6 +48,7 @@ export async function startKubelet(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<RunningKubelet> {
   acceptConfig(files.loaded, ports.log)
+  setOwnOomScore(files.loaded.config.kubelet.oomScoreAdj, ports)
   const life = beginLife(signal)
   try {
     const started = await startParts(files, ports, life)
@@ -143,10 +144,28 @@ async function startParts(
   }
 }
 
-/** Warnings are said even when problems end the start. */
-function acceptConfig({ warnings, problems }: LoadedConfig, log: Log): void {
+/** Warnings are said even when problems end the start. Who asks for strictness wants no setting that does nothing. */
+function acceptConfig({ config, warnings, problems: found }: LoadedConfig, log: Log): void {
   for (const w of warnings)
     if (w.id === 'without-effect') log.info(formatFinding(w), { id: w.id })
     else log.warn(formatFinding(w), { id: w.id })
+  const problems = [...found, ...(config.strict ? notHonoured(warnings) : [])]
   if (problems.length > 0) throw configError(problems)
 }
+
+/** Lowering it needs a capability; as upstream, a start without it goes on. */
+function setOwnOomScore(value: number | undefined, { host, log }: Pick<KubeletPorts, 'host' | 'log'>): void {
+  if (value === undefined || host.os !== 'linux') return
+  try {
+    host.setOomScoreAdj(value)
+  } catch (error) {
+    log.warn('oomScoreAdj cannot be set: the OOM killer may end the kubelet like any other process', {
+      oomScoreAdj: value,
+      error,
+      remedy: 'run it with CAP_SYS_RESOURCE, or set OOMScoreAdjust= in its unit',
+    })
+  }
+}
+
+const notHonoured = (warnings: readonly ConfigWarning[]): readonly ConfigProblem[] =>
+  warnings.filter((w) => w.id === 'not-honoured').map((w) => ({ ...w, code: 'config.invalid' as const }))

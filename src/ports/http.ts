@@ -88,6 +88,8 @@ export interface TlsOptions {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
   /** OpenSSL names, in order of preference. */
   readonly ciphers: readonly string[]
+  /** Key exchanges, by OpenSSL's names; empty: the default. */
+  readonly groups: readonly string[]
 }
 
 export interface ListenOptions {

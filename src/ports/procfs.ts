@@ -41,6 +41,8 @@ export interface Procfs {
   cgroupOf(pid: number): CgroupMembership | undefined
   /** Kernel release, e.g. `6.1.0-18-amd64`. */
   osRelease(): string
+  /** `vm.overcommit_memory` -> text of its file below /proc/sys. */
+  sysctl(name: string): string | undefined
   /** Base page size in bytes, never a huge page's. */
   pageSize(): bigint
   /** `8:0` -> `sda`. */

@@ -34,6 +34,8 @@ export interface ServeSettings {
   readonly tlsMinVersion: string
   /** Go names, as in the configuration; empty: the modern default. */
   readonly tlsCipherSuites: readonly string[]
+  /** Numbers of key exchanges; empty: the default. */
+  readonly tlsCurvePreferences: readonly number[]
   readonly clientCAFile?: string
   readonly anonymous: boolean
   readonly tokenReview: { readonly enabled: boolean; readonly cacheTtlMs: number }
@@ -85,6 +87,7 @@ export const defaultSettings = (process: keyof typeof defaultPorts, nodeName: st
   certDirectory: '/var/lib/keelson/pki',
   tlsMinVersion: 'VersionTLS12',
   tlsCipherSuites: [],
+  tlsCurvePreferences: [],
   anonymous: false,
   tokenReview: { enabled: true, cacheTtlMs: 120_000 },
   authorization: { mode: 'Webhook', allowTtlMs: 300_000, denyTtlMs: 30_000 },

@@ -64,8 +64,13 @@ export async function startServer(o: StartOptions): Promise<RunningServer> {
   const { settings, log } = o
   const plan = decideAuth(settings, o.api !== undefined)
   for (const warning of plan.warnings) log.warn(warning)
-  const { dropped, ...policy } = decideTlsPolicy(settings.tlsMinVersion, settings.tlsCipherSuites)
-  if (dropped.length > 0) log.warn('cipher suites without forward secrecy are not offered', { dropped })
+  const { dropped, ...policy } = decideTlsPolicy(
+    settings.tlsMinVersion,
+    settings.tlsCipherSuites,
+    settings.tlsCurvePreferences,
+  )
+  if (dropped.length > 0)
+    log.warn('cipher suites without forward secrecy and unknown key exchanges are not offered', { dropped })
 
   const requestMetrics = createRequestMetrics(o.metrics)
   const health = createHealth(o.healthChecks ?? [], o.sliMetrics)

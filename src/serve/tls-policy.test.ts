@@ -24,6 +24,7 @@ test('the list of a hardening guide: what is modern is kept, in its order, the r
       'ECDHE-RSA-AES256-GCM-SHA384',
       'ECDHE-ECDSA-AES128-GCM-SHA256',
     ],
+    groups: [],
     dropped: ['TLS_RSA_WITH_AES_256_GCM_SHA384'],
   })
 })
@@ -36,6 +37,14 @@ test.each([
   ['VersionTLS12', ['toString']],
 ])('refused: %s %j', (version, suites) => {
   expect(() => decideTlsPolicy(version, suites)).toThrow(expect.objectContaining({ code: 'config.invalid' }))
+})
+
+test('key exchanges are numbers: those that are known are kept, the others named, none left is an error', () => {
+  expect(decideTlsPolicy('', [], [29, 4588, 23, 29])).toMatchObject({
+    groups: ['X25519', 'P-256'],
+    dropped: ['key exchange 4588'],
+  })
+  expect(() => decideTlsPolicy('', [], [4588])).toThrow(/tlsCurvePreferences: none of 4588 is offered/)
 })
 
 test('TLS 1.3 alone can be asked for', () => {

@@ -23,13 +23,20 @@ const versions: Readonly<Record<string, TlsOptions['minVersion']>> = {
   VersionTLS13: 'TLSv1.3',
 }
 
+/** By the numbers of the TLS registry, which are Go's too. Those with ML-KEM need an OpenSSL that Node.js 20 does not have. */
+const exchanges: Readonly<Record<number, string>> = { 23: 'P-256', 24: 'P-384', 25: 'P-521', 29: 'X25519' }
+
 export interface TlsPolicy extends Omit<TlsOptions, 'source'> {
   /** Asked for and not offered; the caller says so. */
   readonly dropped: readonly string[]
 }
 
 /** Hardening guides still list suites without forward secrecy: those are left out, and a list of only such is an error. */
-export function decideTlsPolicy(minVersion: string, suites: readonly string[]): TlsPolicy {
+export function decideTlsPolicy(
+  minVersion: string,
+  suites: readonly string[],
+  curves: readonly number[] = [],
+): TlsPolicy {
   const version = Object.hasOwn(versions, minVersion) ? versions[minVersion] : undefined
   if (version === undefined)
     throw fail(
@@ -43,10 +50,20 @@ export function decideTlsPolicy(minVersion: string, suites: readonly string[]): 
       'config.invalid',
       `tlsCipherSuites: none of ${suites.join(', ')} is offered; leave the field out, or use names of ${Object.keys(modern).join(', ')}`,
     )
+  const groups = curves.flatMap((id) => exchanges[id] ?? [])
+  if (curves.length > 0 && groups.length === 0)
+    throw fail(
+      'config.invalid',
+      `tlsCurvePreferences: none of ${curves.join(', ')} is offered; leave the field out, or use ${Object.keys(exchanges).join(', ')}`,
+    )
   const tls12 = [...new Set(wanted.flatMap((s) => (Object.hasOwn(modern, s) ? [modern[s] ?? ''] : [])))]
   return {
     minVersion: version,
     ciphers: [...tls13, ...tls12],
-    dropped: suites.filter((s) => !isOffered(s)),
+    groups: [...new Set(groups)],
+    dropped: [
+      ...suites.filter((s) => !isOffered(s)),
+      ...curves.filter((id) => exchanges[id] === undefined).map((id) => `key exchange ${id}`),
+    ],
   }
 }

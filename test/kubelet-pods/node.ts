@@ -46,6 +46,8 @@ export interface Answer {
 export class PodNode {
   private kubelet: RunningCommand | undefined
   private port = 0
+  /** Of the health endpoint. */
+  healthPort = 0
 
   private constructor(
     readonly directory: string,
@@ -91,6 +93,7 @@ export class PodNode {
   /** A node that is started again keeps its port: whoever scrapes it finds it there. */
   async start(flags: readonly string[] = []): Promise<RunningCommand> {
     const [fresh = 0, healthPort = 0] = await freePorts(2)
+    this.healthPort = healthPort
     if (this.port === 0) this.port = fresh
     const { port } = this
     const config = join(this.directory, 'kubelet.yaml')

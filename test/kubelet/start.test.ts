@@ -1,10 +1,12 @@
 // The start-up in one process: what is asked when, what the node must be like, and what running sandboxes prove.
 import { afterEach, describe, expect, test } from 'vitest'
+import { kernelDefaults } from '../../src/core/kernel-defaults.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { nodeAnswers } from '../../src/fakes/cri/node-answers.js'
 import { createNodeState } from '../../src/fakes/cri/node-state.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
+import { podLimit } from '../../src/kubelet/pods/start.js'
 import {
   createKubeletBed,
   type KubeletBed,
@@ -95,6 +97,42 @@ describe('the node', () => {
     bed.ports = { ...bed.ports, procfs: { ...procfs, memInfo } }
     await expect(bed.start([])).rejects.toMatchObject({ code: 'host.swap' })
     await bed.start(['--fail-swap-on=false'])
+  })
+
+  test('protectKernelDefaults: a start on other kernel settings is refused, each is named with its remedy', async () => {
+    const bed = await bedWith({ scripts: systemd })
+    const set = new Map<string, string>([
+      ...Object.entries(kernelDefaults),
+      ['vm.overcommit_memory', '0'],
+      ['kernel.panic', '0'],
+    ])
+    const { procfs } = bed.ports
+    bed.ports = { ...bed.ports, procfs: { ...procfs, sysctl: (name) => set.get(name) } }
+    await bed.start([])
+    set.delete('kernel.keys.root_maxkeys')
+    const refused = bed.start(['--protect-kernel-defaults'])
+    await expect(refused).rejects.toMatchObject({
+      code: 'host.sysctl',
+      message: expect.stringMatching(
+        /vm\.overcommit_memory is 0, not 1, kernel\.panic is 0, not 10, kernel\.keys\.root_maxkeys is not there, not 1000000; run sysctl -w vm\.overcommit_memory=1 kernel\.panic=10 /,
+      ),
+    })
+    for (const [name, value] of Object.entries(kernelDefaults)) set.set(name, value)
+    await bed.start(['--protect-kernel-defaults'])
+  })
+
+  test('oomScoreAdj is set only where it is asked for, and a host that refuses it does not end the start', async () => {
+    const bed = await bedWith({ scripts: systemd })
+    await bed.start([])
+    expect(bed.oomScores).toEqual([])
+    await bed.start(['--oom-score-adj=-999'])
+    expect(bed.oomScores).toEqual([-999])
+    const setOomScoreAdj = (): never => {
+      throw new Error('EACCES')
+    }
+    bed.ports = { ...bed.ports, host: { ...bed.ports.host, setOomScoreAdj } }
+    await bed.start(['--oom-score-adj=-999'])
+    expect(bed.log.messages('warn').join('\n')).toContain('oomScoreAdj cannot be set')
   })
 
   test('an old kernel is named when Memory QoS is on, and only then', async () => {
@@ -205,4 +243,10 @@ describe('proof', () => {
     })
     expect((await bed.start([])).proof).toEqual({ agreeing: 0, silent: 0, findings: [] })
   })
+})
+
+test('podsPerCore lowers the number of pods and never raises it', () => {
+  expect(podLimit({ maxPods: 110, podsPerCore: 0 }, 4)).toBe(110)
+  expect(podLimit({ maxPods: 110, podsPerCore: 10 }, 4)).toBe(40)
+  expect(podLimit({ maxPods: 110, podsPerCore: 100 }, 4)).toBe(110)
 })

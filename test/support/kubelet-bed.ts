@@ -55,6 +55,8 @@ export interface KubeletBed {
   readonly opened: { readonly driver: CgroupDriver; readonly after: number }[]
   readonly events: NodeEvent[]
   readonly served: KubeletServeOptions[]
+  /** What the kubelet set its own oom_score_adj to. */
+  readonly oomScores: readonly number[]
   /** Replaced by tests that need another view of processes. */
   ports: KubeletPorts
   write(path: string, text: string): Promise<string>
@@ -78,11 +80,13 @@ export async function createKubeletBed(options: KubeletBedOptions = {}): Promise
   const events: NodeEvent[] = []
   const served: KubeletServeOptions[] = []
   const running: RunningKubelet[] = []
+  const oomScores: number[] = []
   const kernel = join(import.meta.dirname, '../fixtures/procfs', options.kernel ?? 'uml-6.1-v2')
   const host = {
     os: options.os ?? 'linux',
     hasSystemd: () => options.systemd ?? true,
     hostname: () => 'Node-1',
+    setOomScoreAdj: (value: number) => void oomScores.push(value),
   } as const
   const bed: KubeletBed = {
     directory,
@@ -96,6 +100,7 @@ export async function createKubeletBed(options: KubeletBedOptions = {}): Promise
     opened,
     events,
     served,
+    oomScores,
     ports: {
       procfs: { ...createProcfs({ proc: join(kernel, 'proc') }), pageSize: () => 4096n },
       statsFiles: noFiles,

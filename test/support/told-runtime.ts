@@ -37,6 +37,7 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
     paths,
     cgroupParent: '/kubepods/podu1',
     nodeResolvConf: { nameservers: [], searches: [], options: [] },
+    clusterDns: { servers: [], domain: undefined },
     manifest: '/m/x.yaml',
   })
   let wireBytes = PodSandboxConfig.encode(PodSandboxConfig.fromPartial(sandbox)).finish().length
@@ -52,6 +53,7 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
       imageUid: undefined,
       imageUser: '',
       resources: containerResources(amounts, planned, resourceFacts),
+      seccompDefault: false,
       digest: () => '0123456789abcdef',
     })
     wireBytes += ContainerConfig.encode(ContainerConfig.fromPartial(config)).finish().length

@@ -1,5 +1,5 @@
 // This machine: its operating system, its name, and whether systemd runs it.
-import { lstatSync } from 'node:fs'
+import { lstatSync, writeFileSync } from 'node:fs'
 import { hostname, platform } from 'node:os'
 import type { Host } from '../../ports/host.js'
 
@@ -12,4 +12,5 @@ export const createHost = ({ systemdDirectory = '/run/systemd/system' }: HostOpt
   os: platform() === 'win32' ? 'windows' : 'linux',
   hasSystemd: () => lstatSync(systemdDirectory, { throwIfNoEntry: false })?.isDirectory() === true,
   hostname,
+  setOomScoreAdj: (value) => writeFileSync('/proc/self/oom_score_adj', String(value)),
 })

@@ -75,6 +75,7 @@ export function createProcfs({
     openFiles: (pid) => countOpenFiles(join(proc, String(pid), 'fd'), maxDescriptors),
     cgroupOf: (pid) => ofProcess(pid, 'cgroup', parseProcCgroup),
     osRelease: () => text('sys/kernel/osrelease').trim(),
+    sysctl: (name) => absent(() => readFileSync(join(proc, 'sys', name.replaceAll('.', '/')), 'utf8').trim()),
     pageSize() {
       const size = parsePageSize(need('self/auxv'))
       if (size === undefined)

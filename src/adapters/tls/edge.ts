@@ -52,7 +52,7 @@ function createPeerCertificate(
   }
 }
 
-export function createTlsEdge({ source, minVersion, ciphers }: TlsOptions): TlsEdge {
+export function createTlsEdge({ source, minVersion, ciphers, groups }: TlsOptions): TlsEdge {
   const trustIn = ({ clientCa }: TlsMaterial, generation: number): Trust => ({
     generation,
     pem: clientCa ?? '',
@@ -66,6 +66,7 @@ export function createTlsEdge({ source, minVersion, ciphers }: TlsOptions): TlsE
     ...(clientCa === undefined ? {} : { ca: clientCa }),
     minVersion,
     ciphers: ciphers.join(':'),
+    ...(groups.length === 0 ? {} : { ecdhCurve: groups.join(':') }),
     honorCipherOrder: true,
     secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
   })

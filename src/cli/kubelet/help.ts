@@ -1,6 +1,7 @@
 // The text of `keelson kubelet --help`: flags in groups, each with the field it mirrors. Made from the same tables
 // that parse the command line, so that a flag cannot be missing here.
-import type { Field, Group, Schema } from '../../config/field.js'
+import type { Effect } from '../../config/field.js'
+import { fieldAt } from '../../config/field-at.js'
 import { type FlagKind, type FlagRow, flagTable, otherFlags } from '../../config/flag-table.js'
 import { kubeletSchema } from '../../config/kubelet-schema.js'
 import { wrapWords } from '../help-layout.js'
@@ -17,14 +18,17 @@ const processDocs: Readonly<Partial<Record<FlagName, string>>> = {
   'keelson-config': 'file of kind KeelsonConfiguration (default /etc/keelson/config.yaml, if it is there)',
   'kubernetes-version': 'release whose rules apply, such as 1.36 or v1.36.2',
   profile: 'kep or upstream, where the KEP texts and the releases differ',
-  strict: 'unknown keys in files are errors',
+  strict: 'unknown keys in files, and settings that are not honoured, are errors',
   'anonymous-auth': 'let callers without a credential in, as system:anonymous',
   'authorization-mode': 'who decides what a caller may do: Webhook or AlwaysAllow',
 }
 
 const groups: readonly (readonly [string, RegExp])[] = [
   ['Keelson', /^(keelson-config|kubernetes-version|profile|strict)$/],
-  ['Files and node', /^(config|config-dir|kubeconfig|node-ip|hostname-override|root-dir|feature-gates)$/],
+  [
+    'Files and node',
+    /^(config|config-dir|kubeconfig|node-ip|hostname-override|root-dir|feature-gates|oom-score-adj|protect-kernel-defaults)$/,
+  ],
   [
     'Container runtime',
     /^(container-runtime-endpoint|image-service-endpoint|runtime-request-timeout|serialize-)/,
@@ -33,7 +37,10 @@ const groups: readonly (readonly [string, RegExp])[] = [
     'Cgroups and reservations',
     /^(cgroup|cpu-cfs|enforce-|eviction-|fail-|kube-reserved|system-reserved|pod-max-pids)/,
   ],
-  ['Pods', /^(pod-manifest-path|file-check|sync-|max-pods|container-log|resolv-conf|volume-stats)/],
+  [
+    'Pods',
+    /^(pod-manifest-path|file-check|sync-|max-pods|pods-per-core|container-log|resolv-conf|cluster-d|seccomp-|volume-stats)/,
+  ],
   [
     'Server',
     /^(address|port|read-only-port|healthz|tls-|client-ca|enable-|streaming|anonymous|authentication|authorization)/,
@@ -42,7 +49,7 @@ const groups: readonly (readonly [string, RegExp])[] = [
 ]
 
 export function formatKubeletHelp(): string {
-  const names = Object.keys(flagTable) as FlagName[]
+  const names = (Object.keys(flagTable) as FlagName[]).filter((name) => effectOf(name) === 'honoured')
   const groupOf = (name: string): string => groups.find(([, members]) => members.test(name))?.[0] ?? 'Other'
   const titles = [...groups.map(([title]) => title), 'Other']
   const sections = titles.flatMap((title) => {
@@ -90,15 +97,28 @@ function formatFlag(name: FlagName): string {
 }
 
 const docOf = (name: FlagName, row: FlagRow): string =>
-  processDocs[name] ?? (row.field === undefined ? '' : fieldDoc(kubeletSchema, row.field.split('.')))
+  processDocs[name] ?? (row.field === undefined ? '' : (fieldAt(kubeletSchema, row.field)?.doc ?? ''))
 
-function fieldDoc(schema: Schema, [head = '', ...rest]: readonly string[]): string {
-  const entry: Field<unknown> | Group | undefined = schema[head]
-  if (entry === undefined) return ''
-  return entry.type === 'group' && rest.length > 0 ? fieldDoc(entry.fields, rest) : entry.doc
+const effectOf = (name: FlagName): Effect['kind'] => {
+  const { field }: FlagRow = flagTable[name]
+  return field === undefined ? 'honoured' : (fieldAt(kubeletSchema, field)?.effect.kind ?? 'honoured')
 }
 
+/** The others in two lists, without words: docs/config.md has the reasons. */
 function withoutEffect(): string {
-  const lines = wrapWords([...otherFlags.keys()].join(' '), lineWidth - 2)
-  return `Accepted without effect, in the releases that have them:\n${lines.map((l) => `  ${l}`).join('\n')}`
+  const names = (kind: Effect['kind']): string[] => [
+    ...(Object.keys(flagTable) as FlagName[]).filter((name) => effectOf(name) === kind),
+    ...[...otherFlags].filter(([, { effect }]) => effect.kind === kind).map(([name]) => name),
+  ]
+  const list = (title: string, kind: Effect['kind']): string => {
+    const lines = wrapWords(names(kind).sort().join(' '), lineWidth - 2)
+    return `${title}\n${lines.map((l) => `  ${l}`).join('\n')}`
+  }
+  return [
+    list(
+      'Not honoured; a start with one of them warns, and is refused with --strict (docs/config.md says why):',
+      'missing',
+    ),
+    list('Accepted without effect, in the releases that have them:', 'harmless'),
+  ].join('\n\n')
 }

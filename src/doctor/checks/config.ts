@@ -20,7 +20,9 @@ export const config: Check<DoctorFacts> = {
       const text = formatFinding({ ...w, remedy: '' })
       const remedy = w.remedy === '' ? 'see docs/config.md' : w.remedy
       if (w.id === 'unknown-key') findings.push(error(text, remedy))
-      else if (w.id === 'without-effect' || w.id === 'flag-deprecated') findings.push(info(text, [], remedy))
+      // The file may be that of an upstream kubelet, which does honour it.
+      else if (['not-honoured', 'without-effect', 'flag-deprecated'].includes(w.id))
+        findings.push(info(text, [], remedy))
       else findings.push(warn(text, remedy))
     }
     return findings.length === 0 ? ok(`from ${source}`) : findings

@@ -32,6 +32,8 @@ export interface ContainerFacts extends EnvFacts {
   readonly imageUid: bigint | undefined
   readonly imageUser: string
   readonly resources: PlannedResources
+  /** A container without a seccomp profile gets the runtime's own. */
+  readonly seccompDefault: boolean
   readonly digest: (text: string) => string
 }
 
@@ -96,7 +98,10 @@ function securityContext(
     noNewPrivs: security.allowPrivilegeEscalation === false,
     maskedPaths,
     readonlyPaths,
-    seccomp: seccompProfile(user.seccomp, facts.paths.rootDir),
+    seccomp: seccompProfile(user.seccomp, {
+      rootDir: facts.paths.rootDir,
+      seccompDefault: facts.seccompDefault,
+    }),
     ...(appArmor === undefined ? {} : { apparmor: appArmor }),
     ...(runAsUser === undefined ? {} : { runAsUser: { value: runAsUser } }),
     ...(runAsUser === undefined ? { runAsUsername: facts.imageUser } : {}),

@@ -32,13 +32,14 @@ function resourcesOf(spec: PodSpec, name: string, cgroupVersion: 1 | 2) {
   return containerResources(container, plan, { cgroupVersion, cpuPeriodUs: 100_000n, enforcesCpuQuota: true })
 }
 
-function mapped(spec: PodSpec) {
+function mapped(spec: PodSpec, seccompDefault = false) {
   const facts = { nodeName: 'n1', hostIPs: ['192.0.2.1'], podIPs: ['10.0.0.2'] }
   return {
     sandbox: sandboxConfig(spec, 2, {
       paths,
       cgroupParent: '/kubepods/burstable/podu1',
       nodeResolvConf: { nameservers: ['192.0.2.53'], searches: ['lan'], options: ['edns0'] },
+      clusterDns: { servers: [], domain: undefined },
       manifest: '/etc/kubernetes/manifests/web.yaml',
     }),
     containers: allContainerSpecs(spec).map((container) =>
@@ -50,6 +51,7 @@ function mapped(spec: PodSpec) {
         imageUid: undefined,
         imageUser: '',
         resources: resourcesOf(spec, container.name, 2),
+        seccompDefault,
         digest: () => '0123456789abcdef',
       }),
     ),
@@ -143,6 +145,33 @@ test('on the host: no host name, no port mappings, no hosts file', () => {
     namespaceOptions: { network: 2, pid: 2, ipc: 2 },
   })
   expect(containers[0]?.mounts?.map((m) => m.containerPath)).toEqual(['/dev/termination-log'])
+})
+
+describe('seccompDefault', () => {
+  /** The numbers of CRI. */
+  const [runtimeDefault, unconfined, localhost] = [0, 1, 2]
+  const localProfile = { type: 'Localhost', localhostProfile: 'p.json' }
+  for (const [name, pod, container, profile] of [
+    ['a container without a profile runs confined', undefined, undefined, runtimeDefault],
+    ["the pod's profile counts", { type: 'Unconfined' }, undefined, unconfined],
+    ["the container's own profile counts", { type: 'RuntimeDefault' }, localProfile, localhost],
+    ['who asks for none has none', undefined, { type: 'Unconfined' }, unconfined],
+  ] as const)
+    test(name, () => {
+      const spec = specOf({
+        securityContext: { seccompProfile: pod },
+        initContainers: [{ name: 'i', image, securityContext: { seccompProfile: container } }],
+        containers: [{ name: 'app', image, securityContext: { seccompProfile: container } }],
+      })
+      for (const { linux } of mapped(spec, true).containers)
+        expect(linux?.securityContext?.seccomp?.profileType).toBe(profile)
+      expect(mapped(spec, true).sandbox.linux?.securityContext?.seccomp?.profileType).toBe(runtimeDefault)
+    })
+
+  test('without it a container without a profile is not confined', () => {
+    const [container] = mapped(specOf()).containers
+    expect(container?.linux?.securityContext?.seccomp?.profileType).toBe(unconfined)
+  })
 })
 
 describe('whether a container has its resources already', () => {

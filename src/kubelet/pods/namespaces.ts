@@ -24,13 +24,16 @@ const profileTypes = {
   Localhost: ProfileType.Localhost,
 } as const
 
-/** Local seccomp profiles are files below the root directory, as the kubelet keeps them. */
+/**
+ * Local seccomp profiles are files below the root directory, as the kubelet keeps them. A privileged container is told the
+ * same as any other: runtimes leave it unconfined whatever they are told.
+ */
 export const seccompProfile = (
   profile: SeccompProfile | undefined,
-  rootDir: string,
+  { rootDir, seccompDefault }: { readonly rootDir: string; readonly seccompDefault: boolean },
 ): DeepPartial<SecurityProfile> =>
   profile === undefined
-    ? { profileType: ProfileType.Unconfined }
+    ? { profileType: seccompDefault ? ProfileType.RuntimeDefault : ProfileType.Unconfined }
     : profile.type === 'Localhost'
       ? { profileType: ProfileType.Localhost, localhostRef: `${rootDir}/seccomp/${profile.localhostProfile}` }
       : { profileType: profileTypes[profile.type] }

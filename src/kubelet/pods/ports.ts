@@ -1,6 +1,6 @@
 // What the parts of the pod runner share: the ways out, the facts of the node, and where things are.
 import type { CgroupDriver } from '../../core/cgroup-name.js'
-import type { ResolvConf } from '../../core/resolv-conf.js'
+import type { ClusterDns, ResolvConf } from '../../core/resolv-conf.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
@@ -27,7 +27,9 @@ export interface PodContext {
   readonly hostIPs: readonly string[]
   readonly runtimeName: string
   readonly driver: CgroupDriver
+  readonly seccompDefault: boolean
   readonly nodeResolvConf: () => Promise<ResolvConf>
+  readonly clusterDns: ClusterDns
   /** runtimeRequestTimeout. */
   readonly timeoutMs: number
   /** Sandboxes and containers made at once. */

@@ -1,7 +1,7 @@
 // A pod to the PodSandboxConfig that the runtime is given. Pure.
 import type { PodSpec, Protocol as PortProtocol } from '../../core/pod-spec.js'
 import { allContainerSpecs } from '../../core/pod-spec.js'
-import { podResolvConf, type ResolvConf } from '../../core/resolv-conf.js'
+import { type ClusterDns, podResolvConf, type ResolvConf } from '../../core/resolv-conf.js'
 import { type DeepPartial, type PodSandboxConfig, type PortMapping, Protocol } from '../../cri-api/api.js'
 import { annotations, type PodPaths, podLabels, podLogDirectory } from './names.js'
 import { namespaceOptions, runtimeDefault } from './namespaces.js'
@@ -11,6 +11,7 @@ export interface SandboxFacts {
   /** Full path of the pod's cgroup in the notation of the driver. */
   readonly cgroupParent: string
   readonly nodeResolvConf: ResolvConf
+  readonly clusterDns: ClusterDns
   readonly manifest: string
 }
 
@@ -20,7 +21,7 @@ export function sandboxConfig(
   facts: SandboxFacts,
 ): DeepPartial<PodSandboxConfig> {
   const { pod } = spec
-  const dns = podResolvConf(spec.dns, facts.nodeResolvConf)
+  const dns = podResolvConf(spec, facts.nodeResolvConf, facts.clusterDns)
   return {
     metadata: { name: pod.name, namespace: pod.namespace, uid: pod.uid, attempt },
     // A name of its own needs a UTS namespace of its own, which the host network does not come with.

@@ -66,6 +66,7 @@ export async function startContainer(
     hostIPs: c.hostIPs,
     podIPs,
     resources: c.planner.resources(spec, container.name),
+    seccompDefault: c.seccompDefault,
     digest: c.host.digest,
   })
   const create = async (): Promise<Hold | undefined> => {

@@ -56,6 +56,12 @@ const maxResolvConf = 64 * 1024
 export const runsPods = ({ config }: Pick<LoadedConfig, 'config'>): boolean =>
   (config.kubelet.staticPodPath ?? '') !== ''
 
+/** podsPerCore lowers maxPods and never raises it. */
+export const podLimit = (
+  { maxPods, podsPerCore }: Pick<EffectiveConfig['kubelet'], 'maxPods' | 'podsPerCore'>,
+  cpus: number,
+): number => (podsPerCore === 0 ? maxPods : Math.min(maxPods, podsPerCore * cpus))
+
 /** Undefined without staticPodPath: then no pod of this runtime is ours to start or to end. */
 export function startStaticPods(i: PodsInput): RunningPods | undefined {
   const { config, ports } = i
@@ -73,7 +79,7 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
       nodeName: i.nodeName,
       rescanMs: kubelet.fileCheckFrequency,
       resize: config.keelson.staticPodResize,
-      maxPods: kubelet.maxPods,
+      maxPods: podLimit(kubelet, i.node.capacity.cpus),
       digest: ports.podHost.digest,
       files: ports.files,
       clock: ports.clock,
@@ -125,7 +131,9 @@ function createContext(i: PodsInput): PodContext {
     hostIPs: given.length > 0 ? given : host.addresses().slice(0, 1),
     runtimeName: i.runtimeName,
     driver: i.driver,
+    seccompDefault: kubelet.seccompDefault,
     nodeResolvConf: () => readNodeResolvConf(kubelet.resolvConf, files),
+    clusterDns: { servers: kubelet.clusterDNS ?? [], domain: kubelet.clusterDomain },
     timeoutMs,
     starts: createLimiter(startsAtOnce),
     pulls: createLimiter(kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? startsAtOnce)),

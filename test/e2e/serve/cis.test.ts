@@ -29,9 +29,9 @@ beforeAll(async () => {
 })
 afterAll(() => here.end())
 
-const handshake = (options: ConnectionOptions): Promise<string> =>
+const handshake = (options: ConnectionOptions, port = here.port): Promise<string> =>
   new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port: here.port, rejectUnauthorized: false, ...options })
+    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options })
     socket.once('secureConnect', () => {
       resolve(`${socket.getProtocol()} ${socket.getCipher().name}`)
       socket.destroy()
@@ -147,4 +147,19 @@ test('4.2.12 only strong ciphers', async () => {
     expect(await handshake({ maxVersion: 'TLSv1.2', ciphers: `${ciphers}:@SECLEVEL=0` }), ciphers).toMatch(
       /^refused/,
     )
+})
+
+test('tlsCurvePreferences: a client without one of these key exchanges is refused', async () => {
+  const served = await startHere({ settings: { tlsCurvePreferences: [24, 25] } })
+  const offering = (version: 'TLSv1.2' | 'TLSv1.3', ecdhCurve: string): Promise<string> =>
+    handshake({ minVersion: version, maxVersion: version, ecdhCurve }, served.port)
+  expect(await offering('TLSv1.3', 'P-521')).toMatch(/^TLSv1\.3/)
+  expect(await offering('TLSv1.3', 'P-384')).toMatch(/^TLSv1\.3/)
+  // Before 1.3 the list of the client is also about certificates, and ours is of P-256.
+  expect(await offering('TLSv1.2', 'P-384:P-256')).toMatch(/^TLSv1\.2/)
+  for (const other of ['X25519', 'P-256']) {
+    expect(await offering('TLSv1.3', other)).toMatch(/^refused/)
+    expect(await offering('TLSv1.2', other)).toMatch(/^refused/)
+  }
+  await served.end()
 })

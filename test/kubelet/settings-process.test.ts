@@ -1,0 +1,80 @@
+// Settings that protect something, seen from outside the process: they work, or the start says by name that they do not.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { differentSysctls } from '../../src/core/kernel-defaults.js'
+import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
+import { type Bundle, bundleCommand } from '../support/command.js'
+import { type KubeletProcess, startKubeletProcess } from './kubelet-process.js'
+
+let bundle: Bundle
+beforeAll(async () => {
+  bundle = await bundleCommand()
+})
+afterAll(() => bundle.remove())
+
+async function withKubelet(
+  flags: readonly string[],
+  look: (kubelet: KubeletProcess) => Promise<void>,
+): Promise<void> {
+  const kubelet = await startKubeletProcess(bundle.main, {
+    scripts: { RuntimeConfig: runtimeConfig.cgroupfs },
+    flags: ['--fail-cgroupv1=false', '--fail-swap-on=false', '--kubernetes-version=1.36', ...flags],
+  })
+  try {
+    await look(kubelet)
+  } finally {
+    await kubelet.remove()
+  }
+}
+
+const evictions = ['--eviction-hard=memory.available<200Mi', '--eviction-soft=nodefs.available<10%']
+
+test('eviction thresholds that nothing acts on: a warning for each, with what is not protected and the remedy', () =>
+  withKubelet(evictions, async (kubelet) => {
+    await kubelet.says('the kubelet is up')
+    for (const field of ['evictionHard', 'evictionSoft'])
+      expect(kubelet.output()).toMatch(
+        new RegExp(`^W.*${field}: is not honoured: no pod is evicted .*; give every pod limits`, 'm'),
+      )
+    const { keelson, kubeletconfig } = JSON.parse(await kubelet.page('/configz'))
+    expect(kubeletconfig.evictionSoft).toEqual({ 'nodefs.available': '10%' })
+    const ids = keelson.warnings.map((w: { id: string }) => w.id)
+    expect(ids.filter((id: string) => id === 'not-honoured')).toHaveLength(2)
+  }))
+
+test('with --strict the start is refused, and every such setting is named', () =>
+  withKubelet([...evictions, '--strict', '--lock-file=/run/kubelet.lock'], async (kubelet) => {
+    expect(await kubelet.ended).toBe(2)
+    for (const name of ['evictionHard', 'evictionSoft', '--lock-file'])
+      expect(kubelet.output()).toMatch(new RegExp(`^  ${name}:? is not honoured`, 'm'))
+  }))
+
+test('the thresholds of the release itself are no wish of the user: nothing is said, and strict starts', () =>
+  withKubelet(['--strict'], async (kubelet) => {
+    await kubelet.says('the kubelet is up')
+    expect(kubelet.output()).not.toContain('not honoured')
+  }))
+
+test('--protect-kernel-defaults on the kernel of this machine: it starts, or names what differs', () =>
+  withKubelet(['--protect-kernel-defaults'], async (kubelet) => {
+    const read = (name: string): string | undefined => {
+      try {
+        return readFileSync(join('/proc/sys', name.replaceAll('.', '/')), 'utf8').trim()
+      } catch {
+        return undefined
+      }
+    }
+    const different = differentSysctls(read)
+    if (different.length === 0) return kubelet.says('the kubelet is up')
+    expect(await kubelet.ended).toBe(1)
+    for (const { name, wanted, found } of different)
+      expect(kubelet.output()).toContain(`${name} is ${found ?? 'not there'}, not ${wanted}`)
+  }))
+
+test('--oom-score-adj is what the kernel has for the process', () =>
+  withKubelet(['--oom-score-adj=321'], async (kubelet) => {
+    await kubelet.says('the kubelet is up')
+    const pid = kubelet.process.pid ?? 0
+    expect(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim()).toBe('321')
+  }))
