@@ -135,7 +135,9 @@ export class Http2Call implements ServerCall {
   private async readBody(): Promise<Buffer> {
     const parts: Buffer[] = []
     try {
-      for await (const part of this.incoming.stream as AsyncIterable<Buffer>) {
+      // A loop that is left early destroys its stream by default, and with it the status that we owe the caller.
+      const incoming: AsyncIterable<Buffer> = this.incoming.stream.iterator({ destroyOnReturn: false })
+      for await (const part of incoming) {
         this.requestBytes += part.length
         if (this.requestBytes > maxRequestBytes)
           throw fail('request.too-large', `the request is larger than ${maxRequestBytes} bytes`)
