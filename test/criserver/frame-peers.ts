@@ -4,59 +4,68 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { RuntimeConnection } from '../../src/adapters/cri/h2-connection.js'
 import {
+  fieldBlock,
   flag,
+  frameOf,
   frameType,
   headerFrames,
-  newFrame,
+  numberFrame,
+  onFrames,
   preface,
   settingsFrame,
-} from '../../src/adapters/cri/h2-frames.js'
-import { createFrameReader } from '../../src/adapters/cri/h2-reader.js'
-import type { RuntimeStream } from '../../src/adapters/cri/h2-stream.js'
-import { encodeFields } from '../../src/core/hpack/encode.js'
-import type { RawMetadata } from '../../src/ports/cri-calls.js'
-import { frame } from './raw-client.js'
+} from './frames.js'
+
+/** What is said on one connection. `id`: the stream of the call. */
+export interface Conversation {
+  /** Before anything else; by default empty SETTINGS. */
+  greet?(socket: Socket): void
+  /** The headers of a call are there. */
+  begun?(id: number, socket: Socket): void
+  /** Its request is whole. */
+  whole?(id: number, socket: Socket): void
+}
 
 export interface FrameRuntime {
   readonly endpoint: string
   /** What came: `DATA 8`, `END`, `RESET 8`. Of all streams. */
   readonly seen: readonly string[]
+  /** Connections so far. */
+  readonly accepted: number
   close(): Promise<void>
 }
 
-/** Answers each call that is whole with these trailers, in as many frames as they need. */
-export async function startFrameRuntime(trailers: RawMetadata): Promise<FrameRuntime> {
+/** An answer of headers, nothing between, and these trailers. */
+export const answerFrames = (id: number, ...trailers: readonly string[]): Buffer =>
+  Buffer.concat([
+    headerFrames(id, fieldBlock(':status', '200', 'content-type', 'application/grpc'), false),
+    headerFrames(id, fieldBlock(...trailers), true),
+  ])
+
+/** `next`: how the nth connection goes, from 0. */
+export async function startFrameRuntime(next: (nth: number) => Conversation): Promise<FrameRuntime> {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-frames-'))
   const path = join(dir, 'up.sock')
   const seen: string[] = []
   const sockets = new Set<Socket>()
+  let accepted = 0
   const server = createServer((socket) => {
+    const conversation = next(accepted++)
     sockets.add(socket)
     socket.on('error', () => {})
-    const reader = createFrameReader({
-      beginData: (_id, length) => void seen.push(`DATA ${length}`),
-      data: () => {},
-      endData(id, isLast) {
-        if (!isLast) return
-        seen.push('END')
-        const head = encodeFields([':status', '200', 'content-type', 'application/grpc'])
-        socket.write(Buffer.concat(headerFrames(id, head, false)))
-        socket.write(Buffer.concat(headerFrames(id, encodeFields(trailers), true)))
-      },
-      frame(type, flags, _id, payload) {
-        if (type === frameType.reset) seen.push(`RESET ${payload.readUInt32BE(0)}`)
-        if (type === frameType.settings && (flags & flag.ack) === 0)
-          socket.write(newFrame(0, frameType.settings, flag.ack, 0))
-      },
-    })
-    let left = preface.length
-    socket.write(settingsFrame([]))
-    socket.on('data', (bytes) => {
-      const greeting = Math.min(left, bytes.length)
-      left -= greeting
-      reader.push(bytes.subarray(greeting))
+    socket.once('close', () => sockets.delete(socket))
+    if (conversation.greet === undefined) socket.write(settingsFrame())
+    else conversation.greet(socket)
+    onFrames(socket, preface.length, ({ type, flags, stream, payload }) => {
+      const isLast = (flags & flag.endStream) !== 0
+      if (type === frameType.settings && (flags & flag.ack) === 0)
+        socket.write(frameOf(frameType.settings, flag.ack, 0))
+      if (type === frameType.headers) conversation.begun?.(stream, socket)
+      if (type === frameType.data) seen.push(`DATA ${payload.length}`)
+      if (type === frameType.reset) seen.push(`RESET ${payload.readUInt32BE(0)}`)
+      if ((type !== frameType.data && type !== frameType.headers) || !isLast) return
+      seen.push('END')
+      conversation.whole?.(stream, socket)
     })
   })
   server.listen(path)
@@ -64,6 +73,9 @@ export async function startFrameRuntime(trailers: RawMetadata): Promise<FrameRun
   return {
     endpoint: `unix://${path}`,
     seen,
+    get accepted() {
+      return accepted
+    },
     async close() {
       for (const socket of sockets) socket.destroy()
       server.close()
@@ -73,52 +85,25 @@ export async function startFrameRuntime(trailers: RawMetadata): Promise<FrameRun
   }
 }
 
-export interface FrameClient {
-  /** The call without its body. */
-  begin(
-    path: string,
-    metadata: RawMetadata,
-  ): { readonly stream: RuntimeStream; readonly ended: Promise<Ended> }
-  /** One empty message, whole. */
-  call(path: string, metadata: RawMetadata): Promise<Ended>
+export interface HalfSent {
+  write(bytes: Uint8Array): void
+  /** A reset without the end of the request, which Node's client would send first. */
+  cancel(): void
   close(): void
 }
 
-/** The last fields of the answer, or how it broke. */
-export type Ended = RawMetadata | { readonly broken: number | undefined }
-
-export async function openFrameClient(socketPath: string): Promise<FrameClient> {
+/** A call whose request does not end. */
+export async function beginCall(socketPath: string, path: string): Promise<HalfSent> {
   const socket = connect(socketPath)
+  socket.on('error', () => {})
   await once(socket, 'connect')
-  const connection = new RuntimeConnection(socket, {
-    streamWindowBytes: 65_535,
-    connectionWindowBytes: 1024 * 1024,
-    onSettled: () => {},
-    onGoaway: () => {},
-    onClose: () => {},
-  })
-  socket.on('data', (bytes) => connection.read(bytes))
-  const begin: FrameClient['begin'] = (path, metadata) => {
-    const head = [':method', 'POST', ':scheme', 'http', ':path', path, ':authority', 'localhost']
-    const fields = [...head, 'content-type', 'application/grpc', 'te', 'trailers', ...metadata]
-    const stream = connection.request(fields, undefined, false, () => {})
-    const ended = new Promise<Ended>((resolve) => {
-      stream.attach({
-        headers: (list, isLast) => void (isLast && resolve(list)),
-        data: (portion) => stream.consumed(portion.size),
-        end: resolve,
-        broken: (code) => resolve({ broken: code }),
-      })
-    })
-    return { stream, ended }
-  }
+  socket.resume()
+  const head = [':method', 'POST', ':scheme', 'http', ':path', path, ':authority', 'localhost']
+  const block = fieldBlock(...head, 'content-type', 'application/grpc', 'te', 'trailers')
+  socket.write(Buffer.concat([preface, settingsFrame(), headerFrames(1, block, false)]))
   return {
-    begin,
-    call(path, metadata) {
-      const { stream, ended } = begin(path, metadata)
-      stream.end(frame(new Uint8Array()))
-      return ended
-    },
-    close: () => connection.destroy(),
+    write: (bytes) => void socket.write(frameOf(frameType.data, 0, 1, bytes)),
+    cancel: () => void socket.write(numberFrame(frameType.reset, 1, 8)),
+    close: () => void socket.destroy(),
   }
 }

@@ -28,8 +28,11 @@ export async function openSession(socketPath: string): Promise<ClientHttp2Sessio
   await once(socket, 'connect')
   const session = connect('http://localhost', {
     createConnection: () => socket,
-    settings: { initialWindowSize: 4 * 1024 * 1024 },
+    settings: { initialWindowSize: 4 * 1024 * 1024, maxHeaderListSize: 256 * 1024 },
     maxSessionMemory: 512,
+    // Node's own bounds are 128 fields in and 64 KiB out.
+    maxHeaderListPairs: 4096,
+    maxSendHeaderBlockLength: 256 * 1024,
   })
   session.on('error', () => {})
   await once(session, 'connect')

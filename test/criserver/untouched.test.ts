@@ -8,8 +8,8 @@ import { isKeelsonError } from '../../src/core/errors.js'
 import { CreateContainerResponse, StatusRequest, StatusResponse } from '../../src/cri-api/api.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { manyContainers } from '../../src/fakes/cri/shapes.js'
-import { type Ended, openFrameClient, startFrameRuntime } from './frame-peers.js'
-import { frame, openSession, rawCall, statusIn } from './raw-client.js'
+import { answerFrames, beginCall, startFrameRuntime } from './frame-peers.js'
+import { frame, openSession, type RawAnswer, rawCall, statusIn } from './raw-client.js'
 import { answerWith, type Play, startRawUpstream } from './scripted-upstream.js'
 import { startServerBed } from './server-bed.js'
 
@@ -19,13 +19,13 @@ afterEach(async () => {
 })
 
 async function bed(trailers: readonly string[] = ['grpc-status', '0']) {
-  const runtime = await startFrameRuntime(trailers)
+  const runtime = await startFrameRuntime(() => ({
+    whole: (id, socket) => void socket.write(answerFrames(id, ...trailers)),
+  }))
   closers.push(() => runtime.close())
   const server = await startServerBed(runtime.endpoint)
   closers.push(() => server.close())
-  const client = await openFrameClient(server.socketPath)
-  closers.push(() => client.close())
-  return { runtime, server, client }
+  return { runtime, server }
 }
 
 async function until(isSo: () => boolean): Promise<void> {
@@ -35,54 +35,72 @@ async function until(isSo: () => boolean): Promise<void> {
 
 describe('a request that its caller gives up half way', () => {
   test('is cancelled in the runtime, and never looks whole there', async () => {
-    const { runtime, client } = await bed()
-    const { stream } = client.begin('/x.Y/Upload', [])
-    stream.write(frame(Buffer.from('one')))
+    const { runtime, server } = await bed()
+    const call = await beginCall(server.socketPath, '/x.Y/Upload')
+    closers.push(() => call.close())
+    call.write(frame(Buffer.from('one')))
     await until(() => runtime.seen.includes('DATA 8'))
-    stream.cancel(8)
+    call.cancel()
+    await until(() => runtime.seen.includes('RESET 8'))
+    assert.deepEqual(runtime.seen, ['DATA 8', 'RESET 8'])
+  })
+
+  test('by a client that vanishes: the same', async () => {
+    const { runtime, server } = await bed()
+    const call = await beginCall(server.socketPath, '/x.Y/Upload')
+    call.write(frame(Buffer.from('one')))
+    await until(() => runtime.seen.includes('DATA 8'))
+    call.close()
     await until(() => runtime.seen.includes('RESET 8'))
     assert.deepEqual(runtime.seen, ['DATA 8', 'RESET 8'])
   })
 
   test('is not sent on at all where we read it first', async () => {
-    const { runtime, server, client } = await bed()
-    const { stream } = client.begin('/runtime.v1.RuntimeService/CreateContainer', [])
-    stream.write(frame(Buffer.from('')))
+    const { runtime, server } = await bed()
+    const call = await beginCall(server.socketPath, '/runtime.v1.RuntimeService/CreateContainer')
+    closers.push(() => call.close())
+    call.write(frame(Buffer.from('')))
     await until(() => server.server.counts.calls === 1)
-    stream.cancel(8)
+    call.cancel()
     await until(() => server.server.counts.calls === 0)
     assert.deepEqual(runtime.seen, [])
     assert.deepEqual(server.errors, [])
   })
 })
 
-const fieldIn = (ended: Ended, name: string): string | undefined =>
-  'broken' in ended ? `broken: ${ended.broken}` : ended[ended.indexOf(name) + 1]
+const fieldIn = ({ trailers }: RawAnswer, name: string): string | undefined =>
+  trailers[trailers.indexOf(name) + 1]
 
 describe('long metadata', () => {
-  test('a status text of 200 KiB arrives whole', async () => {
-    const text = 'm'.repeat(200 * 1024)
-    const { client } = await bed(['grpc-status', '13', 'grpc-message', text])
-    assert.equal(fieldIn(await client.call('/x.Y/Z', []), 'grpc-message'), text)
+  async function call(socketPath: string, metadata: Record<string, string> = {}): Promise<RawAnswer> {
+    const session = await openSession(socketPath)
+    closers.push(() => session.destroy())
+    return await rawCall(session, '/x.Y/Z', frame(Buffer.alloc(0)), metadata)
+  }
+
+  test('a status text of 60 KiB arrives whole', async () => {
+    const text = 'm'.repeat(60 * 1024)
+    const { server } = await bed(['grpc-status', '13', 'grpc-message', text])
+    assert.equal(fieldIn(await call(server.socketPath), 'grpc-message'), text)
   })
 
   test('1,000 fields go both ways', async () => {
-    const fields = Array.from({ length: 1000 }, (_, i) => [`x-${i}`, `v${i}`]).flat()
-    const { client } = await bed(['grpc-status', '0', ...fields])
-    const ended = await client.call('/x.Y/Z', fields)
-    assert.equal(fieldIn(ended, 'x-999'), 'v999')
+    const fields = Array.from({ length: 1000 }, (_, i) => [`x-${i}`, `v${i}`])
+    const { server } = await bed(['grpc-status', '0', ...fields.flat()])
+    const answer = await call(server.socketPath, Object.fromEntries(fields) as Record<string, string>)
+    assert.equal(fieldIn(answer, 'x-999'), 'v999')
   })
 
   test('metadata twice by a name that HTTP has only once: both values arrive', async () => {
-    const { client } = await bed(['grpc-status', '0', 'location', 'a', 'location', 'b', 'x', '1', 'x', '2'])
-    const ended = await client.call('/x.Y/Z', [])
-    assert.deepEqual(ended, ['grpc-status', '0', 'location', 'a, b', 'x', '1', 'x', '2'])
+    const { server } = await bed(['grpc-status', '0', 'location', 'a', 'location', 'b', 'x', '1', 'x', '2'])
+    const { trailers } = await call(server.socketPath)
+    assert.deepEqual(trailers, ['grpc-status', '0', 'location', 'a, b', 'x', '1', 'x', '2'])
   })
 
   test('a request with 100 KiB of it is answered', async () => {
-    const { client } = await bed()
-    const ended = await client.call('/x.Y/Z', ['x-a', 'v'.repeat(50_000), 'x-b', 'v'.repeat(50_000)])
-    assert.equal(fieldIn(ended, 'grpc-status'), '0')
+    const { server } = await bed()
+    const big = { 'x-a': 'v'.repeat(50_000), 'x-b': 'v'.repeat(50_000) }
+    assert.equal(fieldIn(await call(server.socketPath, big), 'grpc-status'), '0')
   })
 })
 

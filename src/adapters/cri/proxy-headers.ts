@@ -74,16 +74,9 @@ export function toHeaders(
   return headers
 }
 
-/** Names of a caller's fields that must never enter a compression table. Undefined: none. */
-export function sensitiveIn(headers: IncomingHttpHeaders): ReadonlySet<string> | undefined {
-  const marked = (headers as Marked)[sensitiveHeaders]
-  return marked === undefined || marked.length === 0 ? undefined : new Set(marked)
-}
-
-/** The same list without some names. */
-export function without(raw: RawMetadata, leaveOut: ReadonlySet<string>): RawMetadata {
-  return leaveOut.size === 0 ? raw : raw.filter((_, i) => !leaveOut.has(raw[i - (i % 2)] ?? ''))
-}
+/** Names of the fields that must never enter a compression table. */
+export const sensitiveIn = (headers: IncomingHttpHeaders): readonly string[] =>
+  (headers as Marked)[sensitiveHeaders] ?? []
 
 export function findHeader(raw: RawMetadata, name: string): string | undefined {
   for (let i = 0; i + 1 < raw.length; i += 2) if (raw[i] === name) return raw[i + 1]

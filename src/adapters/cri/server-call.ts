@@ -18,18 +18,16 @@ import type {
   ServerCall,
   WholeAnswer,
 } from '../../ports/cri-calls.js'
-import type { RuntimeConnection } from './h2-connection.js'
-import type { RuntimeStream } from './h2-stream.js'
 import { frameMessage, unframeOne } from './proxy-frames.js'
-import { findHeader, sensitiveIn, toHeaders, without } from './proxy-headers.js'
-import type { Link } from './proxy-link.js'
-import { joinAnswer, pumpRequest } from './proxy-stream.js'
-import { readWhole } from './proxy-unary.js'
+import { findHeader, sensitiveIn, toHeaders } from './proxy-headers.js'
 import { Reply } from './server-reply.js'
 import { responseHeaders, statusHeaders, toStatus } from './server-status.js'
 import { parseGrpcTimeout } from './server-timeout.js'
+import { readWhole } from './upstream/ask.js'
+import { forwardAnswer, forwardRequest } from './upstream/forward.js'
+import type { Upstream, UpstreamCall } from './upstream/upstream.js'
 
-const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM } = constants
+const { NGHTTP2_FLAG_END_STREAM } = constants
 
 /** Requests that we read are held whole; CRI's are a few KiB. */
 export const maxRequestBytes = 16 * 1024 * 1024
@@ -47,12 +45,7 @@ export interface Incoming {
   readonly headers: IncomingHttpHeaders
   readonly flags: number
   readonly raw: RawMetadata
-  readonly link: Link
-}
-
-interface Opened {
-  readonly connection: RuntimeConnection
-  readonly up: RuntimeStream
+  readonly upstream: Upstream
 }
 
 export class Http2Call implements ServerCall {
@@ -65,8 +58,7 @@ export class Http2Call implements ServerCall {
   /** Once it was read whole. */
   private body: Buffer | undefined
   private requestBytes = 0
-  private up: RuntimeStream | undefined
-  private connection: RuntimeConnection | undefined
+  private up: UpstreamCall | undefined
   private isExpired = false
 
   constructor(private readonly incoming: Incoming) {
@@ -95,51 +87,36 @@ export class Http2Call implements ServerCall {
   async passOn(): Promise<CallEnding> {
     const { stream, flags } = this.incoming
     const endStream = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
-    const opened = await this.open(nothing, endStream)
-    if (this.body !== undefined) opened.up.end(this.body)
+    const up = await this.open(nothing, endStream)
+    if (this.body !== undefined) up.stream.end(this.body)
     else if (!endStream)
-      pumpRequest(stream, opened.up, (n) => {
+      forwardRequest(stream, up.stream, (n) => {
         this.requestBytes += n
       })
-    const { code } = await this.join(opened)
+    const { code } = await forwardAnswer(up, this.out)
     return this.ending(code, 'forwarded')
   }
 
   async passOnUnless(code: number): Promise<CallEnding | HeldBack> {
-    const opened = await this.openAsItCame()
-    const joined = await this.join(opened, code)
-    return joined.heldBack === undefined
-      ? this.ending(joined.code, 'forwarded')
-      : { refused: joined.heldBack }
+    const up = await this.openAsItCame()
+    const forwarded = await forwardAnswer(up, this.out, code)
+    return forwarded.heldBack === undefined
+      ? this.ending(forwarded.code, 'forwarded')
+      : { refused: forwarded.heldBack }
   }
 
-  private join(opened: Opened, holdBack?: number): ReturnType<typeof joinAnswer> {
-    const joint = { ...opened, link: this.incoming.link, reply: this.out }
-    return joinAnswer(holdBack === undefined ? joint : { ...joint, holdBack })
-  }
-
-  /** Waits only where there is something to wait for. One that says goodbye before its first call is dialled again, once. */
-  private connect(): RuntimeConnection | Promise<RuntimeConnection> {
-    const { link } = this.incoming
-    const got = link.connection()
-    if (!(got instanceof Promise)) return got
-    return got.then((connection) => (connection.isOpen ? connection : link.connection()))
-  }
-
-  private async open(leaveOut: ReadonlySet<string>, endStream: boolean, path?: string): Promise<Opened> {
-    const { raw, headers, link } = this.incoming
-    const kept = without(raw, leaveOut)
-    const fields =
-      path === undefined ? kept : kept.map((v, i) => (kept[i - 1] === ':path' && i % 2 === 1 ? path : v))
-    const connection = await this.connect()
+  private async open(
+    leaveOut: ReadonlySet<string>,
+    endStream: boolean,
+    path?: string,
+  ): Promise<UpstreamCall> {
+    const { raw, headers, upstream } = this.incoming
+    const fields = toHeaders(raw, sensitiveIn(headers), leaveOut)
+    if (path !== undefined) fields[':path'] = path
+    const connection = await upstream.connection()
     if (this.isGone) throw fail('runtime.cancelled', 'the caller has gone before the runtime was asked')
-    link.begin(connection)
-    const up = connection.request(fields, sensitiveIn(headers), endStream, (wasReset) => {
-      link.end(connection, wasReset)
-    })
-    this.up = up
-    this.connection = connection
-    return { connection, up }
+    this.up = connection.open(fields, endStream)
+    return this.up
   }
 
   readMessage(): Promise<Uint8Array> {
@@ -158,7 +135,9 @@ export class Http2Call implements ServerCall {
   private async readBody(): Promise<Buffer> {
     const parts: Buffer[] = []
     try {
-      for await (const part of this.incoming.stream as AsyncIterable<Buffer>) {
+      // A loop that is left early destroys its stream by default, and with it the status that we owe the caller.
+      const incoming: AsyncIterable<Buffer> = this.incoming.stream.iterator({ destroyOnReturn: false })
+      for await (const part of incoming) {
         this.requestBytes += part.length
         if (this.requestBytes > maxRequestBytes)
           throw fail('request.too-large', `the request is larger than ${maxRequestBytes} bytes`)
@@ -174,17 +153,17 @@ export class Http2Call implements ServerCall {
   }
 
   async ask(message?: Uint8Array, path?: string): Promise<WholeAnswer> {
-    const { up } = message === undefined ? await this.openAsItCame() : await this.open(ofThisHop, false, path)
-    if (message !== undefined) up.end(frameMessage(message))
-    return await readWhole({ up, link: this.incoming.link, signal: this.signal })
+    const up = message === undefined ? await this.openAsItCame() : await this.open(ofThisHop, false, path)
+    if (message !== undefined) up.stream.end(frameMessage(message))
+    return await readWhole(up, this.signal)
   }
 
   /** The caller's own bytes and metadata, packed as they were, although we have read them. */
-  private async openAsItCame(): Promise<Opened> {
+  private async openAsItCame(): Promise<UpstreamCall> {
     await this.readMessage()
-    const opened = await this.open(nothing, false)
-    opened.up.end(this.body)
-    return opened
+    const up = await this.open(nothing, false)
+    up.stream.end(this.body)
+    return up
   }
 
   async relay(answer: WholeAnswer): Promise<CallEnding> {
@@ -244,9 +223,9 @@ export class Http2Call implements ServerCall {
     })
     this.leave()
     // Silence until the deadline: the runtime is slow, or the connection is dead. A new one costs nothing.
-    if (this.up === undefined || this.up.isOver || this.connection === undefined) return
-    this.incoming.link.retire(this.connection)
-    this.up.cancel(NGHTTP2_CANCEL)
+    if (this.up === undefined || this.up.stream.closed) return
+    this.up.doubtConnection()
+    this.up.cancel()
   }
 
   /** The ending, once the client has it or has gone. */

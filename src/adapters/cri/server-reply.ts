@@ -2,8 +2,6 @@
 // between. Knows nothing of where an answer comes from.
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { GrpcStatus } from '../../ports/cri-calls.js'
-import type { Borrowed } from './h2-parts.js'
-import type { GiveBack } from './proxy-buffers.js'
 import { responseHeaders, statusHeaders } from './server-status.js'
 
 export class Reply {
@@ -13,17 +11,12 @@ export class Reply {
   readonly closed: Promise<void>
   private trailers: OutgoingHttpHeaders = {}
   private isEnded = false
-  /** Node forgets some of its callbacks when a stream ends early. */
-  private readonly borrowed = new Set<GiveBack>()
 
   constructor(readonly stream: ServerHttp2Stream) {
     // A stream that fails also closes; the reason is its reset code.
     stream.on('error', () => {})
     this.closed = new Promise((resolve) => {
-      stream.once('close', () => {
-        for (const giveBack of this.borrowed) giveBack(false)
-        resolve()
-      })
+      stream.once('close', resolve)
     })
   }
 
@@ -53,22 +46,6 @@ export class Reply {
     if (this.isOver) return true
     this.bytes += chunk.length
     return this.stream.write(chunk)
-  }
-
-  /** Like `write`, of bytes that are given back when the client's socket has taken them, or the stream is over. */
-  writeBorrowed({ bytes, giveBack }: Borrowed): boolean {
-    if (this.isOver) {
-      giveBack(true)
-      return true
-    }
-    this.bytes += bytes.length
-    this.borrowed.add(giveBack)
-    return this.stream.write(bytes, (e) => {
-      this.borrowed.delete(giveBack)
-      // Of a call that ended early some may still lie in the socket's queue; Node names that an error only sometimes.
-      const isTaken = (e === null || e === undefined) && !this.stream.closed && !this.stream.destroyed
-      giveBack(isTaken)
-    })
   }
 
   end(trailers: OutgoingHttpHeaders, last?: Uint8Array): void {

@@ -6,12 +6,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { grpcCode } from '../../core/grpc-codes.js'
 import type { CallEnding, CallHandler, RawMetadata, ServerCall } from '../../ports/cri-calls.js'
 import { parseEndpoint } from './endpoint.js'
-import { connectionWindowBytes, createLink, type Link, type OnReach, sessionMemoryMiB } from './proxy-link.js'
 import { Http2Call } from './server-call.js'
 import { farewellInTime } from './server-farewell.js'
 import { defaultLivenessMs, endWhenDead } from './server-liveness.js'
 import { maxConcurrentStreams } from './server-resets.js'
 import { listenOnSocket } from './server-socket.js'
+import {
+  connectionWindowBytes,
+  createUpstream,
+  type OnReach,
+  sessionMemoryMiB,
+  type Upstream,
+} from './upstream/upstream.js'
 
 export interface CriServerOptions {
   /** `unix:///run/keelson/cri.sock` */
@@ -28,7 +34,7 @@ export interface CriServerOptions {
   readonly onReach?: OnReach
   /** A client must speak HTTP/2 within this time. Default 10,000. */
   readonly greetingMs?: number
-  /** How often a connection is asked whether it lives. Default 30,000. */
+  /** How often a connection is asked whether it lives, and how long a silent runtime has to say so. Default 30,000. */
   readonly livenessMs?: number
 }
 
@@ -43,7 +49,7 @@ export interface CriServer {
 
 /** Requests are small; an upload beyond this waits for its reader. */
 const requestWindowBytes = 256 * 1024
-/** Of metadata. Node's own bounds, 64 KiB and 128 fields, are below what clients and runtimes send; nghttp2 ends at 144 KiB. */
+/** Of metadata. Node's own bounds, 64 KiB and 128 fields, are below what clients send; nghttp2 ends at 144 KiB. */
 const requestFieldsBytes = 128 * 1024
 const requestFields = 4096
 const answerFieldsBytes = 1024 * 1024
@@ -63,9 +69,11 @@ const imageService = /^\/runtime\.v1[a-z0-9]*\.ImageService\//
 
 export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
   const at = parseEndpoint(o.listen)
-  const runtime = createLink(parseEndpoint(o.upstream).socketPath, o.onReach)
-  const images =
-    o.imageUpstream === undefined ? runtime : createLink(parseEndpoint(o.imageUpstream).socketPath, o.onReach)
+  const livenessMs = o.livenessMs ?? defaultLivenessMs
+  const upstreamAt = (endpoint: string): Upstream =>
+    createUpstream(parseEndpoint(endpoint).socketPath, livenessMs, o.onReach)
+  const runtime = upstreamAt(o.upstream)
+  const images = o.imageUpstream === undefined ? runtime : upstreamAt(o.imageUpstream)
   const sessions = new Set<Http2Session>()
   const sockets = new Set<Socket>()
   const calls = new Map<Promise<unknown>, ServerCall>()
@@ -103,15 +111,15 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
       if (socket !== undefined) endSoon(socket)
     })
     farewellInTime(session)
-    endWhenDead(session, o.livenessMs ?? defaultLivenessMs)
+    endWhenDead(session, livenessMs)
   })
   server.on('sessionError', () => {})
   server.on(
     'stream',
     (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, raw?: RawMetadata) => {
       const path = headers[':path'] ?? ''
-      const link: Link = imageService.test(path) ? images : runtime
-      const call = new Http2Call({ stream, headers, flags, raw: raw ?? [], link })
+      const upstream = imageService.test(path) ? images : runtime
+      const call = new Http2Call({ stream, headers, flags, raw: raw ?? [], upstream })
       const underWay: Promise<unknown> = serve(call, o).finally(() => calls.delete(underWay))
       calls.set(underWay, call)
     },
@@ -125,7 +133,7 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
       return {
         clients: sockets.size,
         calls: calls.size,
-        upstream: runtime.open + (images === runtime ? 0 : images.open),
+        upstream: runtime.connections + (images === runtime ? 0 : images.connections),
       }
     },
     async close(graceMs = 5000) {

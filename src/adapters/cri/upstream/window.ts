@@ -1,5 +1,6 @@
 // How much the runtime may send ahead of a slow reader, per stream: much while few calls are under way, so that a large list
 // comes in one go; little while many are, because each of their readers may stop and this is then held for it.
+import type { ClientHttp2Session } from 'node:http2'
 
 const KiB = 1024
 
@@ -8,7 +9,8 @@ const table: readonly (readonly [calls: number, window: number])[] = [
   [8, 4096 * KiB],
   [32, 1024 * KiB],
   [128, 256 * KiB],
-  [Number.POSITIVE_INFINITY, 64 * KiB],
+  [256, 64 * KiB],
+  [Number.POSITIVE_INFINITY, 32 * KiB],
 ]
 
 export const firstWindowBytes = 4096 * KiB
@@ -19,7 +21,7 @@ const windowFor = (calls: number): number =>
 /** Of what the runtime has sent, this part may wait in a caller's stream; the rest waits before it, and stops the runtime. */
 const partAhead = 8
 
-export interface WindowKeeper {
+export interface StreamWindow {
   /**
    * How much may wait in one caller's stream before we stop reading for it. Node's own mark of 16 KiB is one frame, and
    * a large list would go frame by frame, each waiting until the socket has taken the one before.
@@ -29,13 +31,12 @@ export interface WindowKeeper {
 }
 
 /** Where the window is told. */
-export interface Windowed {
-  readonly isDestroyed: boolean
-  readonly unacknowledged: number
-  setWindow(bytes: number): void
-}
+export type Windowed = Pick<
+  ClientHttp2Session,
+  'pendingSettingsAck' | 'connecting' | 'destroyed' | 'settings'
+>
 
-export function createWindowKeeper(connection: Windowed): WindowKeeper {
+export function createStreamWindow(session: Windowed): StreamWindow {
   let window = firstWindowBytes
   return {
     get aheadBytes() {
@@ -44,9 +45,9 @@ export function createWindowKeeper(connection: Windowed): WindowKeeper {
     adjust(calls) {
       // Larger again only at half the number that made it smaller, so that it does not swing to and fro.
       const wanted = Math.min(windowFor(calls), Math.max(window, windowFor(calls * 2)))
-      if (wanted === window || connection.unacknowledged > 0 || connection.isDestroyed) return
+      if (wanted === window || session.pendingSettingsAck || session.connecting || session.destroyed) return
       window = wanted
-      connection.setWindow(wanted)
+      session.settings({ initialWindowSize: wanted })
     },
   }
 }

@@ -1,0 +1,86 @@
+// One question to the runtime whose whole answer is wanted before anything is said to the client.
+import { constants, type IncomingHttpHeaders } from 'node:http2'
+import { fail } from '../../../core/errors.js'
+import { grpcCode } from '../../../core/grpc-codes.js'
+import type { RawMetadata, WholeAnswer } from '../../../ports/cri-calls.js'
+import { unframeOne } from '../proxy-frames.js'
+import { findHeader, statusOf } from '../proxy-headers.js'
+import type { UpstreamCall } from './upstream.js'
+
+const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
+
+/** A whole answer is held in memory; anything larger goes by as a stream. */
+const maxWholeBytes = 64 * 1024 * 1024
+
+export function readWhole(call: UpstreamCall, signal: AbortSignal): Promise<WholeAnswer> {
+  return new Promise((resolve, reject) => {
+    const up = call.stream
+    const parts: Buffer[] = []
+    let size = 0
+    let headers: RawMetadata | undefined
+    let trailers: RawMetadata = []
+    let isHeadersOnly = false
+    const giveUp = (error: Error): void => {
+      call.cancel()
+      reject(error)
+    }
+    const stop = (): void => giveUp(fail('runtime.cancelled', 'the caller ended the call'))
+    up.on('response', (_parsed: IncomingHttpHeaders, flags: number, raw: RawMetadata = []) => {
+      headers = raw
+      isHeadersOnly = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
+    })
+    up.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= maxWholeBytes) parts.push(chunk)
+      else giveUp(fail('runtime.too-large', `the runtime's answer is larger than ${maxWholeBytes} bytes`))
+    })
+    up.on('trailers', (_parsed: IncomingHttpHeaders, _flags: number, raw: RawMetadata = []) => {
+      trailers = raw
+    })
+    up.once('close', () => {
+      signal.removeEventListener('abort', stop)
+      const isEnded = isHeadersOnly || trailers.length > 0 || !call.isConnectionLost
+      if (headers === undefined || up.rstCode !== NGHTTP2_NO_ERROR || !isEnded) reject(brokenOff(call))
+      else resolve(toWhole(headers, trailers, Buffer.concat(parts)))
+    })
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
+}
+
+function toWhole(headers: RawMetadata, trailers: RawMetadata, body: Buffer): WholeAnswer {
+  const code = statusOf(trailers.length === 0 ? headers : trailers)
+  const encoding = findHeader(headers, 'grpc-encoding')
+  return {
+    code,
+    headers,
+    trailers,
+    body,
+    message: code === grpcCode.ok ? messageIn(body, encoding) : undefined,
+  }
+}
+
+/** A body that we cannot read is still the runtime's answer. */
+function messageIn(body: Buffer, encoding: string | undefined): Buffer | undefined {
+  try {
+    return unframeOne(body, encoding, maxWholeBytes)
+  } catch {
+    return undefined
+  }
+}
+
+function brokenOff({ stream, socketPath, isConnectionLost }: UpstreamCall): Error {
+  const at = { socket: socketPath }
+  const reset = stream.rstCode
+  if (isConnectionLost || reset === NGHTTP2_NO_ERROR)
+    return fail(
+      'runtime.unavailable',
+      `the runtime at ${socketPath} closed the connection during the call`,
+      at,
+    )
+  if (reset === NGHTTP2_REFUSED_STREAM)
+    return fail('runtime.unavailable', `the runtime at ${socketPath} refused the stream`, at)
+  if (reset === NGHTTP2_CANCEL)
+    return fail('runtime.cancelled', `the runtime at ${socketPath} cancelled the call`, at)
+  return fail('runtime.malformed', `the runtime at ${socketPath} reset the stream (${reset})`, at)
+}
