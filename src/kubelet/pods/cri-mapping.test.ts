@@ -39,6 +39,7 @@ function mapped(spec: PodSpec) {
       paths,
       cgroupParent: '/kubepods/burstable/podu1',
       nodeResolvConf: { nameservers: ['192.0.2.53'], searches: ['lan'], options: ['edns0'] },
+      identity: { rootDir: '/var/lib/kubelet', nodeName: 'n1', staticPodPath: '/etc/kubernetes/manifests' },
       manifest: '/etc/kubernetes/manifests/web.yaml',
     }),
     containers: allContainerSpecs(spec).map((container) =>

@@ -95,6 +95,7 @@ async function configOf(i: ActInput, attempt: number, c: PodContext): Promise<De
     paths: c.paths,
     cgroupParent: c.planner.podCgroup(spec).path,
     nodeResolvConf: await c.nodeResolvConf(),
+    identity: c.identity,
     manifest: i.manifest,
   })
 }

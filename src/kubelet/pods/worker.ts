@@ -16,6 +16,8 @@ import { Wake } from './wake.js'
 export interface WorkerHooks {
   /** False while another pod of the same name has not gone yet. */
   mayStart(): boolean
+  /** Why the pod must not be touched: another kubelet runs it, or one of its name; undefined: it is ours alone. */
+  otherKubelet(): string | undefined
   /** Everything of the pod has gone. */
   onForgotten(): void
   /** A turn has ended; true: with actions. */
@@ -53,6 +55,7 @@ export class PodWorker {
   private readonly pulling = new AbortController()
   private pullSignal: AbortSignal | undefined
   private lastProblem = ''
+  private heldByOther: string | undefined
   private failures = 0
   /** Turns in a row that found nothing to do and waited for nothing. */
   private restful = 0
@@ -82,6 +85,14 @@ export class PodWorker {
   /** Which file the pod came from; empty when that is not known. */
   get file(): string {
     return this.manifest
+  }
+
+  get hasSandbox(): boolean {
+    return this.observed.sandboxes.length > 0
+  }
+
+  get isHeldByOther(): boolean {
+    return this.heldByOther !== undefined
   }
 
   get wanted(): PodSpec | undefined {
@@ -140,6 +151,9 @@ export class PodWorker {
     const { clock } = this.c
     try {
       this.observed = this.named(await this.look(signal))
+      const other = this.hooks.otherKubelet()
+      if (other !== undefined) return this.leaveAlone(other)
+      this.heldByOther = undefined
       if (this.ending === undefined && !this.hooks.mayStart()) return clock.nowNanos() + this.syncNanos
       const turn = this.decide()
       this.waiting = turn.waiting
@@ -238,6 +252,20 @@ export class PodWorker {
         message: hold.message,
       })
     }
+  }
+
+  /** Looked at again when something of the runtime changes. */
+  private leaveAlone(why: string): bigint {
+    const nowNanos = this.c.clock.nowNanos()
+    if (this.ending !== undefined) {
+      this.forgotten = true
+      this.hooks.onForgotten()
+    } else if (why !== this.heldByOther) {
+      this.c.log.error('a pod is not started: another kubelet uses this runtime', { pod: this.name, why })
+      this.holds.set('', { untilNanos: nowNanos, reason: 'FailedCreatePodSandBox', message: why })
+    }
+    this.heldByOther = why
+    return nowNanos + this.syncNanos
   }
 
   private failed(e: unknown): bigint {
