@@ -3,6 +3,7 @@
 import { parsePod } from './parse-pod.js'
 import type { Pod } from './pod.js'
 import { applyPodDefaults } from './pod-defaults.js'
+import { type PodTeller, withOrigin } from './pod-origin.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -46,7 +47,7 @@ function withStatus(containers: unknown, statuses: unknown): unknown {
 }
 
 /** The input is one Pod object of the API: `{metadata, spec, status}`. */
-export function parseActuatedPod(input: unknown): Pod {
+export function parseActuatedPod(input: unknown, teller: PodTeller = 'api'): Pod {
   const pod = fieldsOf(input) ?? {}
   const spec = fieldsOf(pod['spec']) ?? {}
   const status = fieldsOf(pod['status']) ?? {}
@@ -59,5 +60,5 @@ export function parseActuatedPod(input: unknown): Pod {
       ? {}
       : { resources: withMemory(fieldsOf(spec['resources']), podLevel) }),
   }
-  return applyPodDefaults(parsePod({ ...pod, spec: next }))
+  return withOrigin(applyPodDefaults(parsePod({ ...pod, spec: next })), pod, teller)
 }

@@ -1,6 +1,7 @@
 // What a person should know about Memory QoS on this node: each finding names its subject, what is wrong and what to do.
 // Findings never stop a pass.
 import type { MemoryQosSettings } from './memory-qos-settings.js'
+import type { PodName } from './pod-origin.js'
 
 export const findingIds = [
   'cgroup-v1',
@@ -16,13 +17,15 @@ export const findingIds = [
   'drift',
   'unified-ignored',
   'write-failed',
+  'pod-refused',
+  'pod-skipped',
 ] as const
 
 export type FindingId = (typeof findingIds)[number]
 
 export interface Finding {
   readonly id: FindingId
-  /** A cgroup path, or `node`. */
+  /** A cgroup path, `pod NAMESPACE/NAME`, or `node`. */
   readonly subject: string
   readonly message: string
   readonly remedy: string
@@ -143,4 +146,18 @@ export const writeFailed = (path: string, why: string): Finding => ({
   subject: path,
   message: why,
   remedy: 'see the error; the next pass tries again',
+})
+
+export const podRefused = ({ namespace, name }: PodName, why: string): Finding => ({
+  id: 'pod-refused',
+  subject: `pod ${namespace}/${name}`,
+  message: `pod ${namespace}/${name} does not get what it claims: ${why}`,
+  remedy: 'find out who made the pod; only a kubelet sets kubernetes.io/config.hash and config.mirror',
+})
+
+export const podSkipped = ({ namespace, name }: PodName, why: string): Finding => ({
+  id: 'pod-skipped',
+  subject: `pod ${namespace}/${name}`,
+  message: `pod ${namespace}/${name} is left alone: ${why}`,
+  remedy: "correct metadata.uid in the static pod's manifest",
 })

@@ -3,6 +3,7 @@
 import { type Bytes, bytes } from './bytes.js'
 import { type CgroupDriver, type CgroupName, formatCgroupPath } from './cgroup-name.js'
 import { splitPath } from './cgroup-path.js'
+import { isKeelsonError } from './errors.js'
 import { type MemoryQosSettings, whyMemoryQosIsOff } from './memory-qos-settings.js'
 import { type NodePlan, planNode } from './node-plan.js'
 import { notWritten, type Outcome, outcomeValue } from './outcome.js'
@@ -61,21 +62,29 @@ export interface TargetsInput {
   readonly claims?: ReadonlyMap<string, ReadonlyMap<string, Bytes>>
 }
 
+export interface SkippedPod {
+  readonly namespace: string
+  readonly name: string
+  readonly why: string
+}
+
 export interface MemoryQosTargets {
   readonly targets: readonly MemoryTarget[]
   readonly node: NodePlan
+  /** Pods that no cgroup can be named for; they count nowhere. */
+  readonly skipped: readonly SkippedPod[]
 }
 
-/** The pod's uid in cgroup names and labels. A mirror pod's own uid is the API server's; its annotation has the real one. */
-export const cgroupUid = (pod: Pod): string =>
-  pod.annotations.get('kubernetes.io/config.mirror') ||
-  pod.annotations.get('kubernetes.io/config.hash') ||
-  pod.uid
-
 export function planMemoryQos(i: TargetsInput): MemoryQosTargets {
-  const active = i.pods.filter((pod) => !isTerminated(pod))
+  const skipped: SkippedPod[] = []
+  const planned = i.pods
+    .filter((pod) => !isTerminated(pod))
+    .flatMap((pod) => {
+      const targets = planOne(i, pod, skipped)
+      return targets === undefined ? [] : [{ pod, targets }]
+    })
   const node = planNode({
-    pods: active,
+    pods: planned.map(({ pod }) => pod),
     memoryQos: i.memoryQos,
     cgroupsPerQOS: i.cgroupsPerQOS,
     enforcesPods: i.enforceNodeAllocatable.includes('pods'),
@@ -83,10 +92,21 @@ export function planMemoryQos(i: TargetsInput): MemoryQosTargets {
     allocatableMemory: i.node.allocatableMemory,
     ...(i.node.kubepodsMilliCpu === undefined ? {} : { kubepodsMilliCpu: i.node.kubepodsMilliCpu }),
   })
-  if (i.memoryQos.cgroupVersion === 1) return { targets: [], node }
+  if (i.memoryQos.cgroupVersion === 1) return { targets: [], node, skipped }
   const tree = i.cgroupsPerQOS ? treeTargets(i, node) : []
-  const pods = i.cgroupsPerQOS ? active.flatMap((pod) => podTargets(i, pod)) : []
-  return { targets: [...tree, ...reservedTargets(i), ...pods], node }
+  const pods = i.cgroupsPerQOS ? planned.flatMap(({ targets }) => targets) : []
+  return { targets: [...tree, ...reservedTargets(i), ...pods], node, skipped }
+}
+
+/** A pod that has no place in the tree (a uid that is no name) must not cost the others theirs. */
+function planOne(i: TargetsInput, pod: Pod, skipped: SkippedPod[]): readonly MemoryTarget[] | undefined {
+  try {
+    return podTargets(i, pod)
+  } catch (e) {
+    if (!isKeelsonError(e)) throw e
+    skipped.push({ namespace: pod.namespace, name: pod.name, why: e.message })
+    return undefined
+  }
 }
 
 type Files = Readonly<Partial<Record<string, Outcome<bigint | string>>>>
@@ -177,7 +197,7 @@ const reservedTargets = (i: TargetsInput): readonly MemoryTarget[] =>
   })
 
 function podTargets(i: TargetsInput, pod: Pod): readonly MemoryTarget[] {
-  const uid = cgroupUid(pod)
+  const { uid } = pod
   const claims = i.claims?.get(uid)
   const plan = planPod({
     ...i.node,

@@ -27,6 +27,8 @@ export const qosCgroupName = (cgroupRoot: string, qosClass: QosClass): CgroupNam
 export function podCgroupName(uid: string, qosClass: QosClass, cgroupRoot = '/'): CgroupName {
   if (uid === '')
     throw fail('cgroup-name.invalid', 'the pod has no uid, so it has no cgroup; set metadata.uid')
+  if (/\s/.test(uid))
+    throw fail('cgroup-name.invalid', `the pod's uid ${JSON.stringify(uid.slice(0, 80))} contains a blank`)
   return cgroupChild(qosCgroupName(cgroupRoot, qosClass), `pod${uid}`)
 }
 

@@ -65,7 +65,7 @@ function planStart(
   before: ObservedContainer | undefined,
 ): Step {
   const { name } = container
-  const endedAtNanos = before?.state === 'exited' ? before.finishedAtNanos : undefined
+  const endedAtNanos = before?.state === 'exited' ? i.endedAt.get(before.id) : undefined
   const backoff = i.backoffs.get(name)
   const until = endedAtNanos === undefined ? undefined : backoffUntil(backoff, endedAtNanos, i.nowNanos)
   if (until !== undefined && backoff !== undefined) {

@@ -89,9 +89,12 @@ export const isOver = (container: ObservedContainer): boolean => container.state
 export const isAlive = (container: ObservedContainer): boolean =>
   container.state === 'running' || container.state === 'unknown'
 
-/** By attempt, then by age: both lists of an ObservedPod are in this order. */
+/**
+ * By attempt, then by age: both lists of an ObservedPod are in this order. A clock that was set back makes the newest
+ * instance look older than the one before; its attempt still tells.
+ */
 export const newestFirst = (
   a: { readonly attempt: number; readonly createdAtNanos: bigint },
   b: { readonly attempt: number; readonly createdAtNanos: bigint },
 ): number =>
-  a.createdAtNanos === b.createdAtNanos ? b.attempt - a.attempt : a.createdAtNanos < b.createdAtNanos ? 1 : -1
+  a.attempt === b.attempt ? (a.createdAtNanos < b.createdAtNanos ? 1 : -1) : b.attempt - a.attempt

@@ -73,6 +73,9 @@ export interface PodTurnInput {
   readonly released: boolean
   /** Whether a running container, or the pod's cgroup, has other cpu or memory values than wanted. */
   readonly resize: boolean
+  /** Container id -> when it ended, by the clock of `nowNanos`. */
+  readonly endedAt: ReadonlyMap<string, bigint>
+  /** Of a clock that nobody sets; holds, back-offs and the beginning of the end are by the same. */
   readonly nowNanos: bigint
 }
 

@@ -17,6 +17,8 @@ export interface Pod {
   readonly name: string
   readonly namespace: string
   readonly uid: string
+  /** The uid that a static pod's annotations give it, where its origin proves them: pod-origin.ts. */
+  readonly staticUid?: string
   readonly annotations: ReadonlyMap<string, string>
   /** Plain init containers and sidecars, in the order of the manifest: the order decides the pod's request. */
   readonly initContainers: readonly Container[]

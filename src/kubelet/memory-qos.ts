@@ -5,7 +5,7 @@ import { resourceListOf } from '../config/effective.js'
 import { type CgroupDriver, formatCgroupPath } from '../core/cgroup-name.js'
 import { fail } from '../core/errors.js'
 import { checkKernel } from '../core/kernel-check.js'
-import { cgroupUid, planMemoryQos, type TargetsInput } from '../core/memory-qos-targets.js'
+import { planMemoryQos, type TargetsInput } from '../core/memory-qos-targets.js'
 import type { Pod } from '../core/pod.js'
 import { podCgroupName } from '../core/pod-cgroup.js'
 import { qosClassOf } from '../core/qos-class.js'
@@ -159,8 +159,8 @@ class KnownPods {
   /** Whether a pod that was wanted before has changed or is not wanted any more. */
   want(pods: readonly Pod[]): boolean {
     const before = this.wanted ?? []
-    for (const pod of before) this.leaving.set(cgroupUid(pod), pod)
-    for (const pod of pods) this.leaving.delete(cgroupUid(pod))
+    for (const pod of before) this.leaving.set(pod.uid, pod)
+    for (const pod of pods) this.leaving.delete(pod.uid)
     this.wanted = pods
     return before.some((pod) => !pods.includes(pod))
   }
@@ -175,6 +175,6 @@ class KnownPods {
   private pathOf(pod: Pod): string {
     const { config, driver } = this.i
     const root = config.kubelet.cgroupRoot ?? '/'
-    return formatCgroupPath(podCgroupName(cgroupUid(pod), qosClassOf(pod), root), driver)
+    return formatCgroupPath(podCgroupName(pod.uid, qosClassOf(pod), root), driver)
   }
 }

@@ -1,4 +1,5 @@
 // Running containers by pod, from the labels that a kubelet puts on everything it creates.
+import type { PodName } from '../core/pod-origin.js'
 import { type Container, ContainerState } from '../cri-api/api.js'
 import type { RuntimeService } from '../ports/runtime.js'
 
@@ -6,12 +7,20 @@ export interface RunningContainer {
   readonly id: string
   readonly name: string
   readonly podUid: string
+  readonly pod: PodName
 }
 
 export type RunningByPod = ReadonlyMap<string, readonly RunningContainer[]>
 
 const podUidLabel = 'io.kubernetes.pod.uid'
+const podNameLabel = 'io.kubernetes.pod.name'
+const podNamespaceLabel = 'io.kubernetes.pod.namespace'
 const containerNameLabel = 'io.kubernetes.container.name'
+
+const podOf = (labels: Readonly<Record<string, string>>): PodName => ({
+  namespace: labels[podNamespaceLabel] ?? '',
+  name: labels[podNameLabel] ?? '',
+})
 
 /** Of two running instances of one name, as during a restart, the newer one counts. */
 export function runningByPod(containers: readonly Container[]): RunningByPod {
@@ -29,7 +38,7 @@ export function runningByPod(containers: readonly Container[]): RunningByPod {
   return new Map(
     [...pods].map(([podUid, byName]) => [
       podUid,
-      [...byName].map(([name, { id }]) => ({ id, name, podUid })),
+      [...byName].map(([name, { id, labels }]) => ({ id, name, podUid, pod: podOf(labels) })),
     ]),
   )
 }

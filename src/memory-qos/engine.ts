@@ -11,6 +11,8 @@ import {
   driftFinding,
   type Finding,
   highBelowUsage,
+  podRefused,
+  podSkipped,
   unifiedIgnored,
   writeFailed,
 } from '../core/memory-qos-findings.js'
@@ -22,6 +24,7 @@ import {
   qosFiles,
   type TargetsInput,
 } from '../core/memory-qos-targets.js'
+import { settlePodUids } from '../core/pod-origin.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { RuntimeService } from '../ports/runtime.js'
@@ -94,10 +97,14 @@ export class MemoryQosEngine {
   private async run(input: TargetsInput, { signal, scope = () => true }: PassOptions): Promise<PassReport> {
     signal.throwIfAborted()
     const { cgroups, clock, runtime, timeoutMs } = this.options
-    const plan = planMemoryQos(input)
+    let running: RunningByPod = new Map()
+    const hasClaims = input.pods.some((pod) => pod.staticUid !== undefined)
+    if (hasClaims) running = await listRunning(runtime, signal, timeoutMs)
+    const settled = settlePodUids(input.pods, (uid) => running.get(uid)?.[0]?.pod)
+    const plan = planMemoryQos({ ...input, pods: settled.pods })
     const wanted = plan.targets.filter(scope)
     const needsContainers = wanted.some((t) => t.level === 'container')
-    const running: RunningByPod = needsContainers ? await listRunning(runtime, signal, timeoutMs) : new Map()
+    if (needsContainers && !hasClaims) running = await listRunning(runtime, signal, timeoutMs)
     const observed = observe(cgroups, wanted, running)
     const pageSize = input.node.pageSize
     const verdicts = observed.flatMap((o) => this.judge(o, clock.monotonicNanos(), pageSize))
@@ -117,7 +124,13 @@ export class MemoryQosEngine {
       calls: done.calls,
       drifts: verdicts.filter((v) => v.decision.kind === 'drift').length,
       failures: done.failed.size,
-      findings: [...verdicts.flatMap(reported), ...done.findings, ...others.findings],
+      findings: [
+        ...settled.refused.map(({ pod, why }) => podRefused(pod, why)),
+        ...plan.skipped.map((pod) => podSkipped(pod, pod.why)),
+        ...verdicts.flatMap(reported),
+        ...done.findings,
+        ...others.findings,
+      ],
     }
   }
 

@@ -4,7 +4,7 @@ import { asKeelsonError, fail } from '../core/errors.js'
 import type { Finding } from '../core/memory-qos-findings.js'
 import type { LiveReport } from '../core/memory-qos-live.js'
 import type { MemoryTarget, TargetsInput } from '../core/memory-qos-targets.js'
-import { cgroupUid, planMemoryQos } from '../core/memory-qos-targets.js'
+import { planMemoryQos } from '../core/memory-qos-targets.js'
 import type { Pod } from '../core/pod.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
@@ -67,8 +67,8 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
     const node = options.node()
     const pods = options.pods()
     if (node === undefined || pods === undefined) return undefined
-    const byUid = new Map([...coming, ...pods.map((pod) => [cgroupUid(pod), pod] as const)])
-    return { ...node, pods: [...byUid.values()] }
+    const shown = new Set(pods.map((pod) => pod.uid))
+    return { ...node, pods: [...pods, ...[...coming.values()].filter((pod) => !shown.has(pod.uid))] }
   }
   const needInput = (): TargetsInput => {
     const input = inputNow()
@@ -81,8 +81,8 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
     if (input === undefined) return undefined
     const report = await engine.pass(input, { signal })
     for (const uid of [...coming.keys()])
-      if (options.pods()?.some((pod) => cgroupUid(pod) === uid)) coming.delete(uid)
-    await restoreReleased(input)
+      if (options.pods()?.some((pod) => pod.uid === uid)) coming.delete(uid)
+    await restoreReleased(input, report)
     const findings = [...report.findings, ...check.findings(input, report)]
     newest = { report, findings }
     reporter.take(report, findings)
@@ -96,10 +96,10 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
   }
 
   /** A reserved cgroup that is no longer enforced gets back what it had before us. */
-  async function restoreReleased(input: TargetsInput): Promise<void> {
+  async function restoreReleased(input: TargetsInput, { plan }: PassReport): Promise<void> {
     const { found, runtime, timeoutMs } = options
     if (found === undefined) return
-    const planned = new Set(planMemoryQos(input).targets.map((t) => t.path))
+    const planned = new Set(plan.targets.map((t) => t.path))
     const released = new Map(
       [...found.cgroups].filter(([path, f]) => f.level === 'reserved' && !planned.has(path)),
     )
@@ -137,7 +137,7 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
       await engine.pass(needInput(), { signal, scope: above })
     },
     async preparePod(pod) {
-      const uid = cgroupUid(pod)
+      const { uid } = pod
       coming.set(uid, pod)
       const input = needInput()
       const target = planMemoryQos(input).targets.find((t) => t.level === 'pod' && t.pod?.uid === uid)
@@ -150,7 +150,7 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
       return target.path
     },
     releasePod(pod) {
-      coming.delete(cgroupUid(pod))
+      coming.delete(pod.uid)
       poke()
     },
     poke,

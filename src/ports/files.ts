@@ -15,6 +15,8 @@ export interface FileEntry {
   readonly size: bigint
   readonly mtimeNanos: bigint
   readonly inode: bigint
+  /** Why nothing is known of it but its name: it is there, and the file system does not say more (EIO, ESTALE). */
+  readonly unreadable?: string
 }
 
 export interface ListOptions {
@@ -41,7 +43,7 @@ export interface Files {
   replace(path: string, content: Uint8Array | string, options?: ReplaceOptions): Promise<void>
   /** Not there is not an error. */
   remove(path: string): Promise<void>
-  /** Regular files (links followed). Undefined: no such directory. */
+  /** Regular files (links followed), and what cannot be looked at. Undefined: no such directory. */
   list(directory: string, options?: ListOptions): Promise<readonly FileEntry[] | undefined>
   /**
    * The listing now, then again after each change; ends when the signal is aborted. A directory that does not exist is an

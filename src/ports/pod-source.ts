@@ -1,7 +1,11 @@
 // Where a companion learns which pods its node runs: the API server or the node's kubelet. Pods are API objects as they
 // came; reading them is the core's business.
 
+import type { PodTeller } from '../core/pod-origin.js'
+
 export interface PodSource {
+  /** Who tells: what a pod says of itself counts accordingly. */
+  readonly teller: PodTeller
   /** Undefined until a whole list has been seen; the last good list while the source is away. */
   current(): readonly unknown[] | undefined
   /** Follows the source until the signal is aborted; failures are waited out. Told of each change. */

@@ -1,5 +1,6 @@
 // The long waits of pods on a virtual clock: restarts and pulls along the whole curve, and its new beginning.
 import { afterEach, describe, expect, test } from 'vitest'
+import { newestFirst } from '../../src/core/pod-observed.js'
 import { image, VirtualNode } from './virtual-node.js'
 
 const nodes: VirtualNode[] = []
@@ -58,6 +59,83 @@ describe('a container that ends at once', () => {
     expect(second - first).toBeLessThanOrEqual(2)
     expect(third - second).toBeGreaterThanOrEqual(10)
     expect(third - second).toBeLessThanOrEqual(12)
+  })
+})
+
+describe('the clock is set', () => {
+  const hour = 3_600_000_000_000n
+  const crashing = async (): Promise<{
+    node: VirtualNode
+    starts: number[]
+    end: () => void
+  }> => {
+    const node = await start()
+    let passed = 0
+    const starts: number[] = []
+    const end = (): void => {
+      passed += 1
+      for (const { status } of node.state.containers.values())
+        if (status.state === running) {
+          starts.push(passed)
+          node.state.exitContainer(status.id, { exitCode: 1 })
+        }
+    }
+    await node.pod('crash', { containers: [{ name: 'app', image }] })
+    await node.until('the first start', () => node.state.containers.size > 0)
+    await node.calm()
+    end()
+    await node.pass(5, end)
+    expect(node.waitingOf('crash')?.reason).toBe('CrashLoopBackOff')
+    return { node, starts, end }
+  }
+  for (const [what, step] of [
+    ['back an hour', -hour],
+    ['forward an hour', hour],
+  ] as const)
+    test(`${what}: a container in back-off is started after its 10 s, and the next waits are as long as before`, async () => {
+      const { node, starts, end } = await crashing()
+      node.bed.clock.setWall(node.bed.clock.nowNanos() + step)
+      await node.pass(90, end)
+      const gaps = starts.slice(1).map((at, i) => at - (starts[i] ?? 0))
+      expect(gaps).toHaveLength(4)
+      for (const [i, wanted] of [0, 10, 20, 40].entries()) {
+        expect(gaps[i], `restart ${i + 1}`).toBeGreaterThanOrEqual(wanted)
+        expect(gaps[i], `restart ${i + 1}`).toBeLessThanOrEqual(wanted + 3)
+      }
+    })
+
+  test('back an hour while a pod ends: its sidecar gets the rest of the grace period and no more', async () => {
+    const given: bigint[] = []
+    const held: { node?: VirtualNode } = {}
+    const node = await start({
+      scripts: (state) => ({
+        StopContainer: ({ containerId, timeout }) => {
+          given.push(timeout)
+          const clock = held.node?.bed.clock
+          clock?.setWall(clock.nowNanos() - hour)
+          state.exitContainer(containerId, { exitCode: 143 })
+          return { value: {} }
+        },
+      }),
+    })
+    held.node = node
+    await node.pod('web', {
+      terminationGracePeriodSeconds: 7,
+      initContainers: [{ name: 'side', image, restartPolicy: 'Always' }],
+      containers: [{ name: 'app', image }],
+    })
+    await node.until('it runs', () => node.podNamed('web')?.status.phase === 'Running')
+    await node.removeManifest('web')
+    await node.until('it has gone', () => node.state.sandboxes.size === 0)
+    expect(given).toEqual([7n, 7n])
+  })
+
+  test('back an hour: the newest instance of a container is the one with the last attempt', () => {
+    const seen = [
+      { attempt: 1, createdAtNanos: 5_000n },
+      { attempt: 2, createdAtNanos: 1_000n },
+    ]
+    expect(seen.toSorted(newestFirst).map((c) => c.attempt)).toEqual([2, 1])
   })
 })
 

@@ -7,6 +7,7 @@ import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { nodeAnswers } from '../../src/fakes/cri/node-answers.js'
 import { createNodeState, type NodeState } from '../../src/fakes/cri/node-state.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
+import type { RunningKubelet } from '../../src/kubelet/start.js'
 import type { HttpRequest, HttpResponse } from '../../src/ports/http.js'
 import type { EndpointContext } from '../../src/serve/endpoint.js'
 import {
@@ -30,6 +31,7 @@ export interface VirtualNodeOptions {
 
 export class VirtualNode {
   private began = 0n
+  private kubelet: RunningKubelet | undefined
 
   private constructor(
     readonly bed: KubeletBed,
@@ -81,13 +83,19 @@ export class VirtualNode {
       `${kubeletDocument}staticPodPath: ${manifests}\npodLogsDir: ${join(bed.directory, 'log/pods')}\nresolvConf: ""\n${this.options.config ?? ''}`,
     )
     const keelson = await bed.write('keelson.yaml', keelsonDocument)
-    await bed.start([
+    this.kubelet = await bed.start([
       `--config=${config}`,
       `--keelson-config=${keelson}`,
       `--root-dir=${join(bed.directory, 'root')}`,
       '--hostname-override=node-1',
       '--node-ip=192.0.2.1',
     ])
+  }
+
+  /** Another life of the kubelet; the runtime goes on. */
+  async restart(): Promise<void> {
+    await this.kubelet?.close()
+    await this.startKubelet()
   }
 
   async pod(name: string, spec: object): Promise<void> {

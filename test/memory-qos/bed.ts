@@ -4,7 +4,7 @@ import { bytes } from '../../src/core/bytes.js'
 import { childPath } from '../../src/core/cgroup-path.js'
 import { fail } from '../../src/core/errors.js'
 import type { MemoryQosSettings } from '../../src/core/memory-qos-settings.js'
-import { cgroupUid, planMemoryQos, type TargetsInput } from '../../src/core/memory-qos-targets.js'
+import { planMemoryQos, type TargetsInput } from '../../src/core/memory-qos-targets.js'
 import { parsePod, parseResourceList } from '../../src/core/parse-pod.js'
 import type { Pod } from '../../src/core/pod.js'
 import { applyPodDefaults } from '../../src/core/pod-defaults.js'
@@ -136,7 +136,7 @@ export async function startBed(
     await cgroups.ensure(path)
     cgroups.kernel.attach(path, 1000 + serial)
     const labels = {
-      'io.kubernetes.pod.uid': cgroupUid(pod),
+      'io.kubernetes.pod.uid': pod.uid,
       'io.kubernetes.pod.name': pod.name,
       'io.kubernetes.pod.namespace': pod.namespace,
       'io.kubernetes.container.name': name,

@@ -4,6 +4,7 @@ import { newestFirst, type ObservedContainer, type ObservedPod } from '../../src
 import { allContainerSpecs, type PodSpec } from '../../src/core/pod-spec.js'
 import { decidePodTurn, type PodAction, type PodTurnInput } from '../../src/core/pod-turn.js'
 import { type Backoff, nextBackoff } from '../../src/core/restart-backoff.js'
+import { endsOf } from './pod-turns.js'
 
 const second = 1_000_000_000n
 
@@ -73,6 +74,7 @@ const inputOf = (spec: PodSpec, world: World): PodTurnInput => ({
   prepared: true,
   released: world.released,
   resize: false,
+  endedAt: endsOf(observedOf(spec, world)),
   nowNanos: world.nowNanos,
 })
 

@@ -5,6 +5,10 @@ import { container, exited, image, second, specOf } from './pod-manifest.js'
 
 export const now = 10_000n * second
 
+/** One clock for all in a test. */
+export const endsOf = ({ containers }: ObservedPod): ReadonlyMap<string, bigint> =>
+  new Map(containers.filter((c) => c.state === 'exited').map((c) => [c.id, c.finishedAtNanos]))
+
 export const input = (spec: object, seen: ObservedPod, more: Partial<PodTurnInput> = {}): PodTurnInput => ({
   spec: specOf({ ...spec }),
   observed: seen,
@@ -14,6 +18,7 @@ export const input = (spec: object, seen: ObservedPod, more: Partial<PodTurnInpu
   prepared: true,
   released: false,
   resize: false,
+  endedAt: endsOf(seen),
   nowNanos: now,
   ...more,
 })

@@ -38,6 +38,7 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
     cgroupParent: '/kubepods/podu1',
     nodeResolvConf: { nameservers: [], searches: [], options: [] },
     clusterDns: { servers: [], domain: undefined },
+    identity: { rootDir: paths.rootDir, nodeName: 'n1', staticPodPath: '/m' },
     manifest: '/m/x.yaml',
   })
   let wireBytes = PodSandboxConfig.encode(PodSandboxConfig.fromPartial(sandbox)).finish().length

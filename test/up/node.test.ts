@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { requirePort } from '../../src/cli/up/facts.js'
 import { takeLock } from '../../src/cli/up/lock.js'
-import { namesIn } from '../../src/cli/up/remove.js'
+import { removeSandboxes } from '../../src/cli/up/remove.js'
 import { loadConfig } from '../../src/config/load.js'
 import { readManifest } from '../../src/config/read-manifest.js'
 import { parsePod } from '../../src/core/parse-pod.js'
 import { applyPodDefaults } from '../../src/core/pod-defaults.js'
 import type { PodJson } from '../../src/core/pod-document.js'
 import { qosClassOf } from '../../src/core/qos-class.js'
+import type { CriClient } from '../../src/ports/runtime.js'
 import { demoPods } from '../../src/up/demo-pods.js'
 import { directoriesBelow, formatKubeletConfig } from '../../src/up/kubelet-config.js'
 import { type NodePlan, podTable, startNode } from '../../src/up/node.js'
@@ -181,15 +182,34 @@ describe('what is run', () => {
   })
 })
 
-test('the pods that are ours are known by the names in their manifests', () => {
-  const manifest = (text: string) => ({ file: 'a.yaml', text })
-  expect(demoPods('/d').flatMap((p) => namesIn(manifest(p.manifest)))).toEqual(
-    demoPods('/d').map((p) => p.name),
-  )
-  expect(namesIn(manifest('kind: Pod\nmetadata: { name: own }\nspec: {}\n'))).toEqual(['own'])
-  expect(namesIn(manifest('{"kind":"Pod","metadata":{"name":"j"}}'))).toEqual(['j'])
-  expect(namesIn(manifest('{'))).toEqual([])
-  expect(namesIn(manifest('metadata:\n'))).toEqual([])
+test('pods of another kubelet on a runtime that stays are not removed, whatever their names', async () => {
+  const removed: string[] = []
+  const sandbox = (id: string, manifest: string) => ({
+    id,
+    metadata: { name: `${id}-node-1` },
+    annotations: {
+      'kubernetes.io/config.source': 'file',
+      ...(manifest === '' ? {} : { 'keelson.dev/manifest': manifest }),
+    },
+  })
+  const items = [
+    sandbox('steady', '/run/node/pods/steady.yaml'),
+    sandbox('steady', '/etc/kubernetes/manifests/steady.yaml'),
+    sandbox('etcd', ''),
+  ].map((s, i) => ({ ...s, id: `${s.id}${i}` }))
+  const client = {
+    runtime: {
+      listPodSandbox: async () => ({ items }),
+      stopPodSandbox: async () => ({}),
+      removePodSandbox: async ({ podSandboxId }: { podSandboxId: string }) => {
+        removed.push(podSandboxId)
+        return {}
+      },
+    },
+    close: () => undefined,
+  }
+  await removeSandboxes(client as unknown as CriClient, '/run/node/pods')
+  expect(removed).toEqual(['steady0'])
 })
 
 describe('alone on the machine', () => {

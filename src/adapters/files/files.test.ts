@@ -122,6 +122,19 @@ describe('list', () => {
   })
 })
 
+test('list: a file that cannot be looked at is not a file that has gone', async () => {
+  writeFileSync(join(dir, 'a.yaml'), 'x')
+  symlinkSync('nowhere', join(dir, 'dangling.yaml'))
+  // The kernel follows it and gives up: ELOOP, as EIO and ESTALE an error that says nothing of the file.
+  symlinkSync('loop.yaml', join(dir, 'loop.yaml'))
+  const found = await files.list(dir)
+  expect(found?.map((e) => [e.name, e.unreadable === undefined])).toEqual([
+    ['a.yaml', true],
+    ['loop.yaml', false],
+  ])
+  expect(found?.[1]?.unreadable).toContain('ELOOP')
+})
+
 describe('watch', () => {
   /** The listings as they come, with a deadline on each. */
   function follow(directory: string, options: object = {}) {

@@ -1,4 +1,5 @@
 // Lists the regular files of a directory in lexical order, with or without the directories below it.
+import type { BigIntStats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fail } from '../../core/errors.js'
@@ -13,10 +14,17 @@ const MAX_DEPTH = 16
 const byName = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 async function entry(path: string, name: string): Promise<FileEntry | 'directory' | undefined> {
-  // A file removed between listing and looking, or a dangling link, is not there.
-  const found = await stat(path, { bigint: true }).catch(() => undefined)
-  if (found?.isDirectory()) return 'directory'
-  if (!found?.isFile()) return undefined
+  let found: BigIntStats
+  try {
+    found = await stat(path, { bigint: true })
+  } catch (e) {
+    // A file removed between listing and looking, or a dangling link, is not there. Any other error says nothing of that.
+    if (isMissing(e)) return undefined
+    const unreadable = e instanceof Error ? e.message : String(e)
+    return { path, name, size: 0n, mtimeNanos: 0n, inode: 0n, unreadable }
+  }
+  if (found.isDirectory()) return 'directory'
+  if (!found.isFile()) return undefined
   return { path, name, size: found.size, mtimeNanos: found.mtimeNs, inode: found.ino }
 }
 

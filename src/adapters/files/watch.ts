@@ -52,11 +52,20 @@ class PathWatch {
   ) {}
 
   renew(): void {
-    const inode = statSync(this.path, { bigint: true, throwIfNoEntry: false })?.ino
+    const inode = this.inodeNow()
     if (inode === this.inode && (this.watcher !== undefined || inode === undefined)) return
     this.close()
     this.inode = inode
     if (inode !== undefined) this.start()
+  }
+
+  /** A path that cannot be looked at is watched again once it can; the listing says what is wrong with it. */
+  private inodeNow(): bigint | undefined {
+    try {
+      return statSync(this.path, { bigint: true, throwIfNoEntry: false })?.ino
+    } catch {
+      return undefined
+    }
   }
 
   private start(): void {
@@ -76,7 +85,7 @@ class PathWatch {
 }
 
 const fingerprint = (files: readonly FileEntry[]): string =>
-  files.map((f) => `${f.name}\0${f.size}\0${f.mtimeNanos}\0${f.inode}`).join('\n')
+  files.map((f) => `${f.name}\0${f.size}\0${f.mtimeNanos}\0${f.inode}\0${f.unreadable ?? ''}`).join('\n')
 
 export async function* watchDirectory(
   directory: string,

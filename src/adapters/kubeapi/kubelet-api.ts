@@ -84,6 +84,7 @@ export function createKubeletPods({ api, clock, log, periodMs }: KubeletPodsOpti
     items = await api.pods(signal)
   }
   return {
+    teller: 'kubelet',
     current: () => items,
     refresh,
     async follow(onChange, signal) {

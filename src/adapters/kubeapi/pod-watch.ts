@@ -73,6 +73,7 @@ export function createPodWatch(options: PodWatchOptions): PodSource {
   }
 
   return {
+    teller: 'api',
     current: () => (listed ? [...state.pods.values()] : undefined),
     refresh: list,
     async follow(onChange, signal) {

@@ -1,10 +1,11 @@
 // Memory-backed volumes, and removal of directories that may hold mounts: nothing that is mounted below is ever deleted
 // through the mount.
 import { execFile } from 'node:child_process'
-import { readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { parseMountInfo } from '../../core/kernel-text/mountinfo.js'
 import { failed } from './directories.js'
+import { removeDirectory } from './remove-directory.js'
 
 const run = promisify(execFile)
 const timeoutMs = 30_000
@@ -28,7 +29,7 @@ export async function removeTree(path: string): Promise<void> {
     // Innermost first: later mounts lie upon earlier ones.
     const below = (await mountPoints()).filter((point) => point === path || point.startsWith(`${path}/`))
     for (const point of below.toReversed()) await run('umount', [point], { timeout: timeoutMs })
-    await rm(path, { recursive: true, force: true, maxRetries: 3 })
+    await removeDirectory(path)
   } catch (e) {
     throw failed('remove', path, e)
   }

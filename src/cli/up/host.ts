@@ -78,7 +78,7 @@ export async function runOnHost(
     else await keepNode(plan, options, demo, ports, progress, say, signal)
   } finally {
     if (!options.disposable) {
-      if (containerd === undefined) await removeSandboxes(createCriClient(endpoint), manifests)
+      if (containerd === undefined) await removeSandboxes(createCriClient(endpoint), directories.pods)
       await containerd?.close()
       await removePodCgroups()
     }

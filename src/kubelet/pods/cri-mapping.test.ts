@@ -40,6 +40,7 @@ function mapped(spec: PodSpec, seccompDefault = false) {
       cgroupParent: '/kubepods/burstable/podu1',
       nodeResolvConf: { nameservers: ['192.0.2.53'], searches: ['lan'], options: ['edns0'] },
       clusterDns: { servers: [], domain: undefined },
+      identity: { rootDir: '/var/lib/kubelet', nodeName: 'n1', staticPodPath: '/etc/kubernetes/manifests' },
       manifest: '/etc/kubernetes/manifests/web.yaml',
     }),
     containers: allContainerSpecs(spec).map((container) =>

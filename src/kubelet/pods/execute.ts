@@ -96,6 +96,7 @@ async function configOf(i: ActInput, attempt: number, c: PodContext): Promise<De
     cgroupParent: c.planner.podCgroup(spec).path,
     nodeResolvConf: await c.nodeResolvConf(),
     clusterDns: c.clusterDns,
+    identity: c.identity,
     manifest: i.manifest,
   })
 }

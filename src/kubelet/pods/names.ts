@@ -19,8 +19,6 @@ export const annotations = {
   gracePeriod: 'io.kubernetes.pod.terminationGracePeriod',
   /** Ours: `init`, `sidecar` or `app`, so that sidecars end last even when the manifest has gone. */
   kind: 'keelson.dev/container-kind',
-  /** Ours: the file that the pod came from. */
-  manifest: 'keelson.dev/manifest',
 } as const
 
 export interface PodPaths {
@@ -32,6 +30,9 @@ export interface PodPaths {
 type PodName = Pick<PodSpec['pod'], 'name' | 'namespace' | 'uid'>
 
 export const podDirectory = ({ rootDir }: PodPaths, uid: string): string => `${rootDir}/pods/${uid}`
+
+/** One file for each pod that this kubelet has made something of and not taken all of it away again. */
+export const podRecords = ({ rootDir }: PodPaths): string => `${rootDir}/keelson-pods`
 
 /** `/var/log/pods/default_web-node1_0123` */
 export const podLogDirectory = ({ podLogsDir }: PodPaths, { namespace, name, uid }: PodName): string =>
@@ -86,6 +87,3 @@ export const containerAnnotations = (
   [annotations.kind]: container.kind,
   ...(container.ports.length === 0 ? {} : { [annotations.ports]: JSON.stringify(container.ports) }),
 })
-
-/** Uids of static pods: what this node may clean up after. */
-export const isStaticUid = (uid: string): boolean => /^[0-9a-f]{32}$/.test(uid)

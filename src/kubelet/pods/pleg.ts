@@ -97,7 +97,7 @@ async function relistLoop(o: PlegOptions, state: PlegState, relist: () => Promis
       isAway = true
     }
     const ms = state.evented ? eventedRelistMs : relistMs
-    await state.wake.sleep(clock.nowNanos() + BigInt(ms) * 1_000_000n, signal)
+    await state.wake.sleep(clock.monotonicNanos() + BigInt(ms) * 1_000_000n, signal)
   }
 }
 

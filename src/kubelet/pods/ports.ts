@@ -1,5 +1,6 @@
 // What the parts of the pod runner share: the ways out, the facts of the node, and where things are.
 import type { CgroupDriver } from '../../core/cgroup-name.js'
+import type { KubeletIdentity } from '../../core/pod-owner.js'
 import type { ClusterDns, ResolvConf } from '../../core/resolv-conf.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
@@ -23,6 +24,7 @@ export interface PodContext {
   readonly metrics: Metrics
   readonly planner: Planner
   readonly paths: PodPaths
+  readonly identity: KubeletIdentity
   readonly nodeName: string
   readonly hostIPs: readonly string[]
   readonly runtimeName: string

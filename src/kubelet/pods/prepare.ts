@@ -9,12 +9,15 @@ import {
   logLinksDirectory,
   podDirectory,
   podLogDirectory,
+  podRecords,
   terminationLog,
 } from './names.js'
 import type { PodContext } from './ports.js'
 import { makePodDirectories } from './volumes.js'
 
 export async function preparePod(spec: PodSpec, c: PodContext, signal: AbortSignal): Promise<ControlValues> {
+  // Before anything else of the pod: what has no record is not ours to take away.
+  await c.host.ensureFile(`${podRecords(c.paths)}/${spec.pod.uid}`, 0o600)
   const { path, values } = c.planner.podCgroup(spec)
   await c.cgroups.ensure(path, { signal })
   await c.cgroups.apply(path, values, signal)
@@ -43,6 +46,7 @@ export async function forgetPod(
   await c.host.removeTree(podDirectory(c.paths, pod.uid))
   if (pod.name !== '') await c.host.removeTree(podLogDirectory(c.paths, pod))
   await removeLogLinks(c)
+  await c.host.remove(`${podRecords(c.paths)}/${pod.uid}`)
 }
 
 /** The log of a removed instance goes with it, and so does its link. */

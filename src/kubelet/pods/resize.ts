@@ -22,7 +22,7 @@ export async function resizePod(
   const { path, values } = c.planner.podCgroup(spec)
   const above = c.cgroups.version === 'v2' ? usedAbove(spec, observed, c) : undefined
   if (above !== undefined)
-    return { untilNanos: c.clock.nowNanos() + waitNanos, reason: 'ResizeDeferred', message: above }
+    return { untilNanos: c.clock.monotonicNanos() + waitNanos, reason: 'ResizeDeferred', message: above }
   // On v2 the pod comes first, whichever way; on v1 the kernel refuses a parent's limit below its child's, both ways.
   await c.cgroups.apply(path, c.cgroups.version === 'v1' ? widest(values) : values, signal)
   for (const id of c.planner.differing(spec, observed).ids) {

@@ -2,10 +2,9 @@
 // wanted or still there. Decides only who has a worker; what a pod needs is the worker's business.
 import { asKeelsonError } from '../../core/errors.js'
 import type { PodJson } from '../../core/pod-document.js'
-import type { ObservedPod } from '../../core/pod-observed.js'
-import { configSource } from '../../core/static-pod.js'
+import { isAlive, type ObservedPod } from '../../core/pod-observed.js'
+import { isMarkedByOther, isOwnPod, ownerMarks } from '../../core/pod-owner.js'
 import type { HealthCheck } from '../../serve/health.js'
-import { annotations, isStaticUid } from './names.js'
 import type { NodeCgroups } from './node-cgroups.js'
 import { removeOrphans } from './orphans.js'
 import { startPleg } from './pleg.js'
@@ -38,6 +37,10 @@ export interface PodRunner {
 }
 
 const housekeepingMs = 60_000
+
+const nameOf = ({ namespace, name }: ObservedPod): string => `${namespace}/${name}`
+const isUp = ({ sandboxes, containers }: ObservedPod): boolean =>
+  sandboxes.some((s) => s.ready) || containers.some(isAlive)
 
 export function startPodRunner(o: PodRunnerOptions): PodRunner {
   const { context: c, signal } = o
@@ -72,6 +75,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
           if (other.isEnding && other !== worker && other.name === worker.name) return false
         return true
       },
+      otherKubelet: () => otherKubelet(worker),
       onForgotten: () => {
         workers.delete(uid)
         log.info('a pod has gone', { pod: worker.name, uid })
@@ -85,6 +89,15 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     })
     workers.set(uid, worker)
     return worker
+  }
+
+  /** Why another kubelet's pod is in the way of this one; undefined: it is not. */
+  const otherKubelet = ({ uid, name, hasSandbox, isEnding }: PodWorker): string | undefined => {
+    if (isMarkedByOther(view.annotations(uid), c.identity))
+      return `the kubelet with the root directory ${view.annotations(uid)[ownerMarks.rootDir] ?? ''} runs this pod`
+    if (hasSandbox || isEnding) return undefined
+    const namesake = view.all().find((pod) => !workers.has(pod.uid) && nameOf(pod) === name && isUp(pod))
+    return namesake && `another kubelet runs a pod of this name, with the uid ${namesake.uid}`
   }
 
   /** New names first end their predecessors, so ending comes before starting. */
@@ -116,16 +129,18 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     if (first) await clean()
   }
 
-  /** Static pods in the runtime that no file wants. Pods of others are left alone, and said once. */
+  /** Pods of this kubelet in the runtime that no file wants. Pods of others are left alone, and said once. */
   const endStrays = (): void => {
     if (wanted === undefined) return
     for (const uid of view.uids()) {
       if (workers.has(uid) || wanted.pods.has(uid)) continue
       const noted = view.annotations(uid)
-      if (noted[configSource] !== 'file' || !isStaticUid(uid)) {
-        if (!foreign.has(uid)) log.info('a pod of somebody else runs here; it is left alone', { uid })
+      const { name = '', namespace = '' } = view.get(uid) ?? {}
+      if (!isOwnPod({ uid, name, annotations: noted }, c.identity)) {
+        const pod = `${namespace}/${name}`
+        if (!foreign.has(uid)) log.info('a pod that this kubelet did not start is left alone', { pod, uid })
         foreign.add(uid)
-      } else if (!wanted.broken.has(noted[annotations.manifest] ?? '')) {
+      } else if (!wanted.broken.has(noted[ownerMarks.manifest] ?? '')) {
         const worker = addWorker(uid)
         log.info('a pod that no manifest wants is ended', { pod: worker.name, uid })
         worker.end()
@@ -150,6 +165,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     onChange: (uids) => {
       lastSync = clock.monotonicNanos()
       for (const uid of uids) workers.get(uid)?.poke()
+      for (const worker of workers.values()) if (worker.isHeldByOther) worker.poke()
       endStrays()
       o.onChange?.()
     },

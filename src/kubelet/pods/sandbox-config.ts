@@ -1,9 +1,10 @@
 // A pod to the PodSandboxConfig that the runtime is given. Pure.
+import { type KubeletIdentity, ownMarks } from '../../core/pod-owner.js'
 import type { PodSpec, Protocol as PortProtocol } from '../../core/pod-spec.js'
 import { allContainerSpecs } from '../../core/pod-spec.js'
 import { type ClusterDns, podResolvConf, type ResolvConf } from '../../core/resolv-conf.js'
 import { type DeepPartial, type PodSandboxConfig, type PortMapping, Protocol } from '../../cri-api/api.js'
-import { annotations, type PodPaths, podLabels, podLogDirectory } from './names.js'
+import { type PodPaths, podLabels, podLogDirectory } from './names.js'
 import { namespaceOptions, runtimeDefault } from './namespaces.js'
 
 export interface SandboxFacts {
@@ -12,6 +13,7 @@ export interface SandboxFacts {
   readonly cgroupParent: string
   readonly nodeResolvConf: ResolvConf
   readonly clusterDns: ClusterDns
+  readonly identity: KubeletIdentity
   readonly manifest: string
 }
 
@@ -30,7 +32,7 @@ export function sandboxConfig(
     dnsConfig: { servers: [...dns.nameservers], searches: [...dns.searches], options: [...dns.options] },
     portMappings: portMappings(spec),
     labels: podLabels(spec),
-    annotations: { ...Object.fromEntries(pod.annotations), [annotations.manifest]: facts.manifest },
+    annotations: { ...Object.fromEntries(pod.annotations), ...ownMarks(facts.identity, facts.manifest) },
     linux: {
       cgroupParent: facts.cgroupParent,
       sysctls: Object.fromEntries(spec.security.sysctls),

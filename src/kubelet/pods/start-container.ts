@@ -133,7 +133,7 @@ async function getImage(i: StartInput, c: PodContext, signal: AbortSignal): Prom
     policy: pullPolicy,
     present: present !== undefined,
     backoff: pullBackoffs.get(image),
-    nowNanos: c.clock.nowNanos(),
+    nowNanos: c.clock.monotonicNanos(),
   })
   if (step.kind === 'hold') return step.hold
   if (step.kind === 'use' && present !== undefined) return present
@@ -147,7 +147,7 @@ async function getImage(i: StartInput, c: PodContext, signal: AbortSignal): Prom
     if (i.pullSignal.aborted && !signal.aborted) return fault(c, 'ErrImagePull', 'the pod is to end')
     const error = asKeelsonError(e)
     if (isAway(error, signal)) throw e
-    const failed = pullFailed(pullBackoffs.get(image), error.message, c.clock.nowNanos())
+    const failed = pullFailed(pullBackoffs.get(image), error.message, c.clock.monotonicNanos())
     pullBackoffs.set(image, failed.backoff)
     return failed.hold
   }
@@ -158,7 +158,7 @@ const isAway = (error: KeelsonError, signal: AbortSignal): boolean =>
   signal.aborted || error.code === 'internal.unexpected' || isRuntimeAway(error)
 
 const fault = (c: PodContext, reason: string, message: string): Hold => ({
-  untilNanos: c.clock.nowNanos() + faultRetryNanos,
+  untilNanos: c.clock.monotonicNanos() + faultRetryNanos,
   reason,
   message,
 })

@@ -127,6 +127,7 @@ function createContext(i: PodsInput): PodContext {
     metrics,
     planner: createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) }),
     paths,
+    identity: { rootDir, nodeName: i.nodeName, staticPodPath: kubelet.staticPodPath ?? '' },
     nodeName: i.nodeName,
     hostIPs: given.length > 0 ? given : host.addresses().slice(0, 1),
     runtimeName: i.runtimeName,

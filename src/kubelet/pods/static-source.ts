@@ -57,7 +57,7 @@ export async function* watchStaticPods(o: StaticSourceOptions): AsyncGenerator<W
     const paths = new Set(visible.map((e) => e.path))
     for (const path of [...known.keys()]) if (!paths.has(path)) known.delete(path)
     for (const entry of visible) {
-      const print = `${entry.size} ${entry.mtimeNanos} ${entry.inode}`
+      const print = `${entry.size} ${entry.mtimeNanos} ${entry.inode} ${entry.unreadable ?? ''}`
       const before = known.get(entry.path)
       if (before?.print !== print) known.set(entry.path, await readFile(entry, print, before, o))
     }
@@ -108,6 +108,10 @@ async function readFile(
   o: StaticSourceOptions,
 ): Promise<KnownFile> {
   try {
+    if (entry.unreadable !== undefined)
+      throw fail('input.unreadable', `look at ${entry.path}: ${entry.unreadable}; check the file system`, {
+        path: entry.path,
+      })
     const bytes = await o.files.read(entry.path, maxManifestBytes)
     if (bytes === undefined) return { print: '', pods: [], problem: undefined }
     return { print, pods: podsOf(entry.path, bytes, o), problem: undefined }

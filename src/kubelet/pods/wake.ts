@@ -12,9 +12,9 @@ export class Wake {
     this.asleep?.abort()
   }
 
-  /** True: woken by a poke. */
+  /** By the monotonic clock, which nobody sets. True: woken by a poke. */
   async sleep(untilNanos: bigint, signal: AbortSignal): Promise<boolean> {
-    const ms = Number((untilNanos - this.clock.nowNanos()) / 1_000_000n) + 1
+    const ms = Number((untilNanos - this.clock.monotonicNanos()) / 1_000_000n) + 1
     if (!this.poked && !signal.aborted && ms > 0) await this.sleepFor(ms, signal)
     const { poked } = this
     this.poked = false

@@ -16,6 +16,8 @@ import { Wake } from './wake.js'
 export interface WorkerHooks {
   /** False while another pod of the same name has not gone yet. */
   mayStart(): boolean
+  /** Why the pod must not be touched: another kubelet runs it, or one of its name; undefined: it is ours alone. */
+  otherKubelet(): string | undefined
   /** Everything of the pod has gone. */
   onForgotten(): void
   /** A turn has ended; true: with actions. */
@@ -37,6 +39,10 @@ export class PodWorker {
   private spec: PodSpec | undefined
   private manifest = ''
   private ending: { readonly sinceNanos: bigint; readonly graceSeconds: number } | undefined
+  /** By the wall clock, as it is shown. */
+  private endingShownNanos: bigint | undefined
+  /** Container id -> when it ended, by the monotonic clock: deadlines must not move when somebody sets the wall clock. */
+  private readonly endedAt = new Map<string, bigint>()
   private readonly backoffs = new Map<string, Backoff>()
   private readonly pullBackoffs = new Map<string, Backoff>()
   private readonly holds = new Map<string, Hold>()
@@ -53,6 +59,7 @@ export class PodWorker {
   private readonly pulling = new AbortController()
   private pullSignal: AbortSignal | undefined
   private lastProblem = ''
+  private heldByOther: string | undefined
   private failures = 0
   /** Turns in a row that found nothing to do and waited for nothing. */
   private restful = 0
@@ -84,6 +91,14 @@ export class PodWorker {
     return this.manifest
   }
 
+  get hasSandbox(): boolean {
+    return this.observed.sandboxes.length > 0
+  }
+
+  get isHeldByOther(): boolean {
+    return this.heldByOther !== undefined
+  }
+
   get wanted(): PodSpec | undefined {
     return this.ending === undefined ? this.spec : undefined
   }
@@ -104,7 +119,8 @@ export class PodWorker {
   end(): void {
     if (this.ending !== undefined) return
     const graceSeconds = this.spec?.terminationGracePeriodSeconds ?? this.observed.graceSeconds ?? 30
-    this.ending = { sinceNanos: this.c.clock.nowNanos(), graceSeconds }
+    this.ending = { sinceNanos: this.c.clock.monotonicNanos(), graceSeconds }
+    this.endingShownNanos = this.c.clock.nowNanos()
     this.pulling.abort(new Error('the pod is to end'))
     this.wake.poke()
   }
@@ -120,7 +136,7 @@ export class PodWorker {
     return podDocument(this.spec, this.status, {
       nodeName: this.c.nodeName,
       createdAtNanos: this.startedAtNanos(),
-      endingSinceNanos: this.ending?.sinceNanos,
+      endingSinceNanos: this.endingShownNanos,
     })
   }
 
@@ -140,7 +156,11 @@ export class PodWorker {
     const { clock } = this.c
     try {
       this.observed = this.named(await this.look(signal))
-      if (this.ending === undefined && !this.hooks.mayStart()) return clock.nowNanos() + this.syncNanos
+      this.noteEnds()
+      const other = this.hooks.otherKubelet()
+      if (other !== undefined) return this.leaveAlone(other)
+      this.heldByOther = undefined
+      if (this.ending === undefined && !this.hooks.mayStart()) return clock.monotonicNanos() + this.syncNanos
       const turn = this.decide()
       this.waiting = turn.waiting
       this.note()
@@ -149,7 +169,7 @@ export class PodWorker {
       this.failures = 0
       this.restful = turn.actions.length > 0 || turn.wakeAtNanos !== undefined ? 0 : this.restful + 1
       if (turn.actions.length > 0) return 'again'
-      const latest = clock.nowNanos() + this.syncNanos
+      const latest = clock.monotonicNanos() + this.syncNanos
       return turn.wakeAtNanos === undefined || turn.wakeAtNanos > latest ? latest : turn.wakeAtNanos
     } catch (e) {
       this.restful = 0
@@ -165,6 +185,19 @@ export class PodWorker {
     return recent ?? (await view.refresh(this.uid, signal))
   }
 
+  /** The runtime tells ends by the wall clock: how long ago is asked once, and an end in the future has just happened. */
+  private noteEnds(): void {
+    const { clock } = this.c
+    const { containers } = this.observed
+    for (const id of [...this.endedAt.keys()])
+      if (!containers.some((c) => c.id === id)) this.endedAt.delete(id)
+    for (const { id, state, finishedAtNanos } of containers) {
+      if (state !== 'exited' || this.endedAt.has(id)) continue
+      const ago = clock.nowNanos() - finishedAtNanos
+      this.endedAt.set(id, clock.monotonicNanos() - (ago > 0n ? ago : 0n))
+    }
+  }
+
   private decide(): PodTurn {
     return decidePodTurn({
       spec: this.spec,
@@ -175,7 +208,8 @@ export class PodWorker {
       prepared: this.prepared,
       released: this.released,
       resize: this.needsResize(),
-      nowNanos: this.c.clock.nowNanos(),
+      endedAt: this.endedAt,
+      nowNanos: this.c.clock.monotonicNanos(),
     })
   }
 
@@ -183,7 +217,8 @@ export class PodWorker {
   private needsResize(): boolean {
     if (this.spec === undefined || this.ending !== undefined || !this.prepared) return false
     if (this.resizedFor === this.amounts(this.spec)) return false
-    if (this.resizeHold !== undefined && this.resizeHold.untilNanos > this.c.clock.nowNanos()) return false
+    if (this.resizeHold !== undefined && this.resizeHold.untilNanos > this.c.clock.monotonicNanos())
+      return false
     return this.c.planner.differing(this.spec, this.observed).ids.length > 0
   }
 
@@ -198,7 +233,7 @@ export class PodWorker {
     if (action.kind === 'start-container') {
       const { name, attempt, endedAtNanos } = action
       if (endedAtNanos !== undefined)
-        this.backoffs.set(name, nextBackoff(this.backoffs.get(name), endedAtNanos, clock.nowNanos()))
+        this.backoffs.set(name, nextBackoff(this.backoffs.get(name), endedAtNanos, clock.monotonicNanos()))
       log.info('starting a container', { pod: this.name, container: name, attempt })
     }
     const input = {
@@ -240,10 +275,24 @@ export class PodWorker {
     }
   }
 
+  /** Looked at again when something of the runtime changes. */
+  private leaveAlone(why: string): bigint {
+    const nowNanos = this.c.clock.monotonicNanos()
+    if (this.ending !== undefined) {
+      this.forgotten = true
+      this.hooks.onForgotten()
+    } else if (why !== this.heldByOther) {
+      this.c.log.error('a pod is not started: another kubelet uses this runtime', { pod: this.name, why })
+      this.holds.set('', { untilNanos: nowNanos, reason: 'FailedCreatePodSandBox', message: why })
+    }
+    this.heldByOther = why
+    return nowNanos + this.syncNanos
+  }
+
   private failed(e: unknown): bigint {
     const error = asKeelsonError(e)
     if (error.code === 'internal.unexpected') throw e
-    const now = this.c.clock.nowNanos()
+    const now = this.c.clock.monotonicNanos()
     const isAway = isRuntimeAway(error)
     this.failures += isAway ? 0 : 1
     const untilNanos = now + (isAway ? awayNanos : retryNanos(this.failures))

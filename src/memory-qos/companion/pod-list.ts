@@ -1,27 +1,51 @@
 // Pods of the source as the core reads them. One that cannot be read is named once and left alone; the others go on.
 import { parseActuatedPod } from '../../core/actuated-pod.js'
-import { asKeelsonError } from '../../core/errors.js'
+import { asKeelsonError, type KeelsonError } from '../../core/errors.js'
 import type { Pod } from '../../core/pod.js'
+import type { PodTeller } from '../../core/pod-origin.js'
 import type { Log } from '../../ports/log.js'
 import type { PodSource } from '../../ports/pod-source.js'
 
 export function createPodList(source: PodSource, log: Log): () => readonly Pod[] | undefined {
-  const parsed = new WeakMap<object, Pod | undefined>()
-  return () =>
-    source.current()?.flatMap((item) => {
+  const parsed = new WeakMap<object, Pod>()
+  let reported = new Set<string>()
+  return () => {
+    const problems = new Set<string>()
+    const pods = source.current()?.flatMap((item) => {
       if (typeof item !== 'object' || item === null) return []
-      if (!parsed.has(item)) parsed.set(item, read(item, log))
-      const pod = parsed.get(item)
-      return pod === undefined ? [] : [pod]
+      const known = parsed.get(item)
+      if (known !== undefined) return [known]
+      const read = readPod(item, source.teller)
+      if ('error' in read) {
+        // A kubelet's list is made of new objects each time.
+        const problem = `${read.name}\0${read.error.message}`
+        problems.add(problem)
+        if (!reported.has(problem))
+          log.warn('a pod cannot be read and is left alone', { pod: read.name, error: read.error })
+        return []
+      }
+      if (read.uid === '') return []
+      parsed.set(item, read)
+      return [read]
     })
+    reported = problems
+    return pods
+  }
 }
 
-function read(item: object, log: Log): Pod | undefined {
+function readPod(
+  item: object,
+  teller: PodTeller,
+): Pod | { readonly name: string; readonly error: KeelsonError } {
   try {
-    const pod = parseActuatedPod(item)
-    return pod.uid === '' ? undefined : pod
+    return parseActuatedPod(item, teller)
   } catch (e) {
-    log.warn('a pod cannot be read and is left alone', { error: asKeelsonError(e) })
-    return undefined
+    return { name: nameOf(item), error: asKeelsonError(e) }
   }
+}
+
+function nameOf(item: object): string {
+  const { metadata } = item as { readonly metadata?: unknown }
+  const { namespace, name } = (metadata ?? {}) as Readonly<Record<string, unknown>>
+  return `${String(namespace ?? 'default')}/${String(name ?? '')}`
 }

@@ -102,6 +102,41 @@ export const checks: readonly Check[] = [
     },
   },
   {
+    name: 'annotations that name the uid of another pod, or none that can be: the other pod keeps its values',
+    timeoutMs: 250_000,
+    async run() {
+      const { api } = bed()
+      const evil = (uid: string): object => ({
+        metadata: {
+          name: 'evil',
+          namespace: 'other',
+          uid: 'lab-evil',
+          annotations: { 'kubernetes.io/config.hash': uid, 'kubernetes.io/config.source': 'file' },
+        },
+        spec: { containers: [{ name: 'app', resources: amounts('1Mi', '4Mi') }] },
+        status: { phase: 'Running', qosClass: 'Burstable' },
+      })
+      await bed().with(bed().fromApi(), async (companion) => {
+        await bed().converges(companion)
+        const app = await pathOf('web', 'app')
+        const before = ours(app)
+        for (const uid of ['lab-web', 'a/b', ' ']) {
+          api.put('lab-evil', evil(uid))
+          // Reset while the pod is there: a pass that ends early would not put it back.
+          cgroups.write(burstable, 'memory.min', '0')
+          for (const end = Date.now() + 60_000; text(burstable, 'memory.min') === '0'; await sleep(100))
+            assert.ok(Date.now() < end, `no pass with ${JSON.stringify(uid)}\n${companion.output()}`)
+          // A pass every two seconds.
+          await sleep(5_000)
+          assert.deepEqual(ours(app), before, uid)
+        }
+        api.remove('lab-evil')
+        await bed().converges(companion)
+      })
+      await rolledBack()
+    },
+  },
+  {
     name: 'a second companion and a rollback beside a running one are refused',
     timeoutMs: 250_000,
     async run() {

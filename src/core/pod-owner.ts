@@ -1,0 +1,59 @@
+// Whose pod it is that the runtime shows: several kubelets, upstream's included, may run static pods on one runtime, and the
+// upstream marks (config.source, a hash as uid) are on the pods of each of them. Only ours are ours to end.
+import { configSource } from './static-pod.js'
+
+/** Ours, on each sandbox. The first two are the kubelet that made it, the last the file that the pod came from. */
+export const ownerMarks = {
+  rootDir: 'keelson.dev/root-dir',
+  node: 'keelson.dev/node',
+  manifest: 'keelson.dev/manifest',
+} as const
+
+/** What tells this kubelet from another one. */
+export interface KubeletIdentity {
+  /** As configured: two kubelets never share it. */
+  readonly rootDir: string
+  readonly nodeName: string
+  readonly staticPodPath: string
+}
+
+export interface SeenPod {
+  readonly uid: string
+  readonly name: string
+  /** Of its newest sandbox. */
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/** Uids that a kubelet gives to static pods. */
+export const isStaticUid = (uid: string): boolean => /^[0-9a-f]{32}$/.test(uid)
+
+const withoutSlash = (path: string): string => path.replace(/\/+$/, '')
+
+/** Proven: this kubelet, or an earlier life of it, made the pod. */
+export function isOwnPod({ uid, name, annotations }: SeenPod, self: KubeletIdentity): boolean {
+  const { [ownerMarks.manifest]: manifest, [ownerMarks.rootDir]: rootDir } = annotations
+  if (annotations[configSource] !== 'file' || !isStaticUid(uid) || manifest === undefined) return false
+  const path = withoutSlash(self.staticPodPath)
+  const isFromHere = manifest === path || manifest.startsWith(`${path}/`)
+  // 0.1.0 noted the manifest alone: the directory and the node's name at the end of the pod's must do.
+  if (rootDir === undefined) return isFromHere && name.endsWith(`-${self.nodeName.toLowerCase()}`)
+  // A node may be renamed or its manifests moved while nothing runs; both at once is another kubelet.
+  return (
+    rootDir === withoutSlash(self.rootDir) && (annotations[ownerMarks.node] === self.nodeName || isFromHere)
+  )
+}
+
+/** Another kubelet has marked the pod, even if this one wants a pod with the same uid. */
+export const isMarkedByOther = (
+  annotations: Readonly<Record<string, string>>,
+  self: KubeletIdentity,
+): boolean => {
+  const rootDir = annotations[ownerMarks.rootDir]
+  return rootDir !== undefined && rootDir !== withoutSlash(self.rootDir)
+}
+
+export const ownMarks = (self: KubeletIdentity, manifest: string): Readonly<Record<string, string>> => ({
+  [ownerMarks.rootDir]: withoutSlash(self.rootDir),
+  [ownerMarks.node]: self.nodeName,
+  [ownerMarks.manifest]: manifest,
+})
