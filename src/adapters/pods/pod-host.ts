@@ -10,10 +10,11 @@ import {
   linkTarget,
   list,
   remove,
+  resolvePath,
   writeInPlace,
 } from './directories.js'
 import { mountTmpfs, removeTree } from './mounts.js'
-import { readAt } from './read-at.js'
+import { openLog, readAt } from './read-at.js'
 
 function addresses(): string[] {
   const all = Object.values(networkInterfaces())
@@ -36,5 +37,7 @@ export const createPodHost = (): PodHost => ({
   remove,
   removeTree,
   mountTmpfs,
+  resolve: resolvePath,
   readAt,
+  openLog,
 })
