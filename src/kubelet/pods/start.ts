@@ -16,7 +16,6 @@ import { runningPods } from '../../serve/endpoints/runningpods.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import type { NodeFacts } from '../node-facts.js'
 import type { KubeletPorts } from '../ports.js'
-import { defaultRootDir } from '../serve-settings.js'
 import { runCommand } from './exec.js'
 import { createLimiter } from './limiter.js'
 import type { PodPaths } from './names.js'
@@ -34,6 +33,8 @@ export interface PodsInput {
   readonly config: EffectiveConfig
   readonly node: NodeFacts
   readonly nodeName: string
+  /** --root-dir without links. */
+  readonly rootDir: string
   readonly driver: CgroupDriver
   readonly runtimeName: string
   readonly runtime: CriClient
@@ -98,8 +99,8 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
 
 function createContext(i: PodsInput): PodContext {
   const { kubelet, process } = i.config
+  const { rootDir } = i
   const { files, podHost: host, procfs, clock, log, metrics } = i.ports
-  const rootDir = process['root-dir'] ?? defaultRootDir
   const paths: PodPaths = { rootDir, podLogsDir: kubelet.podLogsDir.replace(/\/+$/, '') }
   const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
   const timeoutMs = kubelet.runtimeRequestTimeout
