@@ -23,6 +23,13 @@ export interface OpenLog {
   close(): Promise<void>
 }
 
+export interface LogFileEntry {
+  readonly name: string
+  readonly size: number
+  /** False: a link, a FIFO or anything else that is no log. */
+  readonly isFile: boolean
+}
+
 export interface PodHost {
   /** Hexadecimal, at least 32 digits; the same text has the same digest for ever. */
   digest(text: string): string
@@ -56,4 +63,12 @@ export interface PodHost {
   readAt(path: string, offset: number, length: number): Promise<FilePiece | undefined>
   /** Undefined: no such file. */
   openLog(path: string): Promise<OpenLog | undefined>
+  /** Everything in the directory of a container's logs; undefined: no such directory. */
+  listLogs(directory: string): Promise<readonly LogFileEntry[] | undefined>
+  /** Within the directory; never replaces a file. */
+  moveLog(directory: string, from: string, to: string): Promise<void>
+  /** Nothing happens when it is not there. */
+  removeLog(directory: string, name: string): Promise<void>
+  /** `NAME` becomes `NAME.gz`. */
+  compressLog(directory: string, name: string): Promise<void>
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
 import type { PodHost } from '../../ports/pod-host.js'
+import { compressLog, listLogs, moveLog, removeLog } from './container-logs.js'
 import {
   ensureDirectory,
   ensureFile,
@@ -40,4 +41,8 @@ export const createPodHost = (): PodHost => ({
   resolve: resolvePath,
   readAt,
   openLog,
+  listLogs,
+  moveLog,
+  removeLog,
+  compressLog,
 })

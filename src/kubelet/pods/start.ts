@@ -4,6 +4,7 @@ import type { EffectiveConfig } from '../../config/effective.js'
 import type { LoadedConfig } from '../../config/load.js'
 import { bytes } from '../../core/bytes.js'
 import type { CgroupDriver } from '../../core/cgroup-name.js'
+import { quantityValue } from '../../core/quantity.js'
 import { parseResolvConf, type ResolvConf } from '../../core/resolv-conf.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Files } from '../../ports/files.js'
@@ -23,6 +24,7 @@ import { createNodeCgroups } from './node-cgroups.js'
 import { createPlanner } from './planner.js'
 import type { PodContext } from './ports.js'
 import { readContainerLog } from './read-log.js'
+import { rotateLogs } from './rotate-logs.js'
 import { type PodRunner, startPodRunner } from './runner.js'
 import { runningPodList } from './running-pods.js'
 import { RuntimeView } from './runtime-view.js'
@@ -86,8 +88,16 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
     onChange: () => i.memoryQos?.memoryQos.poke(),
     signal: i.signal,
   })
+  const rotation = rotateLogs({
+    context,
+    policy: { maxSize: quantityValue(kubelet.containerLogMaxSize), maxFiles: kubelet.containerLogMaxFiles },
+    workers: kubelet.containerLogMaxWorkers,
+    intervalMs: kubelet.containerLogMonitorInterval,
+    signal: i.signal,
+  })
   return {
     ...runner,
+    done: Promise.all([runner.done, rotation]).then(() => undefined),
     endpoints: [
       pods(() => runner.pods()),
       runningPods(() => runningPodList(runner.running())),
