@@ -1,5 +1,6 @@
 // The server of kubelet, companion and CRI server with its adapters put in: what each of those commands calls.
 
+import { stat } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { createClock } from '../adapters/clock/clock.js'
 import { listen } from '../adapters/http/listen.js'
@@ -16,6 +17,7 @@ import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { Endpoint } from '../serve/endpoint.js'
 import type { ConfigzContent } from '../serve/endpoints/configz.js'
+import { createFileSystemCheck } from '../serve/file-system-check.js'
 import type { HealthCheck } from '../serve/health.js'
 import { createProcessMetrics } from '../serve/process-metrics.js'
 import type { ServeSettings } from '../serve/settings.js'
@@ -67,10 +69,13 @@ export async function startNodeServer(o: NodeServerOptions): Promise<NodeServer>
     const api = o.api ?? (o.kubeconfig === undefined ? undefined : await createKubeApi(o.kubeconfig))
     const credentials =
       api === undefined ? { localToken: createLocalToken(settings.localTokenFile, log) } : { api }
+    const clock = o.clock ?? createClock()
+    const fileSystem = createFileSystemCheck({ touch: () => stat(settings.certDirectory), clock })
     const server = await startServer({
       ...o,
       ...credentials,
-      clock: o.clock ?? createClock(),
+      healthChecks: [fileSystem, ...(o.healthChecks ?? [])],
+      clock,
       sliMetrics: await createProcessMetrics({ processDefaults: false }),
       listen,
       tls,

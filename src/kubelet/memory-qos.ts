@@ -17,11 +17,12 @@ import type { EventQueue } from './event-queue.js'
 import type { NodeFacts } from './node-facts.js'
 import type { NodeCgroups } from './pods/node-cgroups.js'
 import type { KubeletPorts } from './ports.js'
-import { defaultRootDir } from './serve-settings.js'
 
 export interface KubeletMemoryQosInput {
   readonly config: EffectiveConfig
   readonly node: NodeFacts
+  /** --root-dir without links. */
+  readonly rootDir: string
   readonly driver: CgroupDriver
   readonly runtime: CriClient
   readonly cgroups: CgroupTree
@@ -133,8 +134,7 @@ function refuseMissingReserved(node: Omit<TargetsInput, 'pods'>, cgroups: Cgroup
 
 const maxIdBytes = 128
 
-async function openReservedNotes({ config, ports }: KubeletMemoryQosInput) {
-  const rootDir = config.process['root-dir'] ?? defaultRootDir
+async function openReservedNotes({ rootDir, ports }: KubeletMemoryQosInput) {
   const bootId = await ports.files.read('/proc/sys/kernel/random/boot_id', maxIdBytes)
   await ports.podHost.ensureDirectory(rootDir, { mode: 0o750 })
   return openFoundValues({

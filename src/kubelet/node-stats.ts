@@ -12,11 +12,12 @@ import { statsSummary } from '../serve/endpoints/stats-summary.js'
 import { createStats, type Stats } from '../stats/create-stats.js'
 import type { MachineFacts } from '../stats/machine-metrics.js'
 import type { KubeletPorts } from './ports.js'
-import { defaultRootDir } from './serve-settings.js'
 
 export interface NodeStatsInput {
   readonly loaded: LoadedConfig
   readonly nodeName: string
+  /** --root-dir without links. */
+  readonly rootDir: string
   readonly client: CriClient
   readonly images: CriClient
   readonly ports: KubeletPorts
@@ -61,7 +62,7 @@ const DAY_MS = 86_400_000
 
 export async function createNodeStats(input: NodeStatsInput): Promise<Stats> {
   const { loaded, ports, client, images, driver, cgroups } = input
-  const { kubelet, gates, process } = loaded.config
+  const { kubelet, gates } = loaded.config
   const gate = gates.PodAndContainerStatsFromCRI
   const period = kubelet.volumeStatsAggPeriod
   return createStats({
@@ -79,7 +80,7 @@ export async function createNodeStats(input: NodeStatsInput): Promise<Stats> {
     streaming: isGateEnabled(gates, 'CRIListStreaming'),
     hugepageAware: isGateEnabled(gates, 'HugepageAwareEviction'),
     filesystemPeriodMs: period > 0 ? period : period < 0 ? DAY_MS : 60_000,
-    rootDir: process['root-dir'] ?? defaultRootDir,
+    rootDir: input.rootDir,
     podLogsDir: kubelet.podLogsDir,
     periodMs: loaded.config.keelson.metrics.period,
     switches: loaded.config.keelson.metrics,

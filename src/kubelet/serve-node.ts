@@ -18,6 +18,8 @@ export interface ServedNode {
   readonly facts: () => Omit<ConfigzFacts, 'stats' | 'metricsUrl'>
   readonly metricsUrl: () => ConfigzFacts['metricsUrl']
   readonly nodeName: string
+  /** --root-dir without links. */
+  readonly rootDir: string
   readonly client: CriClient
   readonly linux: InspectedNode | undefined
   readonly stats: Stats
@@ -39,7 +41,7 @@ export async function serveNode(
   }
   const { api, memoryQos, pods } = n
   return ports.serve({
-    settings: kubeletServeSettings(config, n.nodeName),
+    settings: kubeletServeSettings(config, n.nodeName, n.rootDir),
     endpoints: [
       ...statsEndpoints(n.stats),
       ...(pods?.endpoints ?? []),

@@ -1,14 +1,31 @@
 // From the effective configuration to what the HTTPS server is told.
 import type { EffectiveConfig } from '../config/effective.js'
 import { isGateEnabled } from '../core/feature-gates.js'
+import type { PodHost } from '../ports/pod-host.js'
 import { defaultSettings, type ServeSettings } from '../serve/settings.js'
 
 export const defaultRootDir = '/var/lib/kubelet'
 
-export function kubeletServeSettings(config: EffectiveConfig, nodeName: string): ServeSettings {
+/** As it was given; what is made of it while the kubelet runs comes from resolveRootDir. */
+export const givenRootDir = ({ process }: Pick<EffectiveConfig, 'process'>): string =>
+  process['root-dir'] ?? defaultRootDir
+
+/**
+ * Without links, once for the whole life of the kubelet: the kernel names mounts by real paths, and a link that is
+ * turned to another directory must not divide the node between two.
+ */
+export const resolveRootDir = (
+  config: Pick<EffectiveConfig, 'process'>,
+  host: Pick<PodHost, 'resolve'>,
+): Promise<string> => host.resolve(givenRootDir(config))
+
+export function kubeletServeSettings(
+  config: EffectiveConfig,
+  nodeName: string,
+  rootDir: string,
+): ServeSettings {
   const { kubelet, process } = config
   const standard = defaultSettings('kubelet', nodeName)
-  const rootDir = process['root-dir'] ?? defaultRootDir
   const { anonymous, webhook, x509 } = kubelet.authentication
   return {
     ...standard,
@@ -19,7 +36,8 @@ export function kubeletServeSettings(config: EffectiveConfig, nodeName: string):
     healthzPort: kubelet.healthzPort,
     certDirectory: `${rootDir}/pki`,
     // A second kubelet on one machine has a root directory of its own, and so a token of its own.
-    localTokenFile: rootDir === defaultRootDir ? standard.localTokenFile : `${rootDir}/keelson-token`,
+    localTokenFile:
+      givenRootDir(config) === defaultRootDir ? standard.localTokenFile : `${rootDir}/keelson-token`,
     tlsMinVersion: kubelet.tlsMinVersion,
     tlsCipherSuites: kubelet.tlsCipherSuites ?? [],
     tlsCurvePreferences: kubelet.tlsCurvePreferences ?? [],

@@ -22,6 +22,7 @@ import type { KubeletPorts } from './ports.js'
 import type { KubeletConfigFiles } from './read-config.js'
 import { watchRuntime } from './runtime-watch.js'
 import { serveNode } from './serve-node.js'
+import { resolveRootDir } from './serve-settings.js'
 import { asksRuntime, settleDriver } from './settle-driver.js'
 
 export interface RunningKubelet {
@@ -76,6 +77,7 @@ async function startParts(
   const { signal } = life
   const nodeName = config.process['hostname-override'] ?? ports.host.hostname().trim().toLowerCase()
 
+  const rootDir = await resolveRootDir(config, ports.podHost)
   const { client, images, runtime } = await openRuntime(files, ports, life)
   const inUse = await settleDriver(loaded, client, ports, signal)
   exposeLosingSupport(inUse, ports.metrics)
@@ -85,8 +87,8 @@ async function startParts(
   if (inUse.event) events?.record(runtimeUpgradeNeeded(client.socketPath))
 
   const metricsUrl = watchMetricsUrl({ client, log, signal })
-  const stats = await createNodeStats({ loaded, nodeName, client, images, ports, ...linux })
-  const shared = { config, runtime: client, ports, signal }
+  const stats = await createNodeStats({ loaded, nodeName, rootDir, client, images, ports, ...linux })
+  const shared = { config, rootDir, runtime: client, ports, signal }
   const memoryQos =
     linux === undefined || !runsPods(loaded)
       ? undefined
@@ -103,6 +105,7 @@ async function startParts(
       facts: () => ({ ...facts, ...seen }),
       metricsUrl,
       nodeName,
+      rootDir,
       client,
       linux,
       stats,

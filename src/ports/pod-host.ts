@@ -8,12 +8,26 @@ export interface DirectoryOptions {
   readonly gid?: number
 }
 
-export interface LogPiece {
+export interface FilePiece {
   readonly bytes: Uint8Array
   /** Of the whole file at that moment. */
   readonly size: number
+}
+
+/** A log file that stays open: it can be read to its end after it was renamed or removed. */
+export interface OpenLog {
   /** Tells a rotated file from the one before. */
   readonly inode: bigint
+  /** At most `length` bytes from `offset`. */
+  read(offset: number, length: number): Promise<FilePiece>
+  close(): Promise<void>
+}
+
+export interface LogFileEntry {
+  readonly name: string
+  readonly size: number
+  /** False: a link, a FIFO or anything else that is no log. */
+  readonly isFile: boolean
 }
 
 export interface PodHost {
@@ -40,6 +54,21 @@ export interface PodHost {
   removeTree(path: string): Promise<void>
   /** Nothing happens when something is mounted there already. */
   mountTmpfs(path: string, sizeBytes: bigint | undefined, mode: number): Promise<void>
-  /** At most `length` bytes from `offset`; undefined: no such file. */
-  readAt(path: string, offset: number, length: number): Promise<LogPiece | undefined>
+  /** The path without links, as the kernel names mounts; a part that does not exist yet is kept as it is. */
+  resolve(path: string): Promise<string>
+  /**
+   * At most `length` bytes from `offset`; undefined: no such file. Containers can replace these files: no link is
+   * followed, and what is not a regular file is an error. The same holds for logs below.
+   */
+  readAt(path: string, offset: number, length: number): Promise<FilePiece | undefined>
+  /** Undefined: no such file. */
+  openLog(path: string): Promise<OpenLog | undefined>
+  /** Everything in the directory of a container's logs; undefined: no such directory. */
+  listLogs(directory: string): Promise<readonly LogFileEntry[] | undefined>
+  /** Within the directory; never replaces a file. */
+  moveLog(directory: string, from: string, to: string): Promise<void>
+  /** Nothing happens when it is not there. */
+  removeLog(directory: string, name: string): Promise<void>
+  /** `NAME` becomes `NAME.gz`. */
+  compressLog(directory: string, name: string): Promise<void>
 }

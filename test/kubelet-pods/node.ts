@@ -2,7 +2,7 @@
 // directory, logs, cgroup root and ports of its own, and everything looked at from outside. Nothing is left after close().
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -33,6 +33,8 @@ export interface NodeOptions {
   readonly keelsonConfig?: string
   /** `keelson cri` stands between the kubelet and containerd. Default: what $KEELSON_TEST_THROUGH_CRI says. */
   readonly throughCri?: boolean
+  /** --root-dir is a link to a directory elsewhere. */
+  readonly linkedRoot?: boolean
 }
 
 /** Set for a whole run of scenarios, which then go through the CRI server unchanged. */
@@ -66,6 +68,10 @@ export class PodNode {
     const containerd = await startPrivateContainerd({ archives: [archive] })
     const cri = createCriClient(containerd.endpoint, { timeoutMs: 60_000 })
     await mkdir(join(directory, 'manifests'))
+    if (options.linkedRoot === true) {
+      await mkdir(join(directory, 'data'))
+      await symlink(join(directory, 'data'), join(directory, 'root'))
+    }
     const root = `/keelson-test-${randomBytes(4).toString('hex')}`
     const cgroups = createCgroupTree(readCgroupLayout())
     const bundle = await bundleCommand()

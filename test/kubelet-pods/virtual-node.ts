@@ -1,6 +1,6 @@
 // The whole kubelet in one process against the stateful fake runtime, on a clock that a test moves: what takes minutes
 // on a node takes none here, and every wait can be told to the second.
-import { rm } from 'node:fs/promises'
+import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PodJson } from '../../src/core/pod-document.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
@@ -27,6 +27,8 @@ export interface VirtualNodeOptions {
   readonly events?: boolean
   /** Lines of KubeletConfiguration. */
   readonly config?: string
+  /** --root-dir is a link to the directory `data`. */
+  readonly linkedRoot?: boolean
 }
 
 export class VirtualNode {
@@ -83,6 +85,10 @@ export class VirtualNode {
       `${kubeletDocument}staticPodPath: ${manifests}\npodLogsDir: ${join(bed.directory, 'log/pods')}\nresolvConf: ""\n${this.options.config ?? ''}`,
     )
     const keelson = await bed.write('keelson.yaml', keelsonDocument)
+    if (this.options.linkedRoot === true) {
+      await bed.write('data/.keep', '')
+      await symlink(join(bed.directory, 'data'), join(bed.directory, 'root'))
+    }
     this.kubelet = await bed.start([
       `--config=${config}`,
       `--keelson-config=${keelson}`,

@@ -19,7 +19,7 @@ describe('the way to the runtime', () => {
   })
 })
 
-for (const part of ['start', 'life', 'end', 'commands', 'crash'])
+for (const part of ['start', 'life', 'end', 'commands', 'crash', 'files'])
   describe(`through the CRI server: pods-${part}`, async () => {
     await import(`./pods-${part}.lab.ts`)
   })

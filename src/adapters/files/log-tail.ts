@@ -1,16 +1,18 @@
 // Reads the end of a log file, however large the file is.
-import { open } from 'node:fs/promises'
 import { errnoOf } from '../../core/cgroup-errors.js'
 import { fail } from '../../core/errors.js'
 import type { LogTail } from '../../ports/log-tail.js'
+import { openRegular } from './open-regular.js'
+
+/** `POD/CONTAINER/0.log`: what a container with the logs of the host can replace. */
+const plainParents = 2
 
 export const createLogTail = (): LogTail => ({
   async read(path, maxBytes) {
     try {
-      const file = await open(path, 'r')
+      const file = await openRegular(path, { plainParents })
       try {
         const stat = await file.stat()
-        if (!stat.isFile()) return undefined
         const start = Math.max(0, stat.size - maxBytes)
         const buffer = Buffer.alloc(Math.min(stat.size, maxBytes))
         const { bytesRead } = await file.read(buffer, 0, buffer.length, start)
@@ -21,7 +23,13 @@ export const createLogTail = (): LogTail => ({
       }
     } catch (e) {
       if (errnoOf(e) === 'ENOENT') return undefined
-      throw fail('input.unreadable', `read log file ${path}: may this process read it?`, { path }, e)
+      const reason = e instanceof Error ? e.message : String(e)
+      throw fail(
+        'input.unreadable',
+        `read log file ${path}: ${reason}; may this process read it?`,
+        { path },
+        e,
+      )
     }
   },
 })

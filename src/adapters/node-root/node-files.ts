@@ -4,6 +4,7 @@ import { chmod, lstat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlin
 import { basename, dirname } from 'node:path'
 import { fail, isKeelsonError } from '../../core/errors.js'
 import type { NodeFiles } from '../../ports/bootstrap.js'
+import { openRegular } from '../files/open-regular.js'
 import { takeLock } from './lock.js'
 import { resolveInside } from './rooted-path.js'
 
@@ -49,12 +50,9 @@ async function syncDirectory(path: string): Promise<void> {
 }
 
 async function readBounded(path: string): Promise<Uint8Array> {
-  // Non-blocking: a FIFO in place of the file must not hang the command.
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const handle = await openRegular(path)
   try {
-    const found = await handle.stat()
-    if (!found.isFile()) throw Object.assign(new Error('it is not a file'), { code: 'EINVAL' })
-    if (found.size > largestFile)
+    if ((await handle.stat()).size > largestFile)
       throw fail('input.too-large', `read ${path}: larger than ${largestFile} bytes`, { path })
     return await handle.readFile()
   } finally {

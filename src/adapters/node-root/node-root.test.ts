@@ -82,7 +82,7 @@ describe('createNodeFiles', () => {
   test('a FIFO in place of a file does not hang the command', async () => {
     const { execFileSync } = await import('node:child_process')
     execFileSync('mkfifo', [join(root, 'fifo')])
-    await expect(createNodeFiles(root).read('/fifo')).rejects.toThrow(/not a file/)
+    await expect(createNodeFiles(root).read('/fifo')).rejects.toThrow(/not a regular file/)
   })
 })
 

@@ -1,11 +1,14 @@
 // Directories, files and links of pods. Modes are set after the fact: what a process may create is also a matter of
 // its umask, and a pod's volume must not depend on that.
-import type { Stats } from 'node:fs'
-import { chmod, chown, mkdir, open, readdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { constants, type Stats } from 'node:fs'
+import { chmod, chown, mkdir, readdir, readlink, realpath, rename, rm, stat, symlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { fail } from '../../core/errors.js'
 import type { DirectoryOptions, PathKind } from '../../ports/pod-host.js'
+import { openRegular } from '../files/open-regular.js'
 import { isMissing } from '../files/read.js'
+
+const { O_APPEND, O_CREAT, O_TRUNC, O_WRONLY } = constants
 
 const setGroupId = 0o2000
 
@@ -31,9 +34,12 @@ export async function ensureDirectory(path: string, { mode, gid }: DirectoryOpti
 export async function ensureFile(path: string, mode: number): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true })
-    const file = await open(path, 'a', mode)
-    await file.chmod(mode)
-    await file.close()
+    const file = await openRegular(path, { flags: O_WRONLY | O_CREAT | O_APPEND, mode })
+    try {
+      await file.chmod(mode)
+    } finally {
+      await file.close()
+    }
   } catch (e) {
     throw failed('make the file', path, e)
   }
@@ -42,7 +48,7 @@ export async function ensureFile(path: string, mode: number): Promise<void> {
 export async function writeInPlace(path: string, text: string, mode: number): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true })
-    const file = await open(path, 'w', mode)
+    const file = await openRegular(path, { flags: O_WRONLY | O_CREAT | O_TRUNC, mode })
     try {
       await file.writeFile(text)
       await file.chmod(mode)
@@ -85,6 +91,17 @@ export async function link(target: string, path: string): Promise<void> {
     await rename(temporary, path)
   } catch (e) {
     throw failed('link', path, e)
+  }
+}
+
+/** Without links. What does not exist yet is below the first parent that does. */
+export async function resolvePath(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (e) {
+    const parent = dirname(path)
+    if (isMissing(e) && parent !== path) return join(await resolvePath(parent), basename(path))
+    throw fail('input.unreadable', `follow ${path}: check its links and permissions`, { path }, e)
   }
 }
 

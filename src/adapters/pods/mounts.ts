@@ -2,23 +2,31 @@
 // through the mount.
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { parseMountInfo } from '../../core/kernel-text/mountinfo.js'
-import { failed } from './directories.js'
+import { failed, resolvePath } from './directories.js'
 import { removeDirectory } from './remove-directory.js'
 
 const run = promisify(execFile)
 const timeoutMs = 30_000
 
-async function mountPoints(): Promise<readonly string[]> {
-  return parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8')).map((m) => m.mountPoint)
+/** As the kernel names it: the way to it has no links. The name itself is not followed. */
+const placeOf = async (path: string): Promise<string> =>
+  join(await resolvePath(dirname(path)), basename(path))
+
+/** Outer ones before those that lie upon them. */
+async function mountsBelow(place: string): Promise<readonly string[]> {
+  const points = parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8')).map((m) => m.mountPoint)
+  return points.filter((point) => point === place || point.startsWith(`${place}/`))
 }
 
 export async function mountTmpfs(path: string, sizeBytes: bigint | undefined, mode: number): Promise<void> {
-  if ((await mountPoints()).includes(path)) return
-  const options = [`mode=${mode.toString(8)}`, ...(sizeBytes === undefined ? [] : [`size=${sizeBytes}`])]
   try {
-    await run('mount', ['-t', 'tmpfs', '-o', options.join(','), 'tmpfs', path], { timeout: timeoutMs })
+    const place = await placeOf(path)
+    if ((await mountsBelow(place)).includes(place)) return
+    const options = [`mode=${mode.toString(8)}`, ...(sizeBytes === undefined ? [] : [`size=${sizeBytes}`])]
+    await run('mount', ['-t', 'tmpfs', '-o', options.join(','), 'tmpfs', place], { timeout: timeoutMs })
   } catch (e) {
     throw failed('mount a tmpfs at', path, e)
   }
@@ -26,10 +34,13 @@ export async function mountTmpfs(path: string, sizeBytes: bigint | undefined, mo
 
 export async function removeTree(path: string): Promise<void> {
   try {
-    // Innermost first: later mounts lie upon earlier ones.
-    const below = (await mountPoints()).filter((point) => point === path || point.startsWith(`${path}/`))
-    for (const point of below.toReversed()) await run('umount', [point], { timeout: timeoutMs })
-    await removeDirectory(path)
+    const place = await placeOf(path)
+    for (const point of (await mountsBelow(place)).toReversed())
+      await run('umount', [point], { timeout: timeoutMs })
+    // Asked again: what is still mounted, or mounted anew, is somebody's data.
+    const left = await mountsBelow(place)
+    if (left.length > 0) throw new Error(`${left.join(', ')} is still mounted`)
+    await removeDirectory(place)
   } catch (e) {
     throw failed('remove', path, e)
   }

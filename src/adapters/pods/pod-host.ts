@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
 import type { PodHost } from '../../ports/pod-host.js'
+import { compressLog, listLogs, moveLog, removeLog } from './container-logs.js'
 import {
   ensureDirectory,
   ensureFile,
@@ -10,10 +11,11 @@ import {
   linkTarget,
   list,
   remove,
+  resolvePath,
   writeInPlace,
 } from './directories.js'
 import { mountTmpfs, removeTree } from './mounts.js'
-import { readAt } from './read-at.js'
+import { openLog, readAt } from './read-at.js'
 
 function addresses(): string[] {
   const all = Object.values(networkInterfaces())
@@ -36,5 +38,11 @@ export const createPodHost = (): PodHost => ({
   remove,
   removeTree,
   mountTmpfs,
+  resolve: resolvePath,
   readAt,
+  openLog,
+  listLogs,
+  moveLog,
+  removeLog,
+  compressLog,
 })

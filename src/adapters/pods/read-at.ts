@@ -1,20 +1,56 @@
-// A piece of a file that may be growing, or may be replaced by another at any moment.
-import { open } from 'node:fs/promises'
+// Reads what containers write: termination messages and logs, which may grow, and which a container may replace.
+import type { FileHandle } from 'node:fs/promises'
 import { fail } from '../../core/errors.js'
-import type { LogPiece } from '../../ports/pod-host.js'
+import type { FilePiece, OpenLog } from '../../ports/pod-host.js'
+import { openRegular } from '../files/open-regular.js'
 import { isMissing } from '../files/read.js'
 
-export async function readAt(path: string, offset: number, length: number): Promise<LogPiece | undefined> {
-  const file = await open(path, 'r').catch((e: unknown) => {
+/** `POD/CONTAINER/0.log` below the log directory, `containers/NAME/0` below the directory of a pod. */
+export const podParents = 2
+
+const unreadable = (path: string, cause: unknown) =>
+  fail(
+    'input.unreadable',
+    `read ${path}: ${cause instanceof Error ? cause.message : String(cause)}; was it replaced?`,
+    { path },
+    cause,
+  )
+
+async function openFile(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await openRegular(path, { plainParents: podParents })
+  } catch (e) {
     if (isMissing(e)) return undefined
-    throw fail('input.unreadable', `read ${path}: check its permissions`, { path }, e)
-  })
+    throw unreadable(path, e)
+  }
+}
+
+async function readPiece(handle: FileHandle, offset: number, length: number): Promise<FilePiece> {
+  const { size } = await handle.stat()
+  const buffer = Buffer.allocUnsafe(length)
+  const { bytesRead } = await handle.read(buffer, 0, length, offset)
+  return { bytes: buffer.subarray(0, bytesRead), size }
+}
+
+export async function openLog(path: string): Promise<OpenLog | undefined> {
+  const handle = await openFile(path)
+  if (handle === undefined) return undefined
+  const { ino } = await handle.stat({ bigint: true })
+  return {
+    inode: ino,
+    read: (offset, length) =>
+      readPiece(handle, offset, length).catch((e: unknown) => {
+        throw unreadable(path, e)
+      }),
+    close: () => handle.close(),
+  }
+}
+
+export async function readAt(path: string, offset: number, length: number): Promise<FilePiece | undefined> {
+  const file = await openLog(path)
   if (file === undefined) return undefined
   try {
-    const { size, ino } = await file.stat({ bigint: true })
-    const buffer = Buffer.allocUnsafe(length)
-    const { bytesRead } = await file.read(buffer, 0, length, offset)
-    return { bytes: buffer.subarray(0, bytesRead), size: Number(size), inode: ino }
+    return await file.read(offset, length)
   } finally {
     await file.close()
   }

@@ -25,6 +25,14 @@ test('counts space and inodes, hard links once, and follows no link', async () =
   expect(flat).toMatchObject({ inodes: 1n, complete: true })
 })
 
+test("rotated and compressed logs count in a container's log usage", async () => {
+  for (const name of ['0.log', '0.log.20260102-030405', '0.log.20260101-030405.gz'])
+    writeFileSync(join(root, name), Buffer.alloc(50_000, 1))
+  const usage = await files.usage(root, { maxEntries: 100, recursive: false })
+  expect(usage?.inodes).toBe(3n)
+  expect(usage?.bytes).toBeGreaterThanOrEqual(150_000n)
+})
+
 test('stops at its bound and says so', async () => {
   for (let i = 0; i < 20; i++) writeFileSync(join(root, String(i)), 'x')
   expect(await files.usage(root, { maxEntries: 10 })).toMatchObject({ complete: false })

@@ -38,8 +38,11 @@ export const podRecords = ({ rootDir }: PodPaths): string => `${rootDir}/keelson
 export const podLogDirectory = ({ podLogsDir }: PodPaths, { namespace, name, uid }: PodName): string =>
   `${podLogsDir}/${namespace}_${name}_${uid}`
 
+export const containerLogName = (attempt: number): string => `${attempt}.log`
+
 /** Below the pod's log directory: `app/0.log`. */
-export const containerLogPath = (container: string, attempt: number): string => `${container}/${attempt}.log`
+export const containerLogPath = (container: string, attempt: number): string =>
+  `${container}/${containerLogName(attempt)}`
 
 /** Beside the pods' directory, where log shippers have looked since before CRI: `/var/log/containers`. */
 export const logLinksDirectory = ({ podLogsDir }: PodPaths): string =>

@@ -1,10 +1,11 @@
 // What a pod has before its sandbox and loses after it: its cgroup with values, its directories and volumes.
 import { asKeelsonError } from '../../core/errors.js'
+import { isFileOfLog } from '../../core/log-rotation.js'
 import type { ObservedContainer, ObservedPod } from '../../core/pod-observed.js'
 import type { PodSpec } from '../../core/pod-spec.js'
 import type { ControlValues } from '../../ports/cgroups.js'
 import {
-  containerLogPath,
+  containerLogName,
   logLinkName,
   logLinksDirectory,
   podDirectory,
@@ -53,13 +54,28 @@ export async function forgetPod(
 export async function forgetContainers(
   observed: ObservedPod,
   isGone: (container: ObservedContainer) => boolean,
-  { host, paths }: Pick<PodContext, 'host' | 'paths'>,
+  c: Pick<PodContext, 'host' | 'paths' | 'log'>,
 ): Promise<void> {
   for (const container of observed.containers.filter(isGone)) {
     const { name, attempt, id } = container
-    await host.remove(`${podLogDirectory(paths, observed)}/${containerLogPath(name, attempt)}`)
+    const { host, paths } = c
+    await removeLogs(`${podLogDirectory(paths, observed)}/${name}`, containerLogName(attempt), c)
     await host.remove(`${logLinksDirectory(paths)}/${logLinkName(observed, name, id)}`)
     await host.remove(terminationLog(paths, observed.uid, name, attempt))
+  }
+}
+
+/** With what rotation made of it. A directory that was replaced must not keep the container from being forgotten. */
+async function removeLogs(
+  directory: string,
+  log: string,
+  { host, log: out }: Pick<PodContext, 'host' | 'log'>,
+): Promise<void> {
+  try {
+    const files = (await host.listLogs(directory)) ?? []
+    for (const { name } of files) if (isFileOfLog(log, name)) await host.removeLog(directory, name)
+  } catch (e) {
+    out.warn('logs of a removed container stay', { directory, error: asKeelsonError(e) })
   }
 }
 

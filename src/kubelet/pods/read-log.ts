@@ -2,7 +2,7 @@
 // times, and on as the container goes on. Memory is bounded by one piece of the file, whatever its size.
 import { fail } from '../../core/errors.js'
 import { isOver, newestOf, type ObservedContainer, type ObservedPod } from '../../core/pod-observed.js'
-import type { PodHost } from '../../ports/pod-host.js'
+import type { OpenLog, PodHost } from '../../ports/pod-host.js'
 import type { LogRequest } from '../../serve/endpoints/container-logs.js'
 import { lineTimeNanos, parseCriLine } from './cri-log.js'
 import { containerLogPath, podLogDirectory } from './names.js'
@@ -11,6 +11,8 @@ import type { PodRunner } from './runner.js'
 
 const pieceBytes = 64 * 1024
 const followMs = 200
+/** A rotation is over within a call to the runtime. */
+const openTries = 5
 /** A runtime cuts lines at 16 KiB; a file without a newline in 1 MiB is not a log. */
 const maxLine = 1024 * 1024
 
@@ -43,6 +45,8 @@ export async function readContainerLog(
       ?.containers.find((one) => one.id === chosen.id)
     return now?.state === 'running' || now?.state === 'created'
   }
+  // Said with a status of its own: once the lines come it is too late for one.
+  await (await c.host.openLog(path))?.close()
   return lines(path, request, c, isRunning, signal)
 }
 
@@ -83,30 +87,72 @@ async function* rawLines(
   isRunning: () => boolean,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  let offset = request.tailLines === undefined ? 0 : await tailOffset(path, request.tailLines, host)
-  let inode: bigint | undefined
-  let left: Uint8Array = new Uint8Array()
-  while (!signal.aborted) {
-    // Asked before the read: what was written before the end is then certainly read.
-    const mayGrow = request.follow && isRunning()
-    const piece = await host.readAt(path, offset, pieceBytes)
-    if (piece !== undefined && inode !== undefined && (piece.inode !== inode || piece.size < offset)) {
-      // Rotated: the new file is read from its beginning.
-      inode = piece.inode
-      offset = 0
-      left = new Uint8Array()
-      continue
+  const nap = () => clock.sleep(followMs, signal).catch(() => undefined)
+  let file = await openSoon(path, host, nap, () => isRunning() && !signal.aborted)
+  let next: OpenLog | undefined
+  try {
+    let offset = file === undefined ? 0 : await firstOffset(file, request.tailLines)
+    let left: Uint8Array = new Uint8Array()
+    while (!signal.aborted) {
+      // Asked before the read: what was written before the end is then certainly read.
+      const mayGrow = request.follow && isRunning()
+      const piece = await file?.read(offset, pieceBytes)
+      // Cut off in place: what is there now is read from its beginning.
+      if (piece !== undefined && piece.size < offset) {
+        offset = 0
+        left = new Uint8Array()
+        continue
+      }
+      const bytes = piece?.bytes ?? new Uint8Array()
+      offset += bytes.length
+      const { whole, rest } = splitLines(left, bytes)
+      yield* whole
+      left = rest.length > maxLine ? new Uint8Array() : rest
+      if (bytes.length > 0) continue
+      if (!request.follow) return
+      if (next !== undefined) {
+        await file?.close()
+        file = next
+        next = undefined
+        offset = 0
+        left = new Uint8Array()
+        continue
+      }
+      // Rotated: the runtime makes the new file before it leaves the old one, so the old one is read to its end once more.
+      next = await openOther(path, file, host)
+      if (next === undefined && !mayGrow) return
+      if (mayGrow) await nap()
     }
-    inode = piece?.inode
-    const bytes = piece?.bytes ?? new Uint8Array()
-    offset += bytes.length
-    const { whole, rest } = splitLines(left, bytes)
-    yield* whole
-    left = rest.length > maxLine ? new Uint8Array() : rest
-    if (bytes.length > 0) continue
-    if (!mayGrow) return
-    await clock.sleep(followMs, signal).catch(() => undefined)
+  } finally {
+    await file?.close()
+    await next?.close()
   }
+}
+
+/** Between the two steps of a rotation there is no file for a moment. */
+async function openSoon(
+  path: string,
+  host: Pick<PodHost, 'openLog'>,
+  nap: () => Promise<void>,
+  mayCome: () => boolean,
+): Promise<OpenLog | undefined> {
+  for (let tries = 0; ; tries += 1) {
+    const file = await host.openLog(path)
+    if (file !== undefined || tries === openTries || !mayCome()) return file
+    await nap()
+  }
+}
+
+/** The file that is now in the place of this one; undefined: still the same, or none. */
+async function openOther(
+  path: string,
+  file: OpenLog | undefined,
+  host: Pick<PodHost, 'openLog'>,
+): Promise<OpenLog | undefined> {
+  const now = await host.openLog(path)
+  if (now?.inode !== file?.inode) return now
+  await now?.close()
+  return undefined
 }
 
 function splitLines(
@@ -124,14 +170,14 @@ function splitLines(
 const newline = 10
 
 /** Where the last `count` lines begin, found from the end. */
-async function tailOffset(path: string, count: number, host: Pick<PodHost, 'readAt'>): Promise<number> {
-  const size = (await host.readAt(path, 0, 0))?.size ?? 0
+async function firstOffset(file: OpenLog, count: number | undefined): Promise<number> {
+  if (count === undefined) return 0
+  const { size } = await file.read(0, 0)
   if (count <= 0) return size
   let found = 0
   for (let end = size; end > 0; ) {
     const from = Math.max(0, end - pieceBytes)
-    const piece = await host.readAt(path, from, end - from)
-    const bytes = piece?.bytes ?? new Uint8Array()
+    const { bytes } = await file.read(from, end - from)
     for (let i = bytes.length - 1; i >= 0; i -= 1) {
       // The newline that ends the last line begins no line.
       if (bytes[i] !== newline || from + i === size - 1) continue

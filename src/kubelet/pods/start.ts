@@ -4,6 +4,7 @@ import type { EffectiveConfig } from '../../config/effective.js'
 import type { LoadedConfig } from '../../config/load.js'
 import { bytes } from '../../core/bytes.js'
 import type { CgroupDriver } from '../../core/cgroup-name.js'
+import { quantityValue } from '../../core/quantity.js'
 import { parseResolvConf, type ResolvConf } from '../../core/resolv-conf.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Files } from '../../ports/files.js'
@@ -16,7 +17,6 @@ import { runningPods } from '../../serve/endpoints/runningpods.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import type { NodeFacts } from '../node-facts.js'
 import type { KubeletPorts } from '../ports.js'
-import { defaultRootDir } from '../serve-settings.js'
 import { runCommand } from './exec.js'
 import { createLimiter } from './limiter.js'
 import type { PodPaths } from './names.js'
@@ -24,6 +24,7 @@ import { createNodeCgroups } from './node-cgroups.js'
 import { createPlanner } from './planner.js'
 import type { PodContext } from './ports.js'
 import { readContainerLog } from './read-log.js'
+import { rotateLogs } from './rotate-logs.js'
 import { type PodRunner, startPodRunner } from './runner.js'
 import { runningPodList } from './running-pods.js'
 import { RuntimeView } from './runtime-view.js'
@@ -34,6 +35,8 @@ export interface PodsInput {
   readonly config: EffectiveConfig
   readonly node: NodeFacts
   readonly nodeName: string
+  /** --root-dir without links. */
+  readonly rootDir: string
   readonly driver: CgroupDriver
   readonly runtimeName: string
   readonly runtime: CriClient
@@ -91,8 +94,16 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
     onChange: () => i.memoryQos?.memoryQos.poke(),
     signal: i.signal,
   })
+  const rotation = rotateLogs({
+    context,
+    policy: { maxSize: quantityValue(kubelet.containerLogMaxSize), maxFiles: kubelet.containerLogMaxFiles },
+    workers: kubelet.containerLogMaxWorkers,
+    intervalMs: kubelet.containerLogMonitorInterval,
+    signal: i.signal,
+  })
   return {
     ...runner,
+    done: Promise.all([runner.done, rotation]).then(() => undefined),
     endpoints: [
       pods(() => runner.pods()),
       runningPods(() => runningPodList(runner.running())),
@@ -104,8 +115,8 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
 
 function createContext(i: PodsInput): PodContext {
   const { kubelet, process } = i.config
+  const { rootDir } = i
   const { files, podHost: host, procfs, clock, log, metrics } = i.ports
-  const rootDir = process['root-dir'] ?? defaultRootDir
   const paths: PodPaths = { rootDir, podLogsDir: kubelet.podLogsDir.replace(/\/+$/, '') }
   const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
   const timeoutMs = kubelet.runtimeRequestTimeout

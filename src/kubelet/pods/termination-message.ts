@@ -1,5 +1,6 @@
 // What a container says about its own end: the file that it may write, or the tail of its log where it failed and the
 // manifest asks for that.
+import { asKeelsonError } from '../../core/errors.js'
 import type { Container } from '../../cri-api/api.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import { parseCriLine } from './cri-log.js'
@@ -20,10 +21,17 @@ export async function readTerminationMessage(
   const uid = container.labels[labels.podUid] ?? ''
   const name = container.labels[labels.containerName] ?? ''
   const file = terminationLog(paths, uid, name, container.metadata?.attempt ?? 0)
-  const said = await host.readAt(file, 0, maxMessage)
-  const message = new TextDecoder().decode(said?.bytes ?? new Uint8Array())
   const fallsBack = container.annotations[annotations.messagePolicy] === 'FallbackToLogsOnError'
-  return message !== '' || !failed || !fallsBack ? message : readLogTail(logPath, host)
+  try {
+    const said = await host.readAt(file, 0, maxMessage)
+    const message = new TextDecoder().decode(said?.bytes ?? new Uint8Array())
+    return message !== '' || !failed || !fallsBack ? message : await readLogTail(logPath, host)
+  } catch (e) {
+    const error = asKeelsonError(e)
+    if (error.code === 'internal.unexpected') throw e
+    // A container that replaces its files must not keep the status of every pod from being read.
+    return `Error on reading the termination message: ${error.message}`
+  }
 }
 
 async function readLogTail(path: string, host: Pick<PodHost, 'readAt'>): Promise<string> {

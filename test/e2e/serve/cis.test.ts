@@ -18,7 +18,7 @@ import { temporaryDirectory } from './start.js'
 
 /** As a kubelet without any configuration file or flag would have them. */
 const { config } = loadConfig({})
-const settings = kubeletServeSettings(config, 'node-1')
+const settings = kubeletServeSettings(config, 'node-1', '/var/lib/kubelet')
 let here: Here
 
 beforeAll(async () => {

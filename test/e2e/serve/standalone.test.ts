@@ -212,7 +212,7 @@ describe('health checks', () => {
     const get = (path: string) => ask({ port: here.port, path, token: tokenOf(here) })
     expect(await get('/healthz')).toMatchObject({ status: 200, body: 'ok' })
     expect(await get('/healthz?verbose')).toMatchObject({
-      body: '[+]ping ok\n[+]syncloop ok\nhealthz check passed\n',
+      body: '[+]ping ok\n[+]filesystem ok\n[+]syncloop ok\nhealthz check passed\n',
     })
     expect((await get('/healthz/syncloop')).status).toBe(200)
     expect((await get('/healthz/none')).status).toBe(404)
