@@ -2,8 +2,9 @@
 import type { FuzzTarget } from '../types.js'
 import { cgroupNames } from './cgroup-names.js'
 import { config } from './config.js'
+import { endpoint } from './endpoint.js'
 import { manifests } from './manifests.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
 
-export const targets: readonly FuzzTarget[] = [quantity, cgroupNames, config, pods, manifests]
+export const targets: readonly FuzzTarget[] = [quantity, cgroupNames, config, pods, manifests, endpoint]
