@@ -1,6 +1,8 @@
 // Whether the driver in use agrees with what the node shows: cgroups of running sandboxes, both pod trees, systemd on
 // the host, the runtime's handlers, and the endpoint that was asked. Each disagreement comes with its remedy.
+
 import type { CgroupDriver } from './cgroup-name.js'
+import { counted } from './counted.js'
 import type { DriverInUse } from './decide-driver.js'
 import { classifyCgroupPath, type HandlerSetting } from './driver-evidence.js'
 
@@ -87,7 +89,7 @@ function differing(
   list: readonly SandboxCgroup[],
 ): readonly ProofFinding[] {
   if (list.length === 0) return []
-  const message = `the driver in use is ${inUse.driver}, but ${list.length} running sandboxes have cgroups of ${other}`
+  const message = `the driver in use is ${inUse.driver}, but ${counted(list.length, 'running sandbox has', 'running sandboxes have')} cgroups of ${other}`
   const sandboxes = named(list)
   // The runtime did not say, so what it does is better evidence than what somebody configured.
   return inUse.fallback !== undefined || inUse.source !== 'cri'
@@ -107,7 +109,7 @@ function escaped(list: readonly SandboxCgroup[]): readonly ProofFinding[] {
   return [
     {
       id: 'sandboxes-outside-pod-cgroups',
-      message: `${list.length} running sandboxes stand in a directory named like a systemd unit, outside of all pod limits: the kubelet used systemd and the runtime cgroupfs`,
+      message: `${counted(list.length, 'running sandbox stands', 'running sandboxes stand')} in a directory named like a systemd unit, outside of all pod limits: the kubelet used systemd and the runtime cgroupfs`,
       remedy:
         'give runtime and kubelet the same driver (containerd: SystemdCgroup = true), then recreate these pods',
       sandboxes: named(list),

@@ -118,9 +118,13 @@ export interface LiveRuntime {
   readonly state: 'ready' | 'away' | 'starting'
   /** What the last call said, while it is away. */
   readonly problem: string | null
-  /** Seconds since the list of pods was last good. */
+  /** Seconds since the list of pods was last good; null while it is good, and when there never was one. */
   readonly listAgeSeconds: number | null
 }
+
+/** Whether the pods are known: before the first list, no pods in the picture does not mean that none run. */
+export const hasList = ({ state, listAgeSeconds }: Pick<LiveRuntime, 'state' | 'listAgeSeconds'>): boolean =>
+  state === 'ready' || listAgeSeconds !== null
 
 /** One control file of one cgroup. */
 export interface LiveValue {

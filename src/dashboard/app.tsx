@@ -1,5 +1,6 @@
 // The frame of the page: header, navigation, the state of the line, and the page that the address names.
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
+import type { LiveRuntime } from '../core/live-model.js'
 import { type LineState, openLine } from './connection.js'
 import { ageText } from './format.js'
 import { pages, parseRoute, type Route, titles } from './route.js'
@@ -143,14 +144,7 @@ const isHere = (route: Route, page: string): boolean =>
 
 function LineBanner({ line, picture, now }: FrameProps) {
   if (line === 'live' || line === 'connecting') {
-    if (picture?.runtime.state === 'away')
-      return (
-        <div class="banner watch" role="alert">
-          <strong>The container runtime does not answer.</strong> The list of pods is{' '}
-          {picture.runtime.listAgeSeconds ?? 'some'} s old; figures are read from cgroups meanwhile.
-          <div class="detail">{picture.runtime.problem}</div>
-        </div>
-      )
+    if (picture?.runtime.state === 'away') return <RuntimeBanner runtime={picture.runtime} />
     return null
   }
   const age = picture === undefined ? '' : ` What you see is ${ageText(picture.time, now)} old.`
@@ -177,6 +171,24 @@ function LineBanner({ line, picture, now }: FrameProps) {
   )
 }
 
+function RuntimeBanner({ runtime }: { readonly runtime: LiveRuntime }) {
+  return (
+    <div class="banner watch" role="alert">
+      {runtime.listAgeSeconds === null ? (
+        <>
+          <strong>The container runtime has not answered yet.</strong> So it is not known which pods run.
+        </>
+      ) : (
+        <>
+          <strong>The container runtime does not answer.</strong> The list of pods is {runtime.listAgeSeconds}{' '}
+          s old; values are read from cgroups meanwhile.
+        </>
+      )}
+      <div class="detail">{runtime.problem}</div>
+    </div>
+  )
+}
+
 interface PageProps {
   readonly route: Route
   readonly picture: Picture
@@ -195,7 +207,7 @@ function PageView({ route, picture, store, now }: PageProps) {
     case 'driver':
       return <DriverView driver={picture.driver} node={picture.node} runtime={picture.runtime} />
     case 'metrics':
-      return <MetricsView sources={picture.sources} pods={picture.pods} />
+      return <MetricsView sources={picture.sources} pods={picture.pods} runtime={picture.runtime} />
     case 'rpcs':
       return <RpcView rpcs={picture.rpcs} />
     case 'config':

@@ -21,6 +21,11 @@ interface ChartProps {
 
 const height = 150
 
+/** Seconds between two labels. Below one second two labels would read the same. */
+const labelSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600]
+/** Half of a label's width: the last one stands under the last moment and must not be cut off. */
+const labelRoom = 32
+
 const styleOf = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
@@ -41,10 +46,10 @@ function create(into: HTMLElement, { curves, format }: ChartProps): uPlot {
       height,
       legend: { show: false },
       cursor: { show: false },
-      padding: [8, 8, 0, 0],
+      padding: [8, labelRoom, 0, 0],
       scales: { y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] } },
       axes: [
-        { ...axis, size: 30, space: 80, values: (_, ticks) => ticks.map(clockText) },
+        { ...axis, size: 30, space: 80, incrs: labelSteps, values: (_, ticks) => ticks.map(clockText) },
         { ...axis, size: 58, space: 34, values: (_, ticks) => ticks.map((t) => format(t)) },
       ],
       series: [

@@ -1,6 +1,6 @@
 // Numbers for eyes. Exact amounts are in titles and in the tables that can show bytes.
 import { humanBytes } from '../core/human-bytes.js'
-import type { Amount } from '../core/live-model.js'
+import type { Amount, LiveRuntime } from '../core/live-model.js'
 
 export const nothing = '–'
 
@@ -47,3 +47,12 @@ export const ageText = (iso: string, now: number): string => {
 /** As a number for drawing; undefined: unlimited or unknown. */
 export const amountOf = (amount: Amount | null | undefined): number | undefined =>
   amount === null || amount === undefined || amount === 'max' ? undefined : Number(amount)
+
+export const runtimeWords: Readonly<Record<LiveRuntime['state'], string>> = {
+  ready: 'ready',
+  starting: 'connecting',
+  away: 'unreachable',
+}
+
+export const podsUnknown =
+  'Which pods run on this node is not known: the container runtime has not listed them yet.'

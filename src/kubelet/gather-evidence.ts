@@ -37,6 +37,8 @@ export interface EvidenceInput {
 }
 
 export interface Evidence {
+  /** False: the runtime did not list its sandboxes, so having none here says nothing. */
+  readonly isListed: boolean
   readonly sandboxes: readonly SandboxCgroup[]
   readonly populated: Readonly<Record<CgroupDriver, boolean>>
   readonly handlers: readonly HandlerSetting[]
@@ -48,7 +50,8 @@ export async function gatherEvidence(given: EvidenceInput): Promise<Evidence> {
   const [sandboxes, handlers] = await Promise.all([readSandboxes(input), readHandlers(input)])
   given.signal.throwIfAborted()
   return {
-    sandboxes,
+    isListed: sandboxes !== undefined,
+    sandboxes: sandboxes ?? [],
     handlers,
     populated: {
       cgroupfs: holdsProcesses(input.cgroups, formatCgroupPath(root, 'cgroupfs')),
@@ -57,7 +60,7 @@ export async function gatherEvidence(given: EvidenceInput): Promise<Evidence> {
   }
 }
 
-async function readSandboxes(input: EvidenceInput): Promise<readonly SandboxCgroup[]> {
+async function readSandboxes(input: EvidenceInput): Promise<readonly SandboxCgroup[] | undefined> {
   const { runtime, signal, log } = input
   const options = { timeoutMs: callTimeoutMs, signal }
   try {
@@ -73,7 +76,7 @@ async function readSandboxes(input: EvidenceInput): Promise<readonly SandboxCgro
     return found.sort((a, b) => (a.id < b.id ? -1 : 1))
   } catch (error) {
     log.debug('running sandboxes were not looked at', { error })
-    return []
+    return undefined
   }
 }
 

@@ -2,6 +2,7 @@
 import type { CgroupDriver } from '../core/cgroup-name.js'
 import type { DriverInUse } from '../core/decide-driver.js'
 import { type DriverProof, proveDriver } from '../core/driver-proof.js'
+import { fail } from '../core/errors.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { CriClient } from '../ports/runtime.js'
 import { reportProof } from './driver-report.js'
@@ -14,7 +15,10 @@ import type { KubeletConfigFiles } from './read-config.js'
 export interface InspectedNode {
   readonly driver: CgroupDriver
   readonly node: NodeFacts
+  /** At the start. */
   readonly proof: DriverProof
+  /** The same comparison with what runs now. Error: runtime.failed, when the runtime does not list it. */
+  prove(signal: AbortSignal): Promise<DriverProof>
   readonly cgroups: CgroupTree
 }
 
@@ -32,20 +36,27 @@ export async function inspectNode(
   const { tree: cgroups, close } = ports.openCgroups(driver)
   onClose(close)
   const node = readNodeFacts({ ...ports, config, driver, cgroups })
-  const evidence = await gatherEvidence({
-    runtime: client.runtime,
-    procfs,
-    cgroups,
-    cgroupRoot: config.kubelet.cgroupRoot,
-    log,
-    signal,
-  })
-  const proof = proveDriver({
-    ...evidence,
-    inUse: { ...inUse, driver },
-    endpoint,
-    hostHasSystemd: node.systemd,
-  })
+  const look = async (until: AbortSignal) => {
+    const { isListed, ...evidence } = await gatherEvidence({
+      runtime: client.runtime,
+      procfs,
+      cgroups,
+      cgroupRoot: config.kubelet.cgroupRoot,
+      log,
+      signal: until,
+    })
+    const hostHasSystemd = node.systemd
+    return {
+      isListed,
+      proof: proveDriver({ ...evidence, inUse: { ...inUse, driver }, endpoint, hostHasSystemd }),
+    }
+  }
+  const { proof } = await look(signal)
   reportProof(proof.findings, log)
-  return { driver, node, proof, cgroups }
+  const prove = async (until: AbortSignal): Promise<DriverProof> => {
+    const now = await look(until)
+    if (!now.isListed) throw fail('runtime.failed', 'compare running sandboxes: the runtime listed none')
+    return now.proof
+  }
+  return { driver, node, proof, prove, cgroups }
 }

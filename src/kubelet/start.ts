@@ -6,11 +6,13 @@ import type { CgroupDriver } from '../core/cgroup-name.js'
 import type { DriverInUse } from '../core/decide-driver.js'
 import type { DriverProof } from '../core/driver-proof.js'
 import type { CgroupTree } from '../ports/cgroups.js'
+import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
+import { createKept } from '../serve/live/kept.js'
 import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver-report.js'
 import { createEventQueue, type EventQueue } from './event-queue.js'
-import { inspectNode } from './inspect-node.js'
+import { type InspectedNode, inspectNode } from './inspect-node.js'
 import { beginLife, type Life } from './life.js'
 import { openApi, openRuntime } from './links.js'
 import { createKubeletMemoryQos } from './memory-qos.js'
@@ -24,6 +26,9 @@ import { watchRuntime } from './runtime-watch.js'
 import { serveNode } from './serve-node.js'
 import { resolveRootDir } from './serve-settings.js'
 import { asksRuntime, settleDriver } from './settle-driver.js'
+
+/** The proof is at most this old while somebody looks. */
+const proofMs = 10_000
 
 export interface RunningKubelet {
   readonly nodeName: string
@@ -99,10 +104,11 @@ async function startParts(
       : startStaticPods({ ...linux, ...shared, memoryQos, nodeName, images, runtimeName: runtime.name })
 
   const seen: { runtimeDiffers: CgroupDriver | undefined } = { runtimeDiffers: undefined }
-  const facts = { loaded, inUse, proof: linux?.proof, node: linux?.node, runtime }
+  const facts = { loaded, inUse, node: linux?.node, runtime }
+  const proof = linux === undefined ? () => undefined : keepProof(linux, clock, signal)
   const server = await serveNode(
     {
-      facts: () => ({ ...facts, ...seen }),
+      facts: () => ({ ...facts, proof: proof(), ...seen }),
       metricsUrl,
       nodeName,
       rootDir,
@@ -144,6 +150,15 @@ async function startParts(
     events,
     url: server?.url,
     done: Promise.all([watchDone, statsDone, pods?.done, memoryQos?.memoryQos.run()]).then(() => undefined),
+  }
+}
+
+/** At the start no pod runs yet, so what runs is compared again whenever somebody looks at the answer. */
+function keepProof({ proof, prove }: InspectedNode, clock: Clock, signal: AbortSignal): () => DriverProof {
+  const kept = createKept({ clock, signal, everyMs: proofMs, meanwhile: { data: proof }, find: prove })
+  return () => {
+    const part = kept()
+    return 'data' in part ? part.data : proof
   }
 }
 

@@ -46,6 +46,15 @@ test('ensurePart: four at once make it once', async () => {
   assert.equal(readdirSync(dir).length, 1)
 })
 
+test('ensurePart: what it says fits a part with a plural name, as images', async () => {
+  const said: string[] = []
+  await ensurePart(dir, { ...counted('a').part, name: 'images' }, never, (text) => said.push(text))
+  assert.deepEqual(
+    said.map((text) => text.replace(/[\d.]+ s$/, '0.1 s').replace(dir, 'DIR')),
+    ['making images (once, kept in DIR)', 'made images in 0.1 s'],
+  )
+})
+
 test('ensurePart: another recipe is another part', async () => {
   assert.notEqual(
     await ensurePart(dir, counted('a').part, never),

@@ -73,7 +73,7 @@ export async function ensurePart(
     await file.close()
     if (await exists(dir)) await rm(dir, { recursive: true, force: true })
     await rename(scratch, dir)
-    progress(`${part.name} is ready after ${((performance.now() - started) / 1000).toFixed(1)} s`)
+    progress(`made ${part.name} in ${((performance.now() - started) / 1000).toFixed(1)} s`)
     return dir
   } finally {
     await rm(scratch, { recursive: true, force: true })

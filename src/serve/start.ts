@@ -48,12 +48,18 @@ export interface StartOptions {
 export interface RunningServer {
   /** https, with the port that was really opened. */
   readonly url: string
+  /** `0.0.0.0:10252`: where it really listens. */
+  readonly listening: string
   readonly port: number
   readonly healthPort: number | undefined
   readonly readOnlyPort: number | undefined
   readonly auth: AuthPlan
   close(graceMs?: number): Promise<void>
 }
+
+/** `0.0.0.0:10252`: who can reach it. The URL beside it is one that works on this machine. */
+const addressAndPort = ({ address, port }: HttpListener): string =>
+  `${address.includes(':') ? `[${address}]` : address}:${port}`
 
 const hostInUrl = (address: string): string => {
   if (address === '0.0.0.0' || address === '::' || address === '') return '127.0.0.1'
@@ -160,9 +166,15 @@ export async function startServer(o: StartOptions): Promise<RunningServer> {
         port: readOnlyListener.port,
       })
     const url = `https://${hostInUrl(main.listener.address)}:${main.listener.port}`
-    log.info('serving', { url, authentication: plan.authenticators, authorization: plan.authorizer })
+    log.info('serving', {
+      listening: addressAndPort(main.listener),
+      url,
+      authentication: plan.authenticators,
+      authorization: plan.authorizer,
+    })
     return {
       url,
+      listening: addressAndPort(main.listener),
       port: main.listener.port,
       healthPort: healthListener?.port,
       readOnlyPort: readOnlyListener?.port,

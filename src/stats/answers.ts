@@ -13,3 +13,15 @@ export function createSharedAnswer<P extends readonly unknown[]>(
     return last.body
   }
 }
+
+/** What is made of a sample, made once for as long as the sample lives: identity decides whether an answer is made again. */
+export function createPerSample<S extends object, V>(make: (sample: S) => V): (sample: S) => V {
+  const made = new WeakMap<S, V>()
+  return (sample) => {
+    const known = made.get(sample)
+    if (known !== undefined) return known
+    const value = make(sample)
+    made.set(sample, value)
+    return value
+  }
+}

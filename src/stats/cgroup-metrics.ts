@@ -8,9 +8,8 @@ import { type ContainerFs, emitContainerFs } from './container-filesystem.js'
 import type { ContainerInfo, PodInfo } from './inventory.js'
 import type { Row, Rows } from './row.js'
 import { createRowWriter, type RowWriter, type Switches } from './row-writer.js'
-import type { MetricsSample, PodSample } from './sample.js'
-import type { Usage } from './usage.js'
-import { emitUsage } from './usage-metrics.js'
+import type { MetricsSample, PodSample, StatsSample } from './sample.js'
+import { type EmitAt, emitNetworkUsage, emitUsage } from './usage-metrics.js'
 
 /** When it was created and last seen. CRI lists no start of a container, and creation is moments before it. */
 export function emitTimes(createdAtNanos: bigint, seenAtNanos: bigint, emit: Emit): void {
@@ -70,17 +69,33 @@ function writePod(pod: PodFigures, write: RowWriter, o: CgroupMetricsOptions): v
 }
 
 function writeOpaque(
-  { info, usage, containers }: PodSample,
+  { info, usage, network, containers }: PodSample,
   write: RowWriter,
-  o: CgroupMetricsOptions,
+  o: Pick<CgroupMetricsOptions, 'rows' | 'switches'>,
 ): void {
-  const writeUsage = (row: Row, used: Usage): void =>
-    emitUsage(used, (family, value, timeNanos, extra) =>
-      write(row, timeNanos, (emit) => emit(family, value, extra)),
-    )
-  if (o.switches.rows.pods) writeUsage(podRow(o.rows, info, ''), usage)
-  for (const c of containers) writeUsage(containerRow(o.rows, info, c.info, ''), c.usage)
+  const into =
+    (row: Row): EmitAt =>
+    (family, value, timeNanos, extra) =>
+      write(row, timeNanos, (emit) => emit(family, value, extra))
+  const row = podRow(o.rows, info, '')
+  if (o.switches.rows.pods) emitUsage(usage, into(row))
+  emitNetworkUsage(network, into(row))
+  for (const c of containers) emitUsage(c.usage, into(containerRow(o.rows, info, c.info, '')))
 }
+
+/** From the runtime's stats alone: where it has no metrics calls and there are no cgroups, as on Windows. */
+export const statsMetrics = (
+  { source, timeNanos, missing, pods }: StatsSample,
+  o: Pick<CgroupMetricsOptions, 'rows' | 'switches'>,
+): MetricsSample => ({
+  source,
+  timeNanos,
+  missing,
+  write(into) {
+    const write = createRowWriter(into, o.switches)
+    for (const pod of pods) writeOpaque(pod, write, o)
+  },
+})
 
 /** All series of one sweep, row by row, to whoever takes them. */
 export function writeSweep(

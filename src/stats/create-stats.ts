@@ -103,7 +103,9 @@ export function createStats(o: StatsOptions): Stats {
       if (node === undefined)
         throw fail(
           'stats.node-unreadable',
-          "read the node's own figures: nothing could be read yet; is /proc mounted, and cgroups?",
+          o.cgroups === undefined
+            ? `read the stats of this node: it has no cgroups, and the runtime at ${o.client.socketPath} gives none now; is it running?`
+            : "read the node's own figures: nothing could be read yet; is /proc mounted, and cgroups?",
         )
       const stats = sources.stats()
       report('stats', stats)

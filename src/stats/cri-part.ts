@@ -26,6 +26,8 @@ export interface CriPartOptions<T> {
   readonly log: Log
   readonly counters: OwnCounters
   readonly periodMs: number
+  /** False on Windows: then nothing stands in for the runtime. */
+  readonly hasCgroups: boolean
   take(signal: AbortSignal): Promise<T>
   /** The cgroup source is wanted, now. */
   readonly onLost: () => void
@@ -46,14 +48,18 @@ export function createCriPart<T>(o: CriPartOptions<T>): CriPart<T> {
     state = next
     if (next === 'in-use') o.log.info('figures of pods come from the runtime', { endpoint: o.endpoint })
     else
-      o.log.warn('the runtime does not give figures of pods; they are read from cgroups', {
-        endpoint: o.endpoint,
-        state: next,
-        ...(error === undefined ? {} : { error }),
-      })
-    if (before === 'in-use' || before === 'unknown') {
-      if (next !== 'in-use') o.counters.fellBack(o.endpoint)
-    }
+      o.log.warn(
+        o.hasCgroups
+          ? 'the runtime does not give figures of pods; they are read from cgroups'
+          : `the runtime does not give the ${o.endpoint} of pods, and this node has no cgroups to read them from`,
+        {
+          endpoint: o.endpoint,
+          state: next,
+          ...(error === undefined ? {} : { error }),
+        },
+      )
+    const wasUsed = before === 'in-use' || before === 'unknown'
+    if (o.hasCgroups && wasUsed && next !== 'in-use') o.counters.fellBack(o.endpoint)
   }
   const sampler: Sampler<T> = createSampler({
     clock: o.clock,

@@ -100,13 +100,15 @@ const interfaceOf = (i: cri.NetworkInterfaceUsage): InterfaceUsage => ({
   txErrors: i.txErrors?.value,
 })
 
-/** Windows counts dropped packets; the summary has no place for them. */
+/** Windows counts dropped packets instead of errors. */
 const windowsInterfaceOf = (i: cri.WindowsNetworkInterfaceUsage): InterfaceUsage => ({
   name: i.name,
   rxBytes: i.rxBytes?.value,
   rxErrors: undefined,
   txBytes: i.txBytes?.value,
   txErrors: undefined,
+  rxDropped: i.rxPacketsDropped?.value,
+  txDropped: i.txPacketsDropped?.value,
 })
 
 /** containerd repeats the default interface in the list. */

@@ -15,6 +15,8 @@ export interface InventoryKeeperOptions {
   readonly clock: Clock
   readonly periodMs: number
   readonly onFailure: (error: unknown) => void
+  /** False: a runtime that is not there is told at once, with the reason. Default true: the first list waits for it. */
+  readonly waitsForFirst?: boolean
 }
 
 export function createInventoryKeeper(o: InventoryKeeperOptions): InventoryKeeper {
@@ -24,10 +26,11 @@ export function createInventoryKeeper(o: InventoryKeeperOptions): InventoryKeepe
 
   async function list(signal: AbortSignal): Promise<void> {
     try {
+      // Only the first list is worth waiting for; later the last one serves.
+      const waits = takenAt === undefined && o.waitsForFirst !== false
       const [sandboxes, containers] = await Promise.all([
-        // Only the first list is worth waiting for; later the last one serves.
-        o.calls.sandboxes(signal, takenAt === undefined),
-        o.calls.containers(signal, takenAt === undefined),
+        o.calls.sandboxes(signal, waits),
+        o.calls.containers(signal, waits),
       ])
       current = buildInventory(sandboxes, containers, o.clock.nowNanos())
       takenAt = o.clock.monotonicNanos()

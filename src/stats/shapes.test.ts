@@ -10,12 +10,12 @@ import { createClock } from '../adapters/clock/clock.js'
 import { createCriClient } from '../adapters/cri/client.js'
 import { createProcfs } from '../adapters/procfs/procfs.js'
 import { Container, ContainerState, ContainerStats, PodSandbox, PodSandboxStats } from '../cri-api/api.js'
-import { startFakeRuntime } from '../fakes/cri/fake-runtime.js'
+import { type FakeRuntime, startFakeRuntime } from '../fakes/cri/fake-runtime.js'
 import { vmHandler, vmPodStats, vmStatus, windowsPodStats } from '../fakes/cri/shapes.js'
 import { FakeLog } from '../fakes/log.js'
 import { createProcessMetrics } from '../serve/process-metrics.js'
 import { createCpuHistory } from './cpu-history.js'
-import { createStats } from './create-stats.js'
+import { createStats, type Stats } from './create-stats.js'
 import { criStatsSample } from './cri-stats.js'
 import { buildInventory } from './inventory.js'
 import { formatJson } from './json.js'
@@ -104,41 +104,83 @@ describe('Windows', () => {
     expectGolden('stats/windows-resource.txt', resource)
   })
 
-  test('over a socket, without cgroups: the runtime is the only source, and nothing else is made up', async () => {
+  describe('over a socket, without cgroups: the runtime is the only source', () => {
     const { sandbox, container } = listed(hexId('a', 1), hexId('c', 1), 'iis', 'runhcs-wcow-process')
-    const runtime = await startFakeRuntime({
-      ListPodSandbox: { value: { items: [sandbox] } },
-      ListContainers: { value: { containers: [container] } },
-      ListPodSandboxStats: { value: { stats: [PodSandboxStats.fromPartial(windowsPodStats('iis', now))] } },
-    })
-    const client = createCriClient(runtime.endpoint)
-    const stats = createStats({
-      nodeName: 'win1',
-      client,
-      procfs: createProcfs({ proc: '/nonexistent', sys: '/nonexistent' }),
-      files: noFiles,
-      clock: createClock(),
-      log: new FakeLog(),
-      metrics: await createProcessMetrics({ processDefaults: false }),
-      fromCri: true,
-    })
-    const stop = new AbortController()
-    const running = stats.run(stop.signal)
-    try {
-      const lines = text(await stats.resource(1_500)).split('\n')
-      const golden = readFileSync(join(goldens, 'stats/windows-resource.txt'), 'utf8').split('\n')
-      const ofPod = (all: string[]) => all.filter((l) => l.includes('pod="iis"'))
-      expect(ofPod(lines)).toEqual(ofPod(golden))
-      expect(ofPod(lines).length).toBeGreaterThan(3)
-      expect(stats.describe().stats).toEqual({ source: 'cri', runtime: 'in-use' })
-      // containerd has no metrics RPCs on Windows.
-      expect(text(await stats.cadvisor(0))).not.toContain('pod="iis"')
-    } finally {
-      stop.abort(new Error('over'))
-      await running
-      client.close()
-      await runtime.close()
+    const windowsRuntime = () =>
+      startFakeRuntime({
+        ListPodSandbox: { value: { items: [sandbox] } },
+        ListContainers: { value: { containers: [container] } },
+        ListPodSandboxStats: { value: { stats: [PodSandboxStats.fromPartial(windowsPodStats('iis', now))] } },
+      })
+
+    async function withStats(
+      use: (stats: Stats, runtime: FakeRuntime) => Promise<void>,
+      periodMs = 10_000,
+    ): Promise<void> {
+      const runtime = await windowsRuntime()
+      const client = createCriClient(runtime.endpoint)
+      const stats = createStats({
+        nodeName: 'win1',
+        client,
+        procfs: createProcfs({ proc: '/nonexistent', sys: '/nonexistent' }),
+        files: noFiles,
+        clock: createClock(),
+        log: new FakeLog(),
+        metrics: await createProcessMetrics({ processDefaults: false }),
+        fromCri: true,
+        periodMs,
+      })
+      const stop = new AbortController()
+      const running = stats.run(stop.signal)
+      try {
+        await use(stats, runtime)
+      } finally {
+        stop.abort(new Error('over'))
+        await running
+        client.close()
+        await runtime.close()
+      }
     }
+
+    test('/stats/summary answers instead of 500, with the pods, their sum, and nothing made up for the machine', () =>
+      withStats(async (stats) => {
+        const full = text(await stats.summary(true, 5_000))
+        expectGolden('stats/windows-node-summary.json', indentJson(full))
+        const { node: shown, pods } = JSON.parse(text(await stats.summary(false, 0))) as Record<
+          string,
+          object
+        >
+        expect(Object.keys(shown ?? {})).toEqual(['nodeName', 'systemContainers', 'startTime'])
+        expect(pods).toHaveLength(1)
+      }))
+
+    test('/metrics/resource is no scrape error, and has no node row with a 0', () =>
+      withStats(async (stats) => {
+        const lines = text(await stats.resource(5_000)).split('\n')
+        const golden = readFileSync(join(goldens, 'stats/windows-resource.txt'), 'utf8').split('\n')
+        const ofPod = (all: string[]) => all.filter((l) => l.includes('pod="iis"'))
+        expect(ofPod(lines)).toEqual(ofPod(golden))
+        expect(ofPod(lines).length).toBeGreaterThan(3)
+        expect(lines).toContain('resource_scrape_error 0')
+        expect(lines.filter((l) => l.startsWith('node_'))).toEqual([])
+        expect(stats.describe().stats).toEqual({ source: 'cri', runtime: 'in-use' })
+      }))
+
+    test('dropped packets are shown, though the runtime has no metrics calls', () =>
+      withStats(async (stats) => {
+        expectGolden('stats/windows-cadvisor.txt', text(await stats.cadvisor(5_000)))
+        expect(stats.describe().metrics.source).toBe('cri')
+      }))
+
+    test('a runtime that is gone is a scrape error and a 500, not an old answer without a word', () =>
+      withStats(async (stats, runtime) => {
+        await stats.resource(5_000)
+        await runtime.close()
+        await expect.poll(async () => text(await stats.resource(0))).toContain('resource_scrape_error 1')
+        await expect(stats.summary(true, 0)).rejects.toThrow(
+          `the runtime at ${runtime.socketPath} gives none now`,
+        )
+      }, 100))
   })
 })
 

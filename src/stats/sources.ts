@@ -2,7 +2,8 @@
 // endpoint needs it, so that no figure is collected twice.
 
 import { fail } from '../core/errors.js'
-import { type CgroupMetricsOptions, cgroupMetrics } from './cgroup-metrics.js'
+import { createPerSample } from './answers.js'
+import { type CgroupMetricsOptions, cgroupMetrics, statsMetrics } from './cgroup-metrics.js'
 import { createCpuHistory } from './cpu-history.js'
 import { createCriMetricsSource } from './cri-metrics-source.js'
 import { type CriPart, createCriPart, type PartState } from './cri-part.js'
@@ -17,6 +18,7 @@ import { createRows, type Rows } from './row.js'
 import { decideSwitches, type Switches } from './row-writer.js'
 import { createRuntimeCalls } from './runtime-calls.js'
 import { createHandlers } from './runtime-handlers.js'
+import { createRuntimeNode } from './runtime-node.js'
 import type { MetricsSample, SourceName, StatsSample } from './sample.js'
 import { createSampler } from './sampler.js'
 import type { StatsOptions } from './stats-options.js'
@@ -100,6 +102,7 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
       log,
       counters,
       periodMs,
+      hasCgroups: host !== undefined,
       take,
       onLost: () => hostSampler?.wake(),
     })
@@ -193,9 +196,20 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
 
   const swept = () => hostSampler?.newest()?.value.pods
   const stats = (): StatsSample | undefined => criStats?.fresh() ?? swept()?.stats ?? criStats?.newest()
-  const metrics = (): MetricsSample | undefined =>
-    criMetrics?.fresh() ?? swept()?.metrics ?? criMetrics?.newest()
-  const node = (): NodeReading | undefined => hostSampler?.newest()?.value.node
+  const fromStats = createPerSample((sample: StatsSample) => statsMetrics(sample, metricsOptions))
+  const metrics = (): MetricsSample | undefined => {
+    const found = criMetrics?.fresh() ?? swept()?.metrics ?? criMetrics?.newest()
+    if (found !== undefined || host !== undefined) return found
+    const sample = stats()
+    return sample && fromStats(sample)
+  }
+  // Without cgroups an old sample does not stand for the node: the answers say that the runtime is unreachable.
+  const runtimeNode = createPerSample(createRuntimeNode)
+  const node = (): NodeReading | undefined => {
+    if (host !== undefined) return hostSampler?.newest()?.value.node
+    const sample = criStats?.fresh()
+    return sample && runtimeNode(sample)
+  }
   let hasWaited = false
   const isReady = (): boolean =>
     hasWaited ||

@@ -48,6 +48,9 @@ export interface InterfaceUsage {
   readonly rxErrors: bigint | undefined
   readonly txBytes: bigint | undefined
   readonly txErrors: bigint | undefined
+  /** Packets, where the runtime counts them: on Windows, instead of errors. */
+  readonly rxDropped?: bigint | undefined
+  readonly txDropped?: bigint | undefined
 }
 
 export interface NetworkUsage {

@@ -1,6 +1,7 @@
 // The lines above the table: the node, the runtime, and what is chosen.
+import { counted } from '../core/counted.js'
 import { humanBytes } from '../core/human-bytes.js'
-import type { LiveSnapshot } from '../core/live-model.js'
+import { hasList, type LiveSnapshot } from '../core/live-model.js'
 import type { TopState } from './state.js'
 import type { Style } from './style.js'
 import { clip, plain } from './text.js'
@@ -8,7 +9,7 @@ import { clip, plain } from './text.js'
 const percent = (part: number, whole: number): string =>
   whole > 0 ? `${Math.round((part * 100) / whole)} %` : '-'
 
-function nodeLine({ node, pods }: LiveSnapshot): string {
+function nodeLine({ node, pods, runtime }: LiveSnapshot): string {
   const capacity = Number(node.memoryCapacity)
   const used = capacity - Number(node.memoryAvailable)
   const containers = pods.reduce((sum, pod) => sum + pod.containers.length, 0)
@@ -19,7 +20,9 @@ function nodeLine({ node, pods }: LiveSnapshot): string {
       : `PSI cpu ${node.pressure.cpu?.some ?? '-'} mem ${node.pressure.memory?.some ?? '-'} io ${node.pressure.io?.some ?? '-'}`
   return [
     plain(node.name),
-    `${pods.length} pods, ${containers} containers`,
+    hasList(runtime)
+      ? `${counted(pods.length, 'pod')}, ${counted(containers, 'container')}`
+      : 'pods not known',
     `CPU ${cpu} of ${node.cpus}`,
     `MEM ${humanBytes(used)} of ${humanBytes(capacity)} (${percent(used, capacity)})`,
     psi,
@@ -33,7 +36,7 @@ function runtimeLine({ runtime }: LiveSnapshot): string {
   if (runtime.state === 'ready') return `runtime ${where}`
   if (runtime.state === 'starting') return `waiting for the runtime at ${where}`
   const age = runtime.listAgeSeconds === null ? 'no list yet' : `list is ${runtime.listAgeSeconds} s old`
-  return `runtime is away, ${age}: ${plain(runtime.problem ?? '')}`
+  return `runtime is unreachable, ${age}: ${plain(runtime.problem ?? '')}`
 }
 
 function choiceLine(state: TopState, shown: number, all: number): string {

@@ -89,7 +89,7 @@ function emptyReason(snapshot: LiveSnapshot | undefined, { filter }: TopState): 
   if (snapshot === undefined || snapshot.runtime.state === 'starting') return 'waiting for the list of pods'
   if (filter !== '' && snapshot.pods.length > 0)
     return `no pod matches ${JSON.stringify(filter)}; Esc clears the filter`
-  if (snapshot.runtime.state === 'away') return 'the runtime is away and no pod was listed before'
+  if (snapshot.runtime.state === 'away') return 'the runtime is unreachable and no pod was listed before'
   return 'no pods on this runtime'
 }
 

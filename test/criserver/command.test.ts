@@ -8,7 +8,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createCriClient } from '../../src/adapters/cri/client.js'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { CgroupDriver } from '../../src/cri-api/api.js'
@@ -89,8 +89,8 @@ describe('keelson cri', () => {
     assert.ok(isKeelsonError(away) && away.code === 'runtime.unavailable', String(away))
     assert.ok(performance.now() - begun < 5000)
     await client.runtime.version({}).catch(() => {})
-    await cri.says('does not answer')
-    const said = cri.output().match(/does not answer, calls are refused with UNAVAILABLE.*ENOENT/g)
+    await cri.says('unreachable')
+    const said = cri.output().match(/unreachable; calls are refused with UNAVAILABLE.*ENOENT/g)
     assert.equal(said?.length, 1, cri.output())
 
     const runtime = await startFakeRuntime(
@@ -99,7 +99,7 @@ describe('keelson cri', () => {
     )
     closers.push(() => runtime.close())
     assert.equal((await client.runtime.version({})).runtimeName, 'fake')
-    await cri.says('the runtime answers again')
+    await cri.says('the container runtime is reachable again')
     assert.equal((await client.runtime.runtimeConfig({})).linux?.cgroupDriver, CgroupDriver.SYSTEMD)
     await sleep(20)
 
@@ -122,6 +122,46 @@ describe('keelson cri', () => {
     assert.match(metrics.text, /keelson_cri_clients 1/)
     assert.equal(await cri.end(), 0)
     assert.throws(() => lstatSync(socket('a')), /ENOENT/)
+  })
+
+  test('a runtime that is not there is said at once, without a call, and once; and so is its coming', async () => {
+    const up = socket('later')
+    const flags = ['--upstream', `unix://${up}`, '--listen', `unix://${socket('w')}`, '--port', '0']
+    const cri = startCri(...flags)
+    await cri.says('the CRI server is up')
+    await cri.says('the container runtime is unreachable')
+    // Asked again every second meanwhile, and not said each time.
+    await sleep(2_500)
+    const lines = cri
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('unreachable'))
+    assert.equal(lines.length, 1, cri.output())
+    assert.ok(lines[0]?.includes(up) && lines[0].includes('no such socket'), lines[0])
+    const runtime = await startFakeRuntime({ Version: { value: {} } }, { socketPath: up })
+    closers.push(() => runtime.close())
+    await cri.says('the container runtime is reachable again')
+    await runtime.stop()
+    await expect.poll(() => cri.output().split('is unreachable').length - 1).toBe(2)
+    assert.equal(await cri.end(), 0)
+  })
+
+  test('the log has the address that it really listens on, beside a URL for this machine', async () => {
+    const [port = 0] = await freePorts(1)
+    const flags = ['--upstream', `unix://${socket('none')}`, '--listen', `unix://${socket('l')}`]
+    const cri = startCri(...flags, '--port', String(port))
+    await cri.says('the CRI server is up')
+    const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
+    const listens = /: (\w{8}):(\w{4}) 00000000:0000 0A /g
+    const kernel = [...readFileSync('/proc/net/tcp', 'utf8').matchAll(listens)].filter(
+      (m) => m[2] === hexPort,
+    )
+    assert.deepEqual(
+      kernel.map((m) => m[1]),
+      ['00000000'],
+    )
+    assert.match(cri.output(), new RegExp(`serving.*0\\.0\\.0\\.0:${port}.*https://127\\.0\\.0\\.1:${port}`))
+    assert.equal(await cri.end(), 0)
   })
 
   test('container metrics on its own port, behind the token, at the address that Status names', async () => {

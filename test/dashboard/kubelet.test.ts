@@ -21,7 +21,11 @@ beforeAll(
     if (process.getuid?.() !== 0) return
     bundle = await bundleCommand()
     kubelet = await startKubeletProcess(bundle.main, {
-      scripts: { RuntimeConfig: runtimeConfig.cgroupfs },
+      scripts: {
+        RuntimeConfig: runtimeConfig.cgroupfs,
+        ListPodSandbox: { value: { items: [] } },
+        ListContainers: { value: { containers: [] } },
+      },
       flags: ['--max-pods=77', ...onThisHost(36)],
     })
     await kubelet.says('the kubelet is up')
@@ -69,6 +73,11 @@ test('no pods, sources, and why there is no table of calls', async () => {
   await shows('overview', '#main', /No pods run on this node\./)
   await shows('metrics', '[data-endpoint]', /\/stats\/summary/)
   await shows('rpcs', '.empty', /belongs to the CRI server/)
+})
+
+test('commands in sentences are shown as code, not with backticks', async () => {
+  await shows('rpcs', '.empty code', 'keelson cri')
+  expect(await watched.page.locator('.empty').innerText()).not.toContain('`')
 })
 
 test('without cgroup v2 the panels of memory.high say so', async (ctx) => {

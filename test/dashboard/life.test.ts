@@ -122,6 +122,37 @@ describe('three pods', () => {
   })
 })
 
+describe('a runtime that was never reached', () => {
+  test('pods are not known instead of none, the reason is the missing socket, and the pods come with the runtime', async () => {
+    const bed = await createLiveBed({ pods: 2 })
+    await bed.runtime.stop()
+    const served = await serveCri(bed)
+    const { page, complaints } = await openPage(browser)
+    try {
+      await logIn({ page }, () => served.loginLink())
+      await shows(page, '[role=alert]', /has not answered yet\. So it is not known which pods run\./)
+      const reason = await textOf(page, '[role=alert] .detail')
+      expect(reason).toMatch(/no such socket/)
+      expect(reason).not.toMatch(/DEADLINE_EXCEEDED/)
+      expect(await textOf(page, '[data-node="pods"]')).toBe('–')
+      expect(await textOf(page, '#pods-title')).toMatch(/^Pods\s+–$/)
+      const main = await textOf(page, '#main')
+      expect(main).toMatch(/Which pods run on this node is not known/)
+      expect(main).not.toMatch(/No pods run|none near|some s old|away/)
+      await page.goto(`${served.url}/#/metrics`)
+      await shows(page, '#main', /Which pods run on this node is not known/)
+      await page.goto(`${served.url}/#/overview`)
+      await bed.runtime.start()
+      await shows(page, '[data-node="pods"]', /^2$/)
+      expect(complaints).toEqual([])
+    } finally {
+      await page.context().close()
+      await served.close()
+      await bed.close()
+    }
+  })
+})
+
 const ticksOf = (pid: number): number => {
   const words = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
   return Number(words[11]) + Number(words[12])

@@ -42,6 +42,65 @@ afterEach(() => {
   expect(watched?.complaints ?? []).toEqual([])
 })
 
+/** Notes what is written on the charts, which no selector can find: the labels of time of each drawing. */
+async function noteLabels(page: WatchedPage['page']): Promise<void> {
+  await page.addInitScript(() => {
+    const drawn: string[][] = []
+    Object.assign(globalThis, { drawn })
+    const { fillText, clearRect } = CanvasRenderingContext2D.prototype
+    CanvasRenderingContext2D.prototype.clearRect = function (...area) {
+      drawn.push([])
+      clearRect.apply(this, area)
+    }
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+      if (/^\d\d:\d\d:\d\d$/.test(text)) drawn.at(-1)?.push(text)
+      fillText.call(this, text, x, y)
+    }
+  })
+}
+
+/** Of each chart: pixels right of the last moment, and half of the label that stands under it. */
+const roomForLabels = (page: WatchedPage['page']): Promise<{ room: number; needed: number }[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('.plot canvas')].map((element) => {
+      const canvas = element as HTMLCanvasElement
+      const over = canvas.parentElement?.querySelector('.u-over') ?? canvas
+      const pen = canvas.getContext('2d')
+      return {
+        room: canvas.getBoundingClientRect().right - over.getBoundingClientRect().right,
+        needed: (pen?.measureText('22:22:22').width ?? 0) / 2 / devicePixelRatio,
+      }
+    }),
+  )
+
+describe('charts on a phone, in their first seconds', () => {
+  test('no label of time stands twice, and the last one is not cut off', async () => {
+    const small = await createLiveBed({ pods: 1 })
+    const server = await serveCri(small)
+    const phone = await openPage(browser, { width: 390, height: 800 })
+    try {
+      await noteLabels(phone.page)
+      await logIn(phone, () => server.loginLink())
+      const drawn = (): Promise<string[][]> =>
+        phone.page.evaluate(() => (globalThis as unknown as { drawn: string[][] }).drawn)
+      await expect
+        .poll(async () => (await drawn()).filter((d) => d.length > 1).length, { timeout: 30_000 })
+        .toBeGreaterThan(6)
+      for (const labels of await drawn()) expect(labels).toEqual([...new Set(labels)])
+      const charts = await roomForLabels(phone.page)
+      expect(charts).toHaveLength(2)
+      for (const { room, needed } of charts) {
+        expect(needed).toBeGreaterThan(15)
+        expect(room).toBeGreaterThanOrEqual(needed)
+      }
+    } finally {
+      await phone.page.context().close()
+      await server.close()
+      await small.close()
+    }
+  })
+})
+
 describe('keelson cri', () => {
   beforeAll(
     withBrowser(async () => {

@@ -11,6 +11,7 @@ import { compareFigures, isEqual, isWithin } from '../../src/doctor/figures/pari
 import type { Figures } from '../../src/doctor/figures/read-once.js'
 import { readText } from '../../src/doctor/figures/read-text.js'
 import { bytesPerSeries, countSeries, projectSeries, rowKindOf } from '../../src/doctor/figures/series.js'
+import { formatSeries } from '../../src/doctor/figures/series-report.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
@@ -56,6 +57,13 @@ describe('series', () => {
     bed = await createStatsBed({ pods, stats: { switches: request } })
     expect(count.shown).toBe((await scrape()).length)
     expect(count.shown).toBeLessThan(count.total)
+  })
+
+  test('one pod with one container is said in the singular', async () => {
+    const count = { ...countSeries(await scrape(), {}), pods: 1, containers: 1 }
+    expect(formatSeries(count, [projectSeries(count, 1, 1)])).toContain(
+      '\n1 pod with 1 container on this node.',
+    )
   })
 
   test('twice the pods: the rows of pods and containers double, those of the node stay', async () => {

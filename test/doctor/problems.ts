@@ -246,10 +246,10 @@ export const problems: readonly Problem[] = [
   problem('protection-chain', 'old mount options', 'info', /memory_recursiveprot/, {
     cgroups: cgroups({ recursiveProtection: false }),
   }),
-  problem('stale-values', 'gate off, values left', 'warn', /still have its values/, {
+  problem('stale-values', 'gate off, values left', 'warn', /still ha(s|ve) its values/, {
     kubelet: kubelet({ loaded: loadedWith('', { flags: ['--feature-gates=MemoryQoS=false'] }) }),
   }),
-  problem('throttling', 'PSI above 5', 'warn', /throttled significantly/, {
+  problem('throttling', 'PSI above 5', 'warn', /^1 container is throttled significantly/, {
     cgroups: pods(container({ after: activity(throttled) })),
   }),
   problem('throttling', 'no PSI, events rise at the threshold', 'warn', /throttled significantly/, {
@@ -260,21 +260,33 @@ export const problems: readonly Problem[] = [
       }),
     ),
   }),
-  problem('throttling', 'within 5 % of memory.high', 'info', /within 5 %/, {
+  problem('throttling', 'within 5 % of memory.high', 'info', /^1 container is within 5 %/, {
     cgroups: pods(container({ after: activity({ current: 185n * MiB, cpuMicros: 1_500_000n }) })),
   }),
-  problem('livelock', 'no CPU, events rise, PSI above 10', 'error', /use no CPU/, {
-    cgroups: pods(container({ before: stuckBefore, after: stuckAfter })),
-  }),
-  problem('livelock', 'without PSI the other two signs', 'error', /use no CPU/, {
-    cgroups: pods(
-      container({
-        before: { ...stuckBefore, fullAvg10: undefined },
-        after: { ...stuckAfter, fullAvg10: undefined },
-      }),
-    ),
-    host: { ...host, kernelRelease: '5.4.0' },
-  }),
+  problem(
+    'livelock',
+    'no CPU, events rise, PSI above 10',
+    'error',
+    /^1 container uses no CPU while memory.high holds it back/,
+    {
+      cgroups: pods(container({ before: stuckBefore, after: stuckAfter })),
+    },
+  ),
+  problem(
+    'livelock',
+    'without PSI the other two signs',
+    'error',
+    /^1 container uses no CPU while memory.high holds it back/,
+    {
+      cgroups: pods(
+        container({
+          before: { ...stuckBefore, fullAvg10: undefined },
+          after: { ...stuckAfter, fullAvg10: undefined },
+        }),
+      ),
+      host: { ...host, kernelRelease: '5.4.0' },
+    },
+  ),
   problem('oom-kills', 'one a moment ago', 'warn', /right now/, {
     cgroups: pods(container({ after: activity({ oomKills: 1n }) })),
   }),

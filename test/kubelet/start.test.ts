@@ -222,6 +222,46 @@ describe('proof', () => {
       expect(bed.runtime.callsOf(method)).toEqual([])
   })
 
+  test('pods that start after the kubelet are compared too, and a list that fails takes nothing back', async () => {
+    const state = createNodeState()
+    const list = nodeAnswers(state).ListPodSandbox
+    let isBroken = false
+    const bed = await bedWith({
+      scripts: {
+        ...nodeAnswers(state),
+        Version: version,
+        ...systemd,
+        ListPodSandbox: (...call) =>
+          isBroken || typeof list !== 'function' ? { code: 'INTERNAL' } : list(...call),
+      },
+    })
+    const cgroupOf = () => ({ unified: '/kubepods.slice/a.scope', controllers: new Map<string, string>() })
+    bed.ports = { ...bed.ports, procfs: { ...bed.ports.procfs, cgroupOf } }
+    await bed.start([])
+    const [served] = bed.served
+    if (served === undefined) throw new Error('nothing is served')
+    const agreeing = async (): Promise<number | null> => {
+      await bed.clock.advance(11_000)
+      const { keelson } = (await served.configz()) as {
+        keelson: { cgroupDriver: { sandboxesThatAgree: number | null } }
+      }
+      return keelson.cgroupDriver.sandboxesThatAgree
+    }
+    expect(await agreeing()).toBe(0)
+    const metadata = { name: 'late', namespace: 'default', uid: 'u', attempt: 0 }
+    state.addSandbox({ metadata } as Parameters<typeof state.addSandbox>[0], '')
+    await expect.poll(agreeing).toBe(1)
+    isBroken = true
+    const asked = bed.runtime.callsOf('ListPodSandbox').length
+    await expect
+      .poll(async () => {
+        await agreeing()
+        return bed.runtime.callsOf('ListPodSandbox').length
+      })
+      .toBeGreaterThan(asked + 2)
+    expect(await agreeing()).toBe(1)
+  })
+
   test('two pod trees with processes, below the cgroup root that is configured', async () => {
     const bed = await bedWith({ scripts: systemd })
     for (const [i, path] of ['/a/kubepods/pod1', '/a.slice/a-kubepods.slice/x.scope'].entries()) {

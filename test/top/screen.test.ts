@@ -125,16 +125,33 @@ describe('why the table is empty', () => {
       'away',
       snapshot([], { runtime: { ...runtime, state: 'away' } }),
       {},
-      'the runtime is away and no pod was listed before',
+      'the runtime is unreachable and no pod was listed before',
     ],
   ])('%s', (_, s, state, wanted) => {
     expect(screen(s, state).join('\n')).toContain(wanted)
   })
-  test('a runtime that is away is said above the old list', () => {
+  test('a runtime that is unreachable is said above the old list', () => {
     const lines = screen(snapshot(fourPods, { runtime: { ...runtime, state: 'away' } }))
-    expect(lines[1]).toBe('runtime is away, list is 9 s old: gone')
+    expect(lines[1]).toBe('runtime is unreachable, list is 9 s old: gone')
     expect(lines.join('\n')).toContain('demo/web-0')
   })
+})
+
+test('a runtime that was never reached: pods are not known, which is not 0 pods', () => {
+  const s = snapshot([], {
+    runtime: {
+      endpoint: 'unix:///run/x.sock',
+      state: 'away',
+      problem: 'no such socket',
+      listAgeSeconds: null,
+    },
+  })
+  expect(screen(s)[0]).toContain('pods not known')
+  expect(screen(s)[1]).toContain('no list yet: no such socket')
+})
+
+test('one pod with one container is said in the singular', () => {
+  expect(screen(snapshot([pod('demo', 'web-0')]))[0]).toContain('1 pod, 1 container  ')
 })
 
 describe('keys', () => {

@@ -182,13 +182,13 @@ describe('three pods', () => {
     withTop(async () => {
       await top.shows('demo/web-0')
       await bed.runtime.stop()
-      const away = await top.shows(/runtime is away, list is \d+ s old/)
+      const away = await top.shows(/runtime is unreachable, list is \d+ s old/)
       expect(away).toContain('demo/web-0')
       bed.setPods(4)
       await bed.runtime.start()
       const back = await top.shows('shop/cache-3')
       expect(back).toContain('runtime unix://')
-      expect(back).not.toContain('runtime is away')
+      expect(back).not.toContain('runtime is unreachable')
       bed.setPods(3)
     }))
 
@@ -196,7 +196,8 @@ describe('three pods', () => {
     await bed.runtime.stop()
     try {
       await withTop(async () => {
-        await top.shows('waiting for the list of pods')
+        await top.shows('the runtime is unreachable and no pod was listed before')
+        await top.shows(/runtime is unreachable, no list yet: .*UNAVAILABLE/)
         await bed.runtime.start()
         await top.shows('demo/web-0')
       })

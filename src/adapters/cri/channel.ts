@@ -1,4 +1,4 @@
-// One gRPC channel on a unix socket and its observable state. Reconnecting is grpc-js's work; the bounds are
+// One gRPC channel on a socket or a pipe and its observable state. Reconnecting is grpc-js's work; the bounds are
 // ours: the kubelet's own figures, so that a restarted runtime is found again within three seconds.
 import { Client, connectivityState, credentials } from '@grpc/grpc-js'
 import type { ConnectionState } from '../../ports/runtime.js'
@@ -21,7 +21,7 @@ export const channelDefaults: ChannelOptions = {
 const windowBytes = 4 * 1024 * 1024
 
 export const openChannel = (endpoint: Endpoint, options: ChannelOptions): Client =>
-  new Client(endpoint.canonical, credentials.createInsecure(), {
+  new Client(endpoint.grpcTarget, credentials.createInsecure(), {
     // A raw path as :authority is refused by HTTP/2 servers; the kubelet sends localhost as well.
     'grpc.default_authority': 'localhost',
     'grpc.max_receive_message_length': options.maxReceiveBytes,

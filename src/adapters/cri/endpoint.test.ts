@@ -6,7 +6,7 @@ const path = '/run/containerd/containerd.sock'
 
 for (const text of [`unix://${path}`, `unix:${path}`, `UNIX://${path}`])
   test(`endpoint ${text}`, () => {
-    expect(parseEndpoint(text)).toEqual({ socketPath: path, canonical: `unix://${path}` })
+    expect(parseEndpoint(text)).toMatchObject({ socketPath: path, canonical: `unix://${path}` })
   })
 
 test('a plain path is taken, with the spelling to use instead', () => {

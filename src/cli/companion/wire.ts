@@ -98,6 +98,8 @@ export async function startCompanion(
       factor: policy.memoryThrottlingFactor,
       podsFrom: o.podsFrom,
       foundBefore: machine.found.cgroups.size,
+      https: served?.server.listening,
+      url: served?.server.url,
     })
     const done = Promise.all([companion.run(), served?.stats.run(ended)]).then(() => undefined)
     return {

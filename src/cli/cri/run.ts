@@ -17,6 +17,7 @@ import { createFigures } from '../../criserver/figures/figures.js'
 import { createRuntimeNameFinder } from '../../criserver/figures/runtime-name.js'
 import { createCadvisorText } from '../../criserver/metrics/exposition.js'
 import { createMetricsSource } from '../../criserver/metrics/source.js'
+import { createReachLog, watchReach } from '../../criserver/reach.js'
 import { createRpcTable } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'
 import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
@@ -105,14 +106,18 @@ export async function startCri(
       log,
     }),
   }
-  const loop = figures.run(life.signal)
+  const reach = createReachLog(log, clock)
+  // A connection of its own: one that was refused waits before the next try, and calls must not wait with it.
+  const lookout = createCriClient(o.upstream, { timeoutMs: ownTimeoutMs })
+  const loops = [figures.run(life.signal), watchReach({ client: lookout, clock, reach, signal: life.signal })]
   const closers: (() => void | Promise<void>)[] = [
     () => client.close(),
+    () => lookout.close(),
     () => cgroups.close(),
     async () => {
       life.abort()
       figures.close()
-      await loop
+      await Promise.all(loops)
     },
   ]
   const close = async (): Promise<void> => {
@@ -125,10 +130,7 @@ export async function startCri(
       ...(o.imageUpstream === undefined ? {} : { imageUpstream: o.imageUpstream }),
       handle: createChain(services),
       isEndless,
-      onReach(socket, error) {
-        if (error === undefined) log.info('the runtime answers again', { socket })
-        else log.warn('the runtime does not answer, calls are refused with UNAVAILABLE', { socket, error })
-      },
+      onReach: (socket, error) => reach.tell(socket, error),
       onError: (error, call) => log.error('a call failed', { path: call.path, error }),
     })
     closers.push(() => server.close(graceMs))
@@ -152,6 +154,7 @@ export async function startCri(
       listen: server.endpoint,
       upstream: client.endpoint,
       mode: o.mode,
+      https: http?.listening,
       url: http?.url,
     })
     return { socketPath: server.socketPath, url: http?.url, close }

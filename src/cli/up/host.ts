@@ -1,10 +1,12 @@
 // `keelson up` where the containers really run: on this host, or inside the lab's machine. Starts the parts, waits for a
 // signal or runs the comparison, takes everything away again.
+
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCriClient } from '../../adapters/cri/client.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
+import { counted } from '../../core/counted.js'
 import { fail } from '../../core/errors.js'
 import { type PrivateContainerd, startPrivateContainerd } from '../../lab/containerd/start.js'
 import { mustRun } from '../../lab/process.js'
@@ -99,7 +101,7 @@ async function keepNode(
     const table = await podTable(node.view, ports)
     const podNames = (await node.view.pods()).map((p) => p.metadata.name)
     const link = await node.view.loginLink()
-    progress.step('node ready', `${plan.manifests.length} pods run`)
+    progress.step('node ready', `${counted(plan.manifests.length, 'pod runs', 'pods run')}`)
     const { shownPort: port, shownRootDir: rootDir, command, installingSeconds } = options
     const seconds = progress.seconds() - installingSeconds
     say(formatFarewell({ seconds, installingSeconds, table, demo, podNames, link, port, rootDir, command }))

@@ -1,5 +1,6 @@
 // What the doctor found on this node, each with its evidence and what to do.
 import type { LiveWarning, Part } from '../../core/live-model.js'
+import { Words } from './words.js'
 
 const levels = { error: 'act', warn: 'watch', info: 'calm' } as const
 const words = { error: 'error', warn: 'warning', info: 'to know' } as const
@@ -12,7 +13,9 @@ export function DoctorView({ warnings }: { readonly warnings: Part<readonly Live
         The questions of <code>keelson doctor</code>, asked again every minute while somebody looks.
       </p>
       {'absent' in warnings ? (
-        <p class="empty">{warnings.absent}</p>
+        <p class="empty">
+          <Words text={warnings.absent} />
+        </p>
       ) : warnings.data.length === 0 ? (
         <p class="empty">Nothing is wrong with this node.</p>
       ) : (
@@ -29,11 +32,14 @@ export function DoctorView({ warnings }: { readonly warnings: Part<readonly Live
 const Finding = ({ warning: w }: { readonly warning: LiveWarning }) => (
   <li class={`panel finding ${levels[w.severity]}`} data-finding={w.id}>
     <p class={`next ${levels[w.severity]}`}>
-      <span class="level">{words[w.severity]}</span> <strong>{w.message}</strong>
+      <span class="level">{words[w.severity]}</span>{' '}
+      <strong>
+        <Words text={w.message} />
+      </strong>
     </p>
     {w.remedy !== '' && (
       <p class="remedy">
-        <b>Do:</b> {w.remedy}
+        <b>Do:</b> <Words text={w.remedy} />
       </p>
     )}
     {w.evidence.length > 0 && (

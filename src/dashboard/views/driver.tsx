@@ -1,5 +1,7 @@
 // Which cgroup driver is used, who said so, and what stands for and against it.
 import type { LiveDriver, LiveNode, LiveRuntime, Part } from '../../core/live-model.js'
+import { runtimeWords } from '../format.js'
+import { Words } from './words.js'
 
 const sources: Readonly<Record<string, string>> = {
   cri: 'The runtime itself says so (RuntimeConfig, KEP-4033).',
@@ -19,14 +21,20 @@ export function DriverView({ driver, node, runtime }: DriverProps) {
   return (
     <>
       <h1>Where the cgroup driver came from</h1>
-      {'absent' in driver ? <p class="empty">{driver.absent}</p> : <Decision driver={driver.data} />}
+      {'absent' in driver ? (
+        <p class="empty">
+          <Words text={driver.absent} />
+        </p>
+      ) : (
+        <Decision driver={driver.data} />
+      )}
       <h2>The machine</h2>
       <dl class="pairs panel">
         <Pair name="kernel" value={node.kernel} />
         <Pair name="cgroups" value={node.cgroupVersion ?? 'none'} />
         <Pair name="pressure (PSI)" value={node.noPressure ?? 'the kernel keeps it'} />
         <Pair name="runtime socket" value={runtime.endpoint} />
-        <Pair name="runtime" value={runtime.problem ?? runtime.state} />
+        <Pair name="runtime" value={runtime.problem ?? runtimeWords[runtime.state]} />
       </dl>
     </>
   )
@@ -73,7 +81,9 @@ function Decision({ driver: d }: { readonly driver: LiveDriver }) {
           <h3>What was seen</h3>
           <ul>
             {d.evidence.map((e) => (
-              <li key={e}>{e}</li>
+              <li key={e}>
+                <Words text={e} />
+              </li>
             ))}
           </ul>
         </>

@@ -1,10 +1,18 @@
 // Where figures come from, endpoint by endpoint, and how much of what KEP-2371 asks for is there.
-import type { LivePod, LiveSources, Part } from '../../core/live-model.js'
+import {
+  hasList,
+  type LivePod,
+  type LiveRuntime,
+  type LiveSources,
+  type Part,
+} from '../../core/live-model.js'
+import { podsUnknown } from '../format.js'
 import { Scroll } from './scroll.js'
 
 interface MetricsProps {
   readonly sources: Part<LiveSources>
   readonly pods: readonly LivePod[]
+  readonly runtime: LiveRuntime
 }
 
 const states: Readonly<Record<string, string>> = {
@@ -20,7 +28,7 @@ const sourceWords: Readonly<Record<string, string>> = {
   cgroup: 'cgroups',
 }
 
-export function MetricsView({ sources, pods }: MetricsProps) {
+export function MetricsView({ sources, pods, runtime }: MetricsProps) {
   const from = (source: string): number => pods.filter((p) => p.source === source).length
   return (
     <>
@@ -28,8 +36,9 @@ export function MetricsView({ sources, pods }: MetricsProps) {
       {'absent' in sources ? <p class="empty">{sources.absent}</p> : <Sources sources={sources.data} />}
       <h2>This page</h2>
       <p>
-        {from('cgroup')} pods are read from their cgroups, {from('cri')} from the runtime, and {from('none')}{' '}
-        have no figures.
+        {hasList(runtime)
+          ? `Pods read from their cgroups: ${from('cgroup')}; from the runtime: ${from('cri')}; without values: ${from('none')}.`
+          : podsUnknown}
       </p>
     </>
   )

@@ -1,7 +1,8 @@
 // The node at a glance: how full, how pressed, what needs somebody, and its pods.
 import type { ComponentChildren } from 'preact'
+import { hasList } from '../../core/live-model.js'
 import { Chart } from '../chart.js'
-import { bytesText, exactTitle, milliText, percentText, rateText } from '../format.js'
+import { bytesText, exactTitle, milliText, nothing, percentText, rateText, runtimeWords } from '../format.js'
 import type { History } from '../history.js'
 import type { Picture } from '../store.js'
 import { Pods } from './pods.js'
@@ -17,7 +18,7 @@ export function Overview({ picture, history }: OverviewProps) {
       <h1 class="unseen">Overview of {picture.node.name}</h1>
       <NodeCards picture={picture} />
       <Charts picture={picture} history={history} />
-      <Pods pods={picture.pods} />
+      <Pods pods={picture.pods} runtime={picture.runtime} />
     </>
   )
 }
@@ -74,12 +75,14 @@ function NodeCards({ picture }: { readonly picture: Picture }) {
       </Card>
       <Card
         title="Pods"
-        value={<span data-node="pods">{pods.length}</span>}
+        value={<span data-node="pods">{hasList(runtime) ? pods.length : nothing}</span>}
         level={acting > 0 ? 'act' : watching > 0 ? 'watch' : 'calm'}
       >
-        {acting === 0 && watching === 0
-          ? 'none near a memory border'
-          : `${acting} throttled or at the limit, ${watching} close to it`}
+        {!hasList(runtime)
+          ? 'not known: the runtime has not listed them yet'
+          : acting === 0 && watching === 0
+            ? 'none near a memory border'
+            : `${acting} throttled or at the limit, ${watching} close to it`}
       </Card>
       <Card
         title="Pressure"
@@ -95,7 +98,11 @@ function NodeCards({ picture }: { readonly picture: Picture }) {
           ? 'this kernel keeps no PSI'
           : `of the last 10 s waited for memory; CPU ${percentText(node.pressure.cpu?.some)}, I/O ${percentText(node.pressure.io?.some)}`}
       </Card>
-      <Card title="Runtime" value={runtime.state} level={runtime.state === 'away' ? 'act' : 'calm'}>
+      <Card
+        title="Runtime"
+        value={runtimeWords[runtime.state]}
+        level={runtime.state === 'away' ? 'act' : 'calm'}
+      >
         <span class="path">{runtime.endpoint.replace(/^unix:\/\//, '')}</span>
       </Card>
       <Card

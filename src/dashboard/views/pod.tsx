@@ -1,7 +1,16 @@
 // One pod in full: its bars, its curves, its cgroups, its containers and their logs.
-import type { LiveContainer, LivePod } from '../../core/live-model.js'
+import { hasList, type LiveContainer, type LivePod } from '../../core/live-model.js'
 import { Chart } from '../chart.js'
-import { ageText, bytesRate, bytesText, exactTitle, milliText, percentText, rateText } from '../format.js'
+import {
+  ageText,
+  bytesRate,
+  bytesText,
+  exactTitle,
+  milliText,
+  percentText,
+  podsUnknown,
+  rateText,
+} from '../format.js'
 import type { History } from '../history.js'
 import type { Picture } from '../store.js'
 import { Logs } from './logs.js'
@@ -25,7 +34,8 @@ export function PodView({ picture, history, namespace, name, now }: PodProps) {
       <>
         <Heading namespace={namespace} name={name} />
         <p class="empty">
-          This pod is not on the node, or not any more. <a href="#/overview">All pods</a>
+          {hasList(picture.runtime) ? 'This pod is not on the node, or not any more.' : podsUnknown}{' '}
+          <a href="#/overview">All pods</a>
         </p>
       </>
     )

@@ -1,7 +1,7 @@
 // The pods of the node, each as bars. Sorted so that what needs somebody comes first.
 import { useState } from 'preact/hooks'
-import type { LivePod } from '../../core/live-model.js'
-import { milliText, percentText, rateText } from '../format.js'
+import { hasList, type LivePod, type LiveRuntime } from '../../core/live-model.js'
+import { milliText, nothing, percentText, podsUnknown, rateText } from '../format.js'
 import { memo } from '../memo.js'
 import { podLink } from '../route.js'
 import { BarLegend, MemoryBar, scaleOf } from './memory-bar.js'
@@ -29,7 +29,12 @@ const hasWords = (pod: LivePod, filter: string): boolean => {
 /** More would make the page slow; the filter reaches the rest. */
 const shownAtFirst = 120
 
-export function Pods({ pods }: { readonly pods: readonly LivePod[] }) {
+interface PodsProps {
+  readonly pods: readonly LivePod[]
+  readonly runtime: LiveRuntime
+}
+
+export function Pods({ pods, runtime }: PodsProps) {
   const [filter, setFilter] = useState('')
   const [order, setOrder] = useState<Order>('attention')
   const [showsAll, setShowsAll] = useState(false)
@@ -39,7 +44,10 @@ export function Pods({ pods }: { readonly pods: readonly LivePod[] }) {
     <section aria-labelledby="pods-title">
       <div class="bar-of-tools">
         <h2 id="pods-title">
-          Pods <span class="count">{filter === '' ? pods.length : `${found.length} of ${pods.length}`}</span>
+          Pods{' '}
+          <span class="count">
+            {!hasList(runtime) ? nothing : filter === '' ? pods.length : `${found.length} of ${pods.length}`}
+          </span>
         </h2>
         <label>
           Find{' '}
@@ -62,7 +70,7 @@ export function Pods({ pods }: { readonly pods: readonly LivePod[] }) {
       </div>
       {pods.length > 0 && <BarLegend />}
       {pods.length === 0 ? (
-        <p class="empty">No pods run on this node.</p>
+        <p class="empty">{hasList(runtime) ? 'No pods run on this node.' : podsUnknown}</p>
       ) : found.length === 0 ? (
         <p class="empty">No pod has these words.</p>
       ) : (

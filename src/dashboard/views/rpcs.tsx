@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { LiveRpc, Part } from '../../core/live-model.js'
 import { Scroll } from './scroll.js'
+import { Words } from './words.js'
 
 const columns = [
   ['rpc', 'Call', 'name of the RPC'],
@@ -24,7 +25,9 @@ export function RpcView({ rpcs }: { readonly rpcs: Part<readonly LiveRpc[]> }) {
     return (
       <>
         <h1>CRI calls</h1>
-        <p class="empty">{rpcs.absent}</p>
+        <p class="empty">
+          <Words text={rpcs.absent} />
+        </p>
       </>
     )
   const value = (r: LiveRpc): number => (by === 'rpc' ? 0 : by === 'forwarded' ? calls(r) : r[by])

@@ -1,5 +1,7 @@
 // KEP-4033: the driver in use, against everything the node shows of it.
+
 import { formatOrigin } from '../../config/origin.js'
+import { counted } from '../../core/counted.js'
 import { type DriverDecision, decideDriver } from '../../core/decide-driver.js'
 import { type ProofFinding, proveDriver } from '../../core/driver-proof.js'
 import { isGateEnabled } from '../../core/feature-gates.js'
@@ -38,7 +40,7 @@ export const cgroupDriver: Check<DoctorFacts> = {
     })
     const evidence = [
       `driver ${driver}, from ${source === 'cri' ? 'the runtime' : source}`,
-      `${proof.agreeing} running sandboxes agree`,
+      `${counted(proof.agreeing, 'running sandbox agrees', 'running sandboxes agree')}`,
     ]
     if (driver === 'systemd' && !machine.systemd)
       return error(

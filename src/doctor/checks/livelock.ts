@@ -1,4 +1,5 @@
 // KEP-2570, failure modes: processes that reclaim and allocate in turns at memory.high and never get on.
+import { counted } from '../../core/counted.js'
 import { isKernelAtLeast, parseKernelVersion } from '../../core/kernel-check.js'
 import { type Check, error, firstOf, ok, skipped } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
@@ -20,7 +21,7 @@ export const livelock: Check<DoctorFacts> = {
     const version = parseKernelVersion(host.kernelRelease ?? '')
     const old = version !== undefined && !isKernelAtLeast(version, 5, 9)
     return error(
-      `${stuck.length} containers use no CPU while memory.high holds them back`,
+      `${counted(stuck.length, 'container uses', 'containers use')} no CPU while memory.high holds ${stuck.length === 1 ? 'it' : 'them'} back`,
       `${old ? `kernel ${host.kernelRelease ?? ''} is older than 5.9: upgrade it; until then` : 'until they are mended'} raise their memory limits, or set memoryThrottlingFactor: 1.0`,
       firstOf(
         stuck.map(

@@ -1,5 +1,6 @@
 // KEP-2570, "memory.min protection ineffective": the kernel caps each level by its parent, so one ancestor without a
 // value makes everything below it void.
+import { counted } from '../../core/counted.js'
 import { effectiveProtection } from '../../core/effective-protection.js'
 import { type Check, error, type Finding, firstOf, info, ok, skipped, warn } from '../check.js'
 import type { CgroupFacts, DoctorFacts } from '../facts.js'
@@ -26,10 +27,12 @@ export const protectionChain: Check<DoctorFacts> = {
     if (!cgroups.recursiveProtection)
       findings.push(
         info('cgroup2 is mounted without memory_recursiveprot: what a pod leaves unclaimed protects nobody', [
-          `${protectedOnes.length} cgroups with memory.min or memory.low`,
+          `${counted(protectedOnes.length, 'cgroup')} with memory.min or memory.low`,
         ]),
       )
-    return findings.length === 0 ? ok(`${protectedOnes.length} cgroups, protected up to the root`) : findings
+    return findings.length === 0
+      ? ok(`${counted(protectedOnes.length, 'cgroup')}, protected up to the root`)
+      : findings
   },
 }
 
@@ -51,7 +54,7 @@ function voidBelow(facts: DoctorFacts, { pods }: CgroupFacts, file: ProtectionFi
   }
   return [...byAncestor].map(([ancestor, list]) =>
     error(
-      `memory.${file} of ${list.length} cgroups is void, because ${ancestor} has memory.${file}=0`,
+      `memory.${file} of ${counted(list.length, 'cgroup')} is void, because ${ancestor} has memory.${file}=0`,
       `give ${ancestor} the sum of its children; a kubelet with the gate MemoryQoS does: restart it and read its log, or run keelson companion`,
       [`${ancestor} memory.${file}=0`, ...firstOf(list)],
     ),
@@ -85,7 +88,7 @@ function shared(
   if (short.length === 0) return []
   return [
     warn(
-      `memory.${file} protects only a part of ${short.length} cgroups: siblings claim more than their parent has`,
+      `memory.${file} protects only a part of ${counted(short.length, 'cgroup')}: siblings claim more than their parent has`,
       'raise the value of the ancestor that caps, or lower the requests below it',
       firstOf(short),
     ),

@@ -1,4 +1,5 @@
 // KEP-2570, rollback: with the gate off, memory.min and memory.low are 0 and memory.high is max everywhere.
+import { counted } from '../../core/counted.js'
 import { type Check, firstOf, ok, skipped, warn } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
 import { formatAmount } from '../format.js'
@@ -20,7 +21,7 @@ export const staleValues: Check<DoctorFacts> = {
     if (left.length === 0) return ok('the gate is off and no value is set')
     const nameOf = createNamer(facts)
     return warn(
-      `Memory QoS is off, but ${left.length} cgroups of pods still have its values`,
+      `Memory QoS is off, but ${counted(left.length, 'cgroup of a pod still has', 'cgroups of pods still have')} its values`,
       'restart the pods, or clear the values with keelson doctor --fix stale-values',
       firstOf(
         left.map(

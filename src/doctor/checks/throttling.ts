@@ -1,4 +1,5 @@
 // KEP-2570, monitoring: containers that wait at memory.high, and those that are about to.
+import { counted } from '../../core/counted.js'
 import { type Check, type Finding, firstOf, info, ok, skipped, warn } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
 import { formatAmount } from '../format.js'
@@ -23,16 +24,20 @@ export const throttling: Check<DoctorFacts> = {
     if (throttled.length > 0)
       findings.push(
         warn(
-          `${throttled.length} containers are throttled significantly`,
+          `${counted(throttled.length, 'container is', 'containers are')} throttled significantly`,
           'raise the memory limit or the request of their pods, or memoryThrottlingFactor of the node (1.0: no early throttling)',
           show(throttled),
         ),
       )
     if (near.length > 0)
       findings.push(
-        info(`${near.length} containers are within 5 % of memory.high`, show(near), 'watch memory.events'),
+        info(
+          `${counted(near.length, 'container is', 'containers are')} within 5 % of memory.high`,
+          show(near),
+          'watch memory.events',
+        ),
       )
-    return findings.length === 0 ? ok(`${candidates.length} containers looked at`) : findings
+    return findings.length === 0 ? ok(`${counted(candidates.length, 'container')} looked at`) : findings
   },
 }
 

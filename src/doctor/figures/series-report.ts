@@ -1,4 +1,5 @@
 // The count of series for people and for programs.
+import { counted } from '../../core/counted.js'
 import { formatColumns } from '../../core/pod-printing.js'
 import { formatAmount } from '../format.js'
 import { bytesPerSeries, type Projection, rowKinds, type SeriesCount } from './series.js'
@@ -19,11 +20,11 @@ export function formatSeries(count: SeriesCount, projections: readonly Projectio
   ])
   const costs = projections.map(
     (p) =>
-      `${p.pods} pods on ${p.nodes === 1 ? 'one node' : `each of ${p.nodes} nodes`}: ${p.series} series, about ${formatAmount(BigInt(p.prometheusBytes))}B of memory in Prometheus`,
+      `${counted(p.pods, 'pod')} on ${p.nodes === 1 ? 'one node' : `each of ${p.nodes} nodes`}: ${p.series} series, about ${formatAmount(BigInt(p.prometheusBytes))}B of memory in Prometheus`,
   )
   return [
     table,
-    `${count.pods} pods with ${count.containers} containers on this node. ${formatAmount(BigInt(bytesPerSeries))}B for each series is assumed.`,
+    `${counted(count.pods, 'pod')} with ${counted(count.containers, 'container')} on this node. ${formatAmount(BigInt(bytesPerSeries))}B for each series is assumed.`,
     ...costs,
     'Switch families and rows off in KeelsonConfiguration: metrics.disable, metrics.rows (docs/metrics.md).',
     '',

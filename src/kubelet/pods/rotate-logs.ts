@@ -3,15 +3,15 @@
 import { asKeelsonError } from '../../core/errors.js'
 import { type LogRotation, type LogRotationPolicy, planLogRotation } from '../../core/log-rotation.js'
 import type { ObservedContainer, ObservedPod } from '../../core/pod-observed.js'
-import { configSource } from '../../core/static-pod.js'
+import { isOwnPod } from '../../core/pod-owner.js'
 import { createLimiter } from './limiter.js'
-import { containerLogName, containerLogPath, isStaticUid, podLogDirectory } from './names.js'
+import { containerLogName, containerLogPath, podLogDirectory } from './names.js'
 import type { PodContext } from './ports.js'
 
 export interface LogRotationOptions {
   readonly context: Pick<
     PodContext,
-    'runtime' | 'view' | 'host' | 'clock' | 'log' | 'metrics' | 'paths' | 'timeoutMs'
+    'runtime' | 'view' | 'host' | 'clock' | 'log' | 'metrics' | 'paths' | 'identity' | 'timeoutMs'
   >
   readonly policy: LogRotationPolicy
   /** containerLogMaxWorkers. */
@@ -69,12 +69,12 @@ export async function rotateLogs(o: LogRotationOptions): Promise<void> {
   }
 }
 
-/** Only static pods with logs in our own place: the logs of another kubelet's pods are its own to rotate. */
+/** The logs of another kubelet's pods are its own to rotate. */
 function runningLogs(
   pod: ObservedPod,
-  { paths, view }: Pick<PodContext, 'paths' | 'view'>,
+  { paths, view, identity }: Pick<PodContext, 'paths' | 'view' | 'identity'>,
 ): readonly RunningLog[] {
-  if (view.annotations(pod.uid)[configSource] !== 'file' || !isStaticUid(pod.uid)) return []
+  if (!isOwnPod({ ...pod, annotations: view.annotations(pod.uid) }, identity)) return []
   const top = podLogDirectory(paths, pod)
   const isOurs = ({ state, name, attempt, logPath }: ObservedContainer): boolean =>
     state === 'running' && logPath === `${top}/${containerLogPath(name, attempt)}`

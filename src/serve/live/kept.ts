@@ -8,14 +8,14 @@ export interface KeptOptions<T> {
   readonly clock: Clock
   /** Not asked again before. */
   readonly everyMs: number
-  /** `the doctor is at work` */
-  readonly meanwhile: string
+  /** `the doctor is at work`; or what is known already. */
+  readonly meanwhile: string | { readonly data: T }
   readonly signal: AbortSignal
   find(signal: AbortSignal): Promise<T>
 }
 
 export function createKept<T>(o: KeptOptions<T>): () => Part<T> {
-  let part: Part<T> = { absent: o.meanwhile }
+  let part: Part<T> = typeof o.meanwhile === 'string' ? { absent: o.meanwhile } : o.meanwhile
   let askedAt: bigint | undefined
   let isAsking = false
 

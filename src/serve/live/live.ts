@@ -79,6 +79,8 @@ export function createLiveReader(o: LiveOptions): LiveReader {
     calls,
     clock,
     periodMs: (o.listMs ?? 2_000) * 2,
+    // Whoever looks wants to know why nothing is there; a wait would end as a deadline, which says nothing.
+    waitsForFirst: false,
     onFailure(e) {
       problem = asKeelsonError(e).message
     },

@@ -23,7 +23,7 @@ export function networkFigures(interfaces: readonly NetDev[]): NetworkFigures {
 const labelsOf = new Map<string, ExtraLabels>()
 const MAX_KEPT = 4_096
 
-function interfaceLabels(name: string): ExtraLabels {
+export function interfaceLabels(name: string): ExtraLabels {
   const known = labelsOf.get(name)
   if (known !== undefined) return known
   if (labelsOf.size >= MAX_KEPT) labelsOf.clear()

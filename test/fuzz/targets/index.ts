@@ -2,9 +2,18 @@
 import type { FuzzTarget } from '../types.js'
 import { cgroupNames } from './cgroup-names.js'
 import { config } from './config.js'
+import { endpoint } from './endpoint.js'
 import { manifests } from './manifests.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
 import { yaml } from './yaml.js'
 
-export const targets: readonly FuzzTarget[] = [quantity, cgroupNames, config, yaml, pods, manifests]
+export const targets: readonly FuzzTarget[] = [
+  quantity,
+  cgroupNames,
+  config,
+  yaml,
+  pods,
+  manifests,
+  endpoint,
+]

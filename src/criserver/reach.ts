@@ -1,0 +1,78 @@
+// Says in the log whether the runtime can be reached: at the start, when that changes, and now and then while it cannot.
+// Clients of the server may not call for minutes, so it does not wait for their calls to find out.
+import type { Clock } from '../ports/clock.js'
+import type { Log } from '../ports/log.js'
+import type { CriClient } from '../ports/runtime.js'
+
+/** Between two lines about a runtime that is still unreachable. */
+const repeatMs = 60_000
+const lookMs = 1_000
+const answerMs = 5_000
+
+export interface ReachLog {
+  /** What a try to reach the runtime at this socket led to; undefined: it was reached. */
+  tell(socket: string, error: unknown): void
+}
+
+interface Told {
+  isReached: boolean
+  atNanos: bigint
+}
+
+export function createReachLog(log: Log, clock: Pick<Clock, 'monotonicNanos'>): ReachLog {
+  const told = new Map<string, Told>()
+  return {
+    tell(socket, error) {
+      const before = told.get(socket)
+      const atNanos = clock.monotonicNanos()
+      if (error === undefined) {
+        if (before?.isReached === true) return
+        told.set(socket, { isReached: true, atNanos })
+        if (before === undefined) log.info('the container runtime is reachable', { socket })
+        else log.info('the container runtime is reachable again', { socket })
+        return
+      }
+      const isDue = before === undefined || atNanos - before.atNanos >= BigInt(repeatMs) * 1_000_000n
+      if (before?.isReached === false && !isDue) return
+      told.set(socket, { isReached: false, atNanos })
+      log.warn('the container runtime is unreachable; calls are refused with UNAVAILABLE', { socket, error })
+    },
+  }
+}
+
+export interface ReachWatchOptions {
+  readonly client: Pick<CriClient, 'runtime' | 'onState' | 'socketPath'>
+  readonly clock: Clock
+  readonly reach: ReachLog
+  readonly signal: AbortSignal
+}
+
+/** Asks once a second until the runtime answers, then again when the connection has ended. Ends with the signal. */
+export async function watchReach({ client, clock, reach, signal }: ReachWatchOptions): Promise<void> {
+  let lost = new AbortController()
+  const stop = client.onState((state) => {
+    if (state === 'idle' || state === 'backoff') lost.abort()
+  })
+  try {
+    while (!signal.aborted) {
+      lost = new AbortController()
+      const error = await client.runtime
+        .version({ version: 'v1' }, { timeoutMs: answerMs, signal })
+        .then(() => undefined)
+        .catch((e: unknown) => e)
+      if (signal.aborted) return
+      reach.tell(client.socketPath, error)
+      const pause = error === undefined ? untilAborted(lost.signal, signal) : clock.sleep(lookMs, signal)
+      await pause.catch(() => undefined)
+    }
+  } finally {
+    stop()
+  }
+}
+
+const untilAborted = (...signals: readonly AbortSignal[]): Promise<void> =>
+  new Promise((resolve) => {
+    const any = AbortSignal.any([...signals])
+    if (any.aborted) resolve()
+    else any.addEventListener('abort', () => resolve(), { once: true })
+  })
