@@ -8,12 +8,4 @@ import { pods } from './pods.js'
 import { quantity } from './quantity.js'
 import { yaml } from './yaml.js'
 
-export const targets: readonly FuzzTarget[] = [
-  quantity,
-  cgroupNames,
-  config,
-  yaml,
-  pods,
-  manifests,
-  endpoint,
-]
+export const targets: readonly FuzzTarget[] = [quantity, cgroupNames, config, yaml, pods, manifests, endpoint]
