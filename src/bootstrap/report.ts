@@ -70,6 +70,8 @@ const sourceWords = {
   config: 'from the config file',
   'instance-config': 'from instance-config.yaml',
   annotation: "from the Node's annotation",
+  'kubelet-flags': 'from kubeadm-flags.env',
+  'kubelet-config': 'from config.yaml',
   detected: 'it answers',
   default: 'the default, no other is known',
 } as const
