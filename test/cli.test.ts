@@ -47,6 +47,19 @@ describe('the bundle', () => {
   })
 })
 
+test('a runtime endpoint that cannot be one is bad input: exit status 2 for every command', () => {
+  for (const argv of [
+    ['top', '--runtime-endpoint', 'tcp://'],
+    ['kubelet', '--container-runtime-endpoint', 'tcp://x'],
+    ['node', 'init', '--cri-socket', 'ftp://x'],
+    ['cri', '--upstream', 'tcp://x', '--listen', 'unix:///run/x.sock'],
+  ]) {
+    const ran = keelson(...argv)
+    expect(ran.stderr, argv.join(' ')).toMatch(/\[(runtime\.endpoint|usage\.invalid|config\.invalid)\]/)
+    expect(ran.status, argv.join(' ')).toBe(2)
+  }
+})
+
 describe('what a terminal shows', () => {
   test('a reader that leaves early ends the command without a word', () => {
     // By the time of the first write the other end is closed, every time.

@@ -38,3 +38,13 @@ test('the map names every command and no other', () => {
   const named = [...page.matchAll(/^\| `keelson ([a-z]+)`/gm)].map((m) => m[1])
   expect(new Set(named)).toEqual(new Set(commands.map((c) => c.name).filter((n) => n !== 'completion')))
 })
+
+test('README and the page of the kubelet warn, before the commands, that it is no replacement in a cluster', () => {
+  const kubelet = readFileSync(resolve(root, 'docs/kubelet.md'), 'utf8')
+  const service = kubelet.slice(kubelet.indexOf('## As a service'))
+  const commandsAt = service.indexOf('systemctl daemon-reload')
+  expect(commandsAt).toBeGreaterThan(0)
+  expect(service.slice(0, commandsAt)).toContain('does not register with an API server')
+  for (const text of [page, kubelet]) expect(text).toMatch(/static pods only/i)
+  expect(page).toMatch(/does not register with an API server, so it does not replace/)
+})

@@ -42,7 +42,7 @@ function decideSocket(request: NodeRequest, facts: NodeFacts, minor: number, gat
     case 'reset':
       return decideResetSocket(request.asked, socketFactsOf(facts))
     default:
-      return decideUpgradeSocket(minor, gateOn, socketFactsOf(facts))
+      return decideUpgradeSocket(minor, gateOn, request.profile, socketFactsOf(facts))
   }
 }
 

@@ -5,6 +5,7 @@ import { isSameSocket } from '../doctor/socket-places.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { normalizeEndpoint } from './cri-socket.js'
 import { formatCriUnit } from './cri-unit.js'
+import { deniedNotices } from './denied-files.js'
 import { executePlan, type Outcome } from './execute/execute.js'
 import type { Recovery } from './execute/recover.js'
 import type { NodeFacts } from './facts.js'
@@ -20,7 +21,7 @@ import {
   textNow,
   type UndoEntry,
 } from './undo-record.js'
-import { begin, requireAnswer, undoEntry } from './use-socket.js'
+import { begin, orNotice, planKubelet, requireAnswer, undoEntry } from './use-socket.js'
 
 export interface CriInstallRequest {
   readonly nodeName: string | undefined
@@ -54,13 +55,14 @@ export function installedEntry(entries: readonly UndoEntry[], what: string): Und
   return entries[at]
 }
 
-export async function installCri(request: CriInstallRequest, ports: NodePorts): Promise<CriChangeResult> {
-  const { recovery, facts } = await begin(request, ports)
+export async function installCri(request: CriInstallRequest, given: NodePorts): Promise<CriChangeResult> {
+  const { recovery, facts, ports, denied, mayLook } = await begin(request, given)
+  const notices: string[] = []
   const record = await readUndoRecord(ports)
   const known = installedEntry(record.entries, 'cri install')
   const { server, warnings } = await decideServer(request, facts, known?.server, ports)
-  await checkPlaces(request, server, facts, ports)
-  const part = planCriInstall(facts, server, {
+  await orNotice(mayLook, notices, () => checkPlaces(request, server, facts, ports))
+  const texts = {
     unit: formatCriUnit({
       program: request.program,
       upstream: server.upstream,
@@ -68,7 +70,9 @@ export async function installCri(request: CriInstallRequest, ports: NodePorts): 
       mode: request.mode,
     }),
     crictl: await textNow(ports, { path: crictlPath }),
-  })
+  }
+  const kubelet = await planKubelet(facts, server.listen, denied, mayLook, notices)
+  const part = planCriInstall(kubelet, server, texts)
   const entry = mergeEntries(known, {
     ...(await undoEntry(part, facts, server.listen, ports)),
     server,
@@ -79,7 +83,7 @@ export async function installCri(request: CriInstallRequest, ports: NodePorts): 
     { warnings },
     part,
     { writes: [{ path: undoPath, text: formatUndoRecord(entries), basedOn: record.text }] },
-    { notices: await otherFlag(server, part, ports) },
+    { notices: [...(await otherFlag(server, part, ports)), ...notices, ...deniedNotices(denied)] },
   ])
   const outcome = request.dryRun ? undefined : await executePlan(plan, facts, ports)
   return { node: facts.nodeName, server, plan, outcome, recovery }

@@ -2,6 +2,7 @@
 import { fail } from '../core/errors.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { type CriChangeResult, directoriesOf, installedEntry } from './cri-install.js'
+import { deniedNotices } from './denied-files.js'
 import { executePlan } from './execute/execute.js'
 import type { NodeFacts } from './facts.js'
 import { crictlPath, criUnitPath, criWantsPath, undoPath } from './paths.js'
@@ -27,8 +28,8 @@ export interface CriUninstallRequest {
   readonly force: boolean
 }
 
-export async function uninstallCri(request: CriUninstallRequest, ports: NodePorts): Promise<CriChangeResult> {
-  const { recovery, facts } = await begin(request, ports)
+export async function uninstallCri(request: CriUninstallRequest, given: NodePorts): Promise<CriChangeResult> {
+  const { recovery, facts, ports, denied } = await begin(request, given)
   const record = await readUndoRecord(ports)
   const entry = installedEntry(record.entries, 'cri uninstall')
   const server = entry?.server
@@ -36,7 +37,7 @@ export async function uninstallCri(request: CriUninstallRequest, ports: NodePort
     return {
       node: facts.nodeName,
       server,
-      plan: joinParts('cri uninstall', undefined, []),
+      plan: joinParts('cri uninstall', undefined, [{ notices: deniedNotices(denied) }]),
       outcome: undefined,
       recovery,
     }

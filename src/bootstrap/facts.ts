@@ -3,6 +3,8 @@ import { fail } from '../core/errors.js'
 import type { HostFacts, NodePorts } from '../ports/bootstrap.js'
 import { wellKnownEndpoints } from './cri-socket.js'
 import { endpointOfInstance, parseInstanceConfig } from './instance-config.js'
+import { endpointOfConfig } from './kubelet-config.js'
+import { endpointOfFlags, parseKubeletFlags } from './kubelet-flags.js'
 import type { SocketFacts } from './node-socket.js'
 import {
   criSocketAnnotation,
@@ -93,7 +95,13 @@ export const socketFactsOf = (facts: NodeFacts): SocketFacts => ({
   listening: facts.listening,
   annotation: facts.cluster?.annotation,
   instanceEndpoint: () => endpointOfInstance(instanceOf(facts)),
+  configEndpoint: () => configEndpointOf(facts),
+  flagEndpoint: () => endpointOfFlags(parseKubeletFlags(flagsTextOf(facts) ?? '')),
 })
+
+/** Undefined also for a file that cannot be read as YAML: an upgrade writes it anew. */
+export const configEndpointOf = ({ config }: NodeFacts): string | undefined =>
+  config === undefined ? undefined : endpointOfConfig(new TextDecoder().decode(config))
 
 export function requireClusterDocument(facts: NodeFacts): string {
   const text = facts.cluster?.kubeletConfig

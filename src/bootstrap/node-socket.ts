@@ -1,5 +1,6 @@
 // The CRI socket of a node that exists already: which record counts, by release (facts in, one choice out).
 import { fail } from '../core/errors.js'
+import type { Profile } from '../core/feature-gate-table.js'
 import {
   decideDetected,
   defaultEndpoint,
@@ -7,10 +8,19 @@ import {
   normalizeEndpoint,
   severalRuntimes,
 } from './cri-socket.js'
-import { criSocketAnnotation, instanceConfigPath } from './paths.js'
+import { endpointFlag } from './kubelet-flags.js'
+import { criSocketAnnotation, instanceConfigPath, kubeletConfigPath, kubeletFlagsPath } from './paths.js'
 import { type Warning, warning } from './warnings.js'
 
-export type SocketSource = 'flag' | 'config' | 'instance-config' | 'annotation' | 'detected' | 'default'
+export type SocketSource =
+  | 'flag'
+  | 'config'
+  | 'instance-config'
+  | 'annotation'
+  | 'kubelet-flags'
+  | 'kubelet-config'
+  | 'detected'
+  | 'default'
 
 export interface SocketChoice {
   readonly endpoint: string
@@ -25,36 +35,87 @@ export interface SocketFacts {
   readonly annotation: string | undefined
   /** Read only when its turn comes: a broken file must not stop a command that does not need it. */
   instanceEndpoint(): string | undefined
+  /** Of the kubelet's present config.yaml, and of the flag in kubeadm-flags.env, which beats it. */
+  configEndpoint(): string | undefined
+  flagEndpoint(): string | undefined
 }
 
-type Record = 'annotation' | 'instance-config'
+type Record = 'annotation' | 'instance-config' | 'kubelet-config'
 
 interface Order {
   readonly records: readonly Record[]
   readonly otherwise: 'error' | 'detect'
+  /** The upgrade moves the flag of kubeadm-flags.env, so that it is the node's socket. */
+  readonly movesFlag: boolean
 }
 
-function orderFor(minor: number, gateOn: boolean): Order {
-  if (minor <= 31 || (minor <= 33 && !gateOn)) return { records: ['annotation'], otherwise: 'error' }
-  if (minor <= 33) return { records: ['instance-config', 'annotation'], otherwise: 'error' }
-  if (minor === 34) return { records: ['annotation', 'instance-config'], otherwise: 'error' }
-  if (minor <= 36) return { records: ['annotation', 'instance-config'], otherwise: 'detect' }
-  return { records: ['instance-config'], otherwise: 'detect' }
+/** Upstream asks neither config.yaml nor the flag file, and may point the node at another runtime. */
+function orderFor(minor: number, gateOn: boolean, profile: Profile): Order {
+  const asks = (...records: Record[]): Order => ({ records, otherwise: 'error', movesFlag: false })
+  if (minor <= 31 || (minor <= 33 && !gateOn)) return asks('annotation')
+  if (minor <= 33) return asks('instance-config', 'annotation')
+  if (minor === 34) return asks('annotation', 'instance-config')
+  const own: Record[] = profile === 'kep' ? ['kubelet-config'] : []
+  const records: Record[] =
+    minor <= 36 ? ['annotation', 'instance-config', ...own] : ['instance-config', ...own]
+  return { records, otherwise: 'detect', movesFlag: minor <= 36 && profile === 'kep' }
 }
 
-export function decideUpgradeSocket(minor: number, gateOn: boolean, facts: SocketFacts): SocketChoice {
-  const order = orderFor(minor, gateOn)
-  const recorded = fromRecords(order.records, facts, 'nodeRegistration.criSocket')
-  if (recorded !== undefined) return recorded
-  if (order.otherwise === 'error') {
-    const file = minor === 34 ? ` and there is no ${instanceConfigPath} that names one` : ''
-    throw fail(
-      'node.socket-unknown',
-      `find the CRI socket of node ${facts.nodeName}: it has no annotation ${criSocketAnnotation}${file}; set it again, and give --kubeconfig so that it can be read`,
-      { node: facts.nodeName },
-    )
+export function decideUpgradeSocket(
+  minor: number,
+  gateOn: boolean,
+  profile: Profile,
+  facts: SocketFacts,
+): SocketChoice {
+  const order = orderFor(minor, gateOn, profile)
+  const recorded = fromRecords(order.records, facts, criSocketField)
+  const flag = order.movesFlag ? facts.flagEndpoint() : undefined
+  if (recorded !== undefined && (recorded.from !== 'kubelet-config' || flag === undefined)) return recorded
+  if (order.otherwise === 'error') throw unknownSocket(minor, gateOn, facts)
+  if (flag === undefined) return detectForUpgrade(facts)
+  const { endpoint } = normalizeEndpoint(flag, facts.os, `${criSocketField} (${kubeletFlagsPath})`)
+  return {
+    endpoint,
+    from: 'kubelet-flags',
+    warnings: recorded === undefined ? flagWarnings(facts, flag) : [],
   }
-  return detectForUpgrade(facts)
+}
+
+const criSocketField = 'nodeRegistration.criSocket'
+
+function unknownSocket(minor: number, gateOn: boolean, facts: SocketFacts): Error {
+  const { nodeName } = facts
+  const file = minor === 34 ? ` and there is no ${instanceConfigPath} that names one` : ''
+  const lost = `find the CRI socket of node ${nodeName}: it has no annotation ${criSocketAnnotation}${file}`
+  const flag = facts.flagEndpoint()
+  if (flag === undefined)
+    return fail(
+      'node.socket-unknown',
+      `${lost}; set it again, and give --kubeconfig so that it can be read`,
+      { node: nodeName },
+    )
+  const annotate = `kubectl annotate node ${nodeName} ${criSocketAnnotation}=${flag}, and give --kubeconfig`
+  const write = `, or write containerRuntimeEndpoint: "${flag}" to ${instanceConfigPath}`
+  return fail(
+    'node.socket-unknown',
+    `${lost}, but ${kubeletFlagsPath} has --${endpointFlag}=${flag}; if that is the node's runtime, record it: ${annotate}${minor === 34 || (minor >= 32 && gateOn) ? write : ''}`,
+    { node: nodeName, flag },
+  )
+}
+
+/** The same ids as when nothing is known: no record that this release goes by names the socket. */
+function flagWarnings(facts: SocketFacts, flag: string): Warning[] {
+  const detected = decideDetected(facts.listening, facts.os)
+  const found = warning(
+    'socket-autodetected',
+    `nothing but ${kubeletFlagsPath} on node ${facts.nodeName} records its CRI socket, so --${endpointFlag}=${flag} of that file is used; check the result`,
+  )
+  if (detected.kind !== 'several') return [found]
+  const several = warning(
+    'autodetection-failed',
+    `several CRI endpoints answer (${detected.endpoints.join(', ')}); ${kubeletFlagsPath} names ${flag}, which is used`,
+  )
+  return [found, several]
 }
 
 /** Newer releases would rather guess, loudly, than stop an upgrade. */
@@ -80,12 +141,22 @@ function fromRecords(
   field: string,
 ): SocketChoice | undefined {
   for (const from of records) {
-    const value = from === 'annotation' ? facts.annotation : facts.instanceEndpoint()
+    const { value, where } = recordOf(from, facts)
     if (value === undefined || value === '') continue
-    const where = from === 'annotation' ? `annotation ${criSocketAnnotation}` : instanceConfigPath
     return { ...normalizeEndpoint(value, facts.os, `${field} (${where})`), from }
   }
   return undefined
+}
+
+function recordOf(from: Record, facts: SocketFacts): { value: string | undefined; where: string } {
+  switch (from) {
+    case 'annotation':
+      return { value: facts.annotation, where: `annotation ${criSocketAnnotation}` }
+    case 'instance-config':
+      return { value: facts.instanceEndpoint(), where: instanceConfigPath }
+    case 'kubelet-config':
+      return { value: facts.configEndpoint(), where: kubeletConfigPath }
+  }
 }
 
 export interface AskedSocket {

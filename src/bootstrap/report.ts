@@ -40,8 +40,13 @@ export function reportText(result: NodeResult, dryRun: boolean): string {
     lines.push(
       `${gateName}: ${context.gate.on ? 'on' : 'off'} (${context.gate.stage} in ${formatVersion(context.version)})`,
     )
+  // An ordinary user is told what could not be asked.
+  const isHidden = (level: string): boolean =>
+    level === 'ok' || (level === 'skipped' && context.facts.host.privileged !== false)
   for (const p of result.preflight)
-    if (p.level !== 'ok' && p.level !== 'skipped')
+    if (p.level === 'skipped' && !isHidden(p.level))
+      lines.push(`preflight skipped: ${p.name}: ${p.message ?? ''}`)
+    else if (!isHidden(p.level))
       lines.push(`preflight ${p.level}: ${p.name}: ${p.message ?? ''}; ${p.remedy ?? ''}`)
   for (const w of plan.warnings) lines.push(`warning: ${w.message} [${w.id}]`)
   for (const n of result.notices) lines.push(`note: ${n}`)
@@ -70,6 +75,8 @@ const sourceWords = {
   config: 'from the config file',
   'instance-config': 'from instance-config.yaml',
   annotation: "from the Node's annotation",
+  'kubelet-flags': 'from kubeadm-flags.env',
+  'kubelet-config': 'from config.yaml',
   detected: 'it answers',
   default: 'the default, no other is known',
 } as const

@@ -10,6 +10,7 @@ import {
   type SocketWinner,
 } from '../doctor/socket-places.js'
 import type { NodePorts } from '../ports/bootstrap.js'
+import { type DeniedFile, tolerateDenied } from './denied-files.js'
 import { readJournal } from './execute/journal.js'
 import { flagsTextOf, instanceOf, type NodeFacts, readNodeFacts } from './facts.js'
 import { endpointOfInstance } from './instance-config.js'
@@ -39,6 +40,7 @@ export interface NodeStatus {
     readonly place: string
     readonly why: string
     readonly answers: boolean
+    readonly denied?: boolean
   }
   readonly findings: readonly StatusFinding[]
 }
@@ -48,16 +50,18 @@ export async function readSocketStatus(
   ports: NodePorts,
   nodeName: string | undefined,
 ): Promise<SocketStatus & { readonly facts: NodeFacts }> {
-  const facts = await readNodeFacts(ports, { nodeName, detect: true })
-  const places = readPlaces(facts, await ports.kubelet.runningArguments())
+  const { files, denied: closed } = tolerateDenied(ports.files)
+  const facts = await readNodeFacts({ ...ports, files }, { nodeName, detect: true })
+  const places = readPlaces(facts, await ports.kubelet.runningArguments(), closed)
   const wins = decideWinner(places)
   const answers = await ports.sockets.answers(wins.endpoint)
+  const denied = !answers && (await ports.sockets.isDenied(wins.endpoint))
   return {
     facts,
     places,
     listening: facts.listening,
-    wins: { ...wins, answers },
-    findings: decideSocketFindings(places, wins.endpoint, answers),
+    wins: { ...wins, answers, ...(denied ? { denied } : {}) },
+    findings: decideSocketFindings(places, wins.endpoint, { answers, denied }),
   }
 }
 
@@ -101,7 +105,7 @@ async function otherListeners(
 }
 
 /** What a kubelet that starts now goes by, from its files alone. */
-export const winnerOf = (facts: NodeFacts): SocketWinner => decideWinner(readPlaces(facts, undefined))
+export const winnerOf = (facts: NodeFacts): SocketWinner => decideWinner(readPlaces(facts, undefined, []))
 
 /** A file that cannot be read must not hide the others. */
 function tryRead(place: string, read: () => string | undefined, missing: string): SocketPlace {
@@ -114,27 +118,41 @@ function tryRead(place: string, read: () => string | undefined, missing: string)
   }
 }
 
-function readPlaces(facts: NodeFacts, running: readonly string[] | undefined): SocketPlaces {
+function readPlaces(
+  facts: NodeFacts,
+  running: readonly string[] | undefined,
+  denied: readonly DeniedFile[],
+): SocketPlaces {
+  const open = (place: SocketPlace): SocketPlace => {
+    const closed = denied.find((d) => d.path === place.place)
+    return closed === undefined ? place : { ...place, note: closed.why, denied: true }
+  }
   const absent = (bytes: Uint8Array | undefined, set: string): string =>
     bytes === undefined ? 'no such file' : set
   return {
-    flag: tryRead(
-      kubeletFlagsPath,
-      () => endpointOfFlags(parseKubeletFlags(flagsTextOf(facts) ?? '')),
-      absent(facts.flags, `no --${endpointFlag}`),
+    flag: open(
+      tryRead(
+        kubeletFlagsPath,
+        () => endpointOfFlags(parseKubeletFlags(flagsTextOf(facts) ?? '')),
+        absent(facts.flags, `no --${endpointFlag}`),
+      ),
     ),
-    instance: tryRead(
-      instanceConfigPath,
-      () => endpointOfInstance(instanceOf(facts)),
-      absent(facts.instance, 'names no endpoint'),
+    instance: open(
+      tryRead(
+        instanceConfigPath,
+        () => endpointOfInstance(instanceOf(facts)),
+        absent(facts.instance, 'names no endpoint'),
+      ),
     ),
-    config: tryRead(
-      kubeletConfigPath,
-      () =>
-        facts.config === undefined
-          ? undefined
-          : endpointOfConfig(decodeText(facts.config, kubeletConfigPath)),
-      absent(facts.config, 'names no endpoint'),
+    config: open(
+      tryRead(
+        kubeletConfigPath,
+        () =>
+          facts.config === undefined
+            ? undefined
+            : endpointOfConfig(decodeText(facts.config, kubeletConfigPath)),
+        absent(facts.config, 'names no endpoint'),
+      ),
     ),
     annotation: {
       place: `annotation ${criSocketAnnotation}`,
@@ -159,14 +177,23 @@ function runningPlace(running: readonly string[] | undefined): SocketPlace {
   return { place, endpoint: word.includes('=') ? word.slice(word.indexOf('=') + 1) : running[at + 1] }
 }
 
-export function formatNodeStatus(status: NodeStatus): string {
-  const width = Math.max(...status.places.map((p) => p.place.length))
+const nobodyListens = ({ denied }: NodeStatus['wins']): string =>
+  denied === true ? '- (none that this user may open)' : '- (no well-known endpoint answers)'
+
+const answerWords = ({ answers, denied }: NodeStatus['wins']): string =>
+  answers ? '' : denied === true ? ', which this user may not open' : ', where nothing answers'
+
+/** `shown`: paths of the node as they are here. */
+export function formatNodeStatus(status: NodeStatus, shown = (text: string): string => text): string {
+  const width = Math.max(...status.places.map((p) => shown(p.place).length))
   const lines = [
     `node ${status.node}`,
-    ...status.places.map((p) => `  ${p.place.padEnd(width)}  ${p.endpoint ?? `- (${p.note ?? 'none'})`}`),
-    `  ${'listening'.padEnd(width)}  ${status.listening.length === 0 ? '- (no well-known endpoint answers)' : status.listening.join(', ')}`,
-    `the kubelet uses ${status.wins.endpoint} (${status.wins.place}: ${status.wins.why})${status.wins.answers ? '' : ', where nothing answers'}`,
-    ...status.findings.map((f) => `problem: ${f.problem}\n  what to do: ${f.remedy}`),
+    ...status.places.map(
+      (p) => `  ${shown(p.place).padEnd(width)}  ${p.endpoint ?? shown(`- (${p.note ?? 'none'})`)}`,
+    ),
+    `  ${'listening'.padEnd(width)}  ${status.listening.length === 0 ? nobodyListens(status.wins) : status.listening.join(', ')}`,
+    `the kubelet uses ${status.wins.endpoint} (${shown(status.wins.place)}: ${status.wins.why})${answerWords(status.wins)}`,
+    ...status.findings.map((f) => shown(`problem: ${f.problem}\n  what to do: ${f.remedy}`)),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -1,13 +1,15 @@
 // Moves a node to another runtime endpoint and back again: checks, plan, the record of the way back, execution.
-import { fail } from '../core/errors.js'
+import { fail, isKeelsonError } from '../core/errors.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { normalizeEndpoint } from './cri-socket.js'
+import { type DeniedFile, deniedNotices, tolerateDenied } from './denied-files.js'
 import { executePlan, type Outcome } from './execute/execute.js'
 import { type Recovery, recover } from './execute/recover.js'
 import { type NodeFacts, readNodeFacts } from './facts.js'
-import { undoPath } from './paths.js'
+import { instanceConfigPath, kubeletConfigPath, kubeletFlagsPath, undoPath } from './paths.js'
 import { annotate, joinParts, type Plan, type PlanPart } from './plan.js'
 import { planUseSocket } from './plans/use-socket.js'
+import { winnerOf } from './status.js'
 import {
   formatUndoRecord,
   isAsLeft,
@@ -17,6 +19,7 @@ import {
   undoneFiles,
 } from './undo-record.js'
 import type { Warning } from './warnings.js'
+import { encodeText } from './yaml-text.js'
 
 export interface UseSocketRequest {
   readonly nodeName: string | undefined
@@ -38,12 +41,13 @@ export interface UseSocketResult {
 export async function useSocket(
   url: string,
   request: UseSocketRequest,
-  ports: NodePorts,
+  given: NodePorts,
 ): Promise<UseSocketResult> {
-  const { recovery, facts } = await begin(request, ports)
+  const { recovery, facts, ports, denied, mayLook } = await begin(request, given)
   const { endpoint, warnings } = normalizeEndpoint(url, facts.host.os, 'URL')
-  if (!request.force) await requireAnswer(endpoint, ports)
-  const part = planUseSocket(facts, endpoint)
+  const notices: string[] = []
+  if (!request.force) await orNotice(mayLook, notices, () => requireAnswer(endpoint, ports))
+  const part = await planKubelet(facts, endpoint, denied, mayLook, notices)
   const entry = await undoEntry(part, facts, endpoint, ports)
   const { entries } = await readUndoRecord(ports)
   const record =
@@ -51,13 +55,18 @@ export async function useSocket(
   return finish('use-socket', endpoint, request, ports, facts, recovery, warnings, {
     ...part,
     writes: [...(part.writes ?? []), ...record],
+    notices: [...(part.notices ?? []), ...notices, ...deniedNotices(denied)],
   })
 }
 
-export async function undoUseSocket(request: UseSocketRequest, ports: NodePorts): Promise<UseSocketResult> {
-  const { recovery, facts } = await begin(request, ports)
+export async function undoUseSocket(request: UseSocketRequest, given: NodePorts): Promise<UseSocketResult> {
+  const { recovery, facts, ports, denied } = await begin(request, given)
   const { entries } = await readUndoRecord(ports)
   const last = entries.at(-1)
+  if (last === undefined && denied.length > 0)
+    return finish('use-socket --undo', '-', request, ports, facts, recovery, [], {
+      notices: deniedNotices(denied),
+    })
   if (last === undefined) throw fail('node.refused', 'undo use-socket: no change is recorded on this node')
   if (last.server !== undefined)
     throw fail(
@@ -65,10 +74,26 @@ export async function undoUseSocket(request: UseSocketRequest, ports: NodePorts)
       'undo use-socket: the last change is the CRI server in front of the runtime; take it out with keelson cri uninstall',
     )
   if (!request.force) await checkAsLeft(last, ports)
-  return finish('use-socket --undo', last.endpoint, request, ports, facts, recovery, [], {
+  const before = winnerOf(factsBefore(facts, last)).endpoint
+  return finish('use-socket --undo', before, request, ports, facts, recovery, [], {
     writes: [...last.files.map(restore), { path: undoPath, text: formatUndoRecord(entries.slice(0, -1)) }],
     cluster: annotationBack(last),
+    notices: deniedNotices(denied),
   })
+}
+
+/** The node's files as they are when the change is taken back. */
+function factsBefore(facts: NodeFacts, { files }: UndoEntry): NodeFacts {
+  const before = (path: string, now: Uint8Array | undefined): Uint8Array | undefined => {
+    const file = files.find((f) => f.path === path)
+    return file === undefined ? now : file.before === null ? undefined : encodeText(file.before)
+  }
+  return {
+    ...facts,
+    instance: before(instanceConfigPath, facts.instance),
+    config: before(kubeletConfigPath, facts.config),
+    flags: before(kubeletFlagsPath, facts.flags),
+  }
 }
 
 export const annotationBack = ({ annotation }: UndoEntry) =>
@@ -76,6 +101,12 @@ export const annotationBack = ({ annotation }: UndoEntry) =>
 
 export async function requireAnswer(endpoint: string, ports: NodePorts): Promise<void> {
   if (await ports.sockets.answers(endpoint)) return
+  if (await ports.sockets.isDenied(endpoint))
+    throw fail(
+      'node.refused',
+      `use ${endpoint}: this user may not open it, so it is not known whether a runtime answers; run the command as root`,
+      { endpoint },
+    )
   throw fail(
     'node.refused',
     `use ${endpoint}: nothing answers there; start the runtime first, or give --force`,
@@ -83,13 +114,58 @@ export async function requireAnswer(endpoint: string, ports: NodePorts): Promise
   )
 }
 
+export interface Begun {
+  readonly recovery: Recovery | undefined
+  readonly facts: NodeFacts
+  /** To go on with: in a dry run files that this user may not read count as not there. */
+  readonly ports: NodePorts
+  readonly denied: readonly DeniedFile[]
+  /** A dry run of an ordinary user, who may look at what would be done: what is in the way is said, not thrown. */
+  readonly mayLook: boolean
+}
+
 export async function begin(
   request: Pick<UseSocketRequest, 'dryRun' | 'nodeName'>,
-  ports: NodePorts,
-): Promise<{ readonly recovery: Recovery | undefined; readonly facts: NodeFacts }> {
+  given: NodePorts,
+): Promise<Begun> {
+  const { files, denied } = request.dryRun ? tolerateDenied(given.files) : { files: given.files, denied: [] }
+  const ports = { ...given, files }
   const recovery = request.dryRun ? undefined : await recover(ports)
   const facts = await readNodeFacts(ports, { nodeName: request.nodeName, detect: false })
-  return { recovery, facts }
+  return { recovery, facts, ports, denied, mayLook: request.dryRun && facts.host.privileged === false }
+}
+
+/** Where the files may not be read, what would become of them is not shown. */
+export async function planKubelet(
+  facts: NodeFacts,
+  endpoint: string,
+  denied: readonly DeniedFile[],
+  mayLook: boolean,
+  notices: string[],
+): Promise<PlanPart> {
+  const isClosed = [instanceConfigPath, kubeletConfigPath, kubeletFlagsPath].some((path) =>
+    denied.some((d) => d.path === path),
+  )
+  if (isClosed) {
+    notices.push("what would change in the kubelet's files is not shown: this user may not read them")
+    return {}
+  }
+  return (await orNotice(mayLook, notices, async () => planUseSocket(facts, endpoint))) ?? {}
+}
+
+/** Undefined: it failed, and a notice says why. */
+export async function orNotice<T>(
+  mayLook: boolean,
+  notices: string[],
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (e) {
+    if (!mayLook || !isKeelsonError(e)) throw e
+    notices.push(e.message)
+    return undefined
+  }
 }
 
 async function finish(

@@ -1,5 +1,8 @@
-// Error codes to the exit status of a command: bad input ends in 2, everything else that fails in 1.
+// Error codes to the exit status of a command: bad input ends in 2, everything else that fails in 1. A runtime's endpoint
+// that cannot be one is bad input, too.
 import type { ErrorCode } from '../core/errors.js'
 
 export const exitStatus = (code: ErrorCode): number =>
-  /^(usage|input|yaml|quantity|cgroup-name|pod|config|version)\./.test(code) ? 2 : 1
+  code === 'runtime.endpoint' || /^(usage|input|yaml|quantity|cgroup-name|pod|config|version)\./.test(code)
+    ? 2
+    : 1

@@ -7,6 +7,7 @@ import { listPhases } from '../bootstrap/phases/select.js'
 import { formatNodeStatus, readNodeStatus } from '../bootstrap/status.js'
 import type { Io } from './io.js'
 import { addNodeOptions, addPlaceOptions, givenOptions, type NodeOptions } from './node/options.js'
+import { rootedText, withRootedErrors } from './node/rooted-text.js'
 import { runNode } from './node/run.js'
 import { createUseSocket } from './node/use-socket.js'
 import { type Wire, wireNode } from './node/wire.js'
@@ -98,10 +99,14 @@ function statusCommand(io: Io, wire: Wire): Command {
     )
   return addPlaceOptions(command).action(async () => {
     const options = givenOptions<NodeOptions>(command)
-    const status = await readNodeStatus(await wire(options), options.nodeName)
-    io.stdout.write(
-      options.output === 'json' ? `${JSON.stringify(status, undefined, 2)}\n` : formatNodeStatus(status),
-    )
-    if (status.findings.length > 0) io.exitCode = 1
+    await withRootedErrors(options, async () => {
+      const status = await readNodeStatus(await wire(options), options.nodeName)
+      io.stdout.write(
+        options.output === 'json'
+          ? `${JSON.stringify(status, undefined, 2)}\n`
+          : formatNodeStatus(status, (text) => rootedText(text, options)),
+      )
+      if (status.findings.length > 0) io.exitCode = 1
+    })
   })
 }

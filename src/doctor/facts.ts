@@ -87,6 +87,7 @@ export interface DoctorFacts {
   readonly cgroups: CgroupFacts | undefined
   readonly endpoint: string
   readonly endpointAnswers: boolean
+  readonly endpointDenied: boolean
   /** It took longer than the doctor waits. */
   readonly runtimeLate: boolean
   readonly runtime: RuntimeAnswer | undefined

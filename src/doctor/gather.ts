@@ -50,6 +50,8 @@ export async function gatherFacts(ports: DoctorPorts, options: GatherOptions): P
       endpoint,
       endpointAnswers:
         runtime.kind !== 'none' || (endpoint === sockets.wins.endpoint && sockets.wins.answers),
+      endpointDenied:
+        runtime.kind === 'none' && endpoint === sockets.wins.endpoint && sockets.wins.denied === true,
       runtimeLate: runtime.kind === 'late',
       runtime: runtime.kind === 'answered' ? runtime.answer : undefined,
       runtimeFacts: runtime.kind === 'answered' ? runtime.facts : undefined,

@@ -6,6 +6,8 @@ export interface SocketPlace {
   /** Undefined: the place names no endpoint. */
   readonly endpoint: string | undefined
   readonly note?: string
+  /** This user may not read it: what it names is not known, which is no fault of the node. */
+  readonly denied?: boolean
 }
 
 export interface SocketPlaces {
@@ -37,16 +39,20 @@ export interface SocketFinding {
 export interface SocketStatus {
   readonly places: SocketPlaces
   readonly listening: readonly string[]
-  readonly wins: SocketWinner & { readonly answers: boolean }
+  /** `denied`: this user may not open it, so that nobody knows whether something answers. */
+  readonly wins: SocketWinner & { readonly answers: boolean; readonly denied?: boolean }
   readonly findings: readonly SocketFinding[]
 }
 
-/** What the kubelet itself uses when nothing names an endpoint; note /run, where kubeadm says /var/run. */
-export const kubeletDefaultEndpoint = 'unix:///run/containerd/containerd.sock'
+/** What the kubelet uses when nothing names an endpoint: it says /run, which is the same place; init and kubeadm write it so. */
+export const kubeletDefaultEndpoint = 'unix:///var/run/containerd/containerd.sock'
 
 const endpointFlag = '--container-runtime-endpoint'
 
-export function decideWinner({ flag, config }: SocketPlaces): SocketWinner {
+const isKnown = ({ flag, config }: SocketPlaces): boolean => flag.denied !== true && config.denied !== true
+
+export function decideWinner(places: SocketPlaces): SocketWinner {
+  const { flag, config } = places
   if (flag.endpoint !== undefined)
     return { endpoint: flag.endpoint, place: flag.place, why: 'a flag beats config.yaml' }
   if (config.endpoint !== undefined)
@@ -54,7 +60,7 @@ export function decideWinner({ flag, config }: SocketPlaces): SocketWinner {
   return {
     endpoint: kubeletDefaultEndpoint,
     place: 'default of the kubelet',
-    why: 'nothing names an endpoint',
+    why: isKnown(places) ? 'nothing names an endpoint' : 'nothing that this user may read names an endpoint',
   }
 }
 
@@ -65,14 +71,20 @@ export const isSameSocket = (a: string, b: string): boolean =>
 const isSame = (a: string | undefined, b: string | undefined): boolean =>
   a === undefined || b === undefined || isSameSocket(a, b)
 
-export function decideSocketFindings(places: SocketPlaces, wins: string, answers: boolean): SocketFinding[] {
+export function decideSocketFindings(
+  places: SocketPlaces,
+  wins: string,
+  { answers, denied }: { readonly answers: boolean; readonly denied: boolean },
+): SocketFinding[] {
   const { flag, instance, config, annotation, running } = places
   const findings: SocketFinding[] = []
   const add = (id: SocketFinding['id'], problem: string, remedy: string) =>
     findings.push({ id, problem, remedy })
-  for (const { place, note } of [flag, instance, config])
-    if (note?.startsWith('read ')) add('unreadable', `${place} cannot be used`, note)
-  if (!answers)
+  for (const { place, note, denied: isClosed } of [flag, instance, config])
+    if (isClosed !== true && note?.startsWith('read ')) add('unreadable', `${place} cannot be used`, note)
+  // Where the kubelet's own files are closed, what it goes by is not known, and nothing can contradict it.
+  if (!isKnown(places)) return findings
+  if (!answers && !denied)
     add(
       'no-answer',
       `nothing answers at ${wins}`,

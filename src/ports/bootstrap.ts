@@ -61,6 +61,8 @@ export interface ClusterObjects {
 export interface RuntimeSockets {
   /** True when the endpoint takes a connection; a dead socket file does not count. */
   answers(endpoint: string): Promise<boolean>
+  /** True when this user may not open the endpoint, so that nobody knows what is behind it. */
+  isDenied(endpoint: string): Promise<boolean>
 }
 
 /** What a runtime says about itself; undefined: it does not speak CRI v1 there. */

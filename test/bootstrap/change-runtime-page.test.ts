@@ -71,6 +71,9 @@ const run = (command: string, path: string): Promise<{ status: number | null; ou
     child.once('close', (status) => done({ status, output }))
   })
 
+/** The test's node is below another root, which makes columns wider. */
+const asOnHost = (output: string, root: string): string => output.replaceAll(root, '').replace(/ {2,}/g, '  ')
+
 test('the page works as it stands', { timeout: 120_000 }, async () => {
   const page = await readFile(join(repository, 'docs/change-runtime.md'), 'utf8')
   const steps = stepsOf(page)
@@ -91,7 +94,7 @@ test('the page works as it stands', { timeout: 120_000 }, async () => {
       : command.replaceAll('/var/lib/kubelet', `${node.root}/var/lib/kubelet`)
     const result = await run(here, path)
     expect(result.status, `${command}\n${result.output}`).toBe(0)
-    if (output !== '') expect(result.output, command).toBe(output)
+    if (output !== '') expect(asOnHost(result.output, node.root), command).toBe(asOnHost(output, node.root))
     if (command === `keelson node use-socket ${crio}`)
       expect(effectiveEndpoint(await node.files())).toBe(crio)
     if (command === 'keelson node use-socket --undo') expect(await node.files()).toEqual(before)

@@ -188,7 +188,7 @@ test(`${total} combinations are idempotent and never crash`, { timeout: 240_000 
       const change = (ports: NodePorts): NodePorts => ({
         ...ports,
         cluster: c.online ? cluster : undefined,
-        sockets: { answers: async (e) => listening.includes(e) },
+        sockets: { answers: async (e) => listening.includes(e), isDenied: async () => false },
         runtime: { describe: async () => undefined, removePods: async () => ({ removed: 0, problems: [] }) },
       })
       const args = await argumentsOf(c, node)

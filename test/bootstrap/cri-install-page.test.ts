@@ -24,7 +24,7 @@ test('the output on the page', async () => {
   await node.listen(runtime)
   const { error, stdout } = await runCri(node, createManager(node, 'kubelet.service').change, 'install')
   expect(error).toBeUndefined()
-  expect(page).toContain(`$ keelson cri install\n${stdout}$ `)
+  expect(page).toContain(`$ keelson cri install\n${stdout.replaceAll(node.root, '')}$ `)
 })
 
 test('every option is on the page', () => {

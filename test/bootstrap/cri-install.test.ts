@@ -71,7 +71,7 @@ const states: readonly { name: string; arrange: () => Promise<void>; upstream: s
       await chmod(join(node.root, configPath), 0o640)
       await node.put(crictlPath, '\ufeffdebug: true\n')
     },
-    upstream: 'unix:///run/containerd/containerd.sock',
+    upstream: 'unix:///var/run/containerd/containerd.sock',
   },
   {
     name: 'crictl.yaml and the kubelet directory are links',
@@ -168,7 +168,7 @@ describe('changed since the installation', () => {
     await node.put(configPath, `${kubeletDocument(listen)}maxPods: 50\n`)
     const result = await cri('uninstall')
     expect(result).toMatchObject({ status: 0, stderr: '' })
-    expect(result.stdout).toContain(`changed since the installation: ${configPath}`)
+    expect(result.stdout).toContain(`changed since the installation: ${join(node.root, configPath)}`)
     expect(await node.read(configPath)).toBe(`${kubeletDocument(crio)}maxPods: 50\n`)
     expect(effectiveEndpoint(await node.files())).toBe(crio)
     expect(await node.read(unitPath)).toBeUndefined()

@@ -111,7 +111,9 @@ describe('dry run', () => {
     const { status, stdout } = await node.run(...init, '--dry-run')
     expect(status).toBe(0)
     expect(stdout).toContain('dry run: nothing is changed')
-    expect(stdout).toContain(`would write ${instancePath}:\n    containerRuntimeEndpoint: "${crio}"\n`)
+    expect(stdout).toContain(
+      `would write ${join(node.root, instancePath)}:\n    containerRuntimeEndpoint: "${crio}"\n`,
+    )
     expect(stdout).toMatch(/would change in the cluster: put this into ConfigMap kube-system\/kubelet-config/)
     expect(await node.files()).toEqual({ [instancePath]: null, [configPath]: null, [flagsPath]: null })
     expect(await readdir(node.root)).toEqual(['etc'])

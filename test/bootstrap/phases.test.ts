@@ -67,7 +67,7 @@ describe('one phase alone', () => {
     const before = await node.files()
     const first = await node.run('upgrade', 'node', '--dry-run', 'phase', 'kubelet-config', ...version)
     expect(first).toMatchObject({ status: 0, stderr: '' })
-    expect(first.stdout).toContain('would write /var/lib/kubelet/instance-config.yaml')
+    expect(first.stdout).toContain(`would write ${node.root}/var/lib/kubelet/instance-config.yaml`)
     const second = await node.run(
       'upgrade',
       'node',

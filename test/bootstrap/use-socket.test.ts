@@ -1,4 +1,5 @@
 // Moving a node to another endpoint and back, and what `status` says on the way.
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   annotationKey,
@@ -71,6 +72,19 @@ describe('use-socket', () => {
     expect(third.stderr).toMatch(/no change is recorded/)
   })
 
+  test.each(states)('$name: --undo names the socket that the node goes back to', async ({ files }) => {
+    for (const [path, text] of Object.entries(files)) if (text !== undefined) await node.put(path, text)
+    await node.listen(containerd)
+    const before = (await node.run('status')).stdout.match(/the kubelet uses (\S+)/)?.[1]
+    await node.run('use-socket', containerd)
+    await node.run('use-socket', 'unix:///run/other.sock', '--force')
+    expect((await node.run('use-socket', '--undo', '--dry-run')).stdout).toContain(`back to ${containerd}\n`)
+    expect((await node.run('use-socket', '--undo')).stdout).toMatch(
+      `use-socket --undo: back to ${containerd}\n`,
+    )
+    expect((await node.run('use-socket', '--undo')).stdout).toMatch(`use-socket --undo: back to ${before}\n`)
+  })
+
   test('comments and keys of others stay', async () => {
     const [state] = states
     for (const [path, text] of Object.entries(state?.files ?? {})) await node.put(path, text ?? '')
@@ -122,19 +136,19 @@ describe('status', () => {
     const result = await node.run('status')
     expect(result).toMatchObject({ status: 0, stderr: '' })
     const rows = [
-      [flagsPath, '- (no --container-runtime-endpoint)'],
-      [instancePath, crio],
-      [configPath, crio],
+      [join(node.root, flagsPath), '- (no --container-runtime-endpoint)'],
+      [join(node.root, instancePath), crio],
+      [join(node.root, configPath), crio],
       [`annotation ${annotationKey}`, '- (not known without --kubeconfig)'],
       ['running kubelet', '- (no kubelet runs)'],
       ['listening', crio],
     ] as const
-    const width = `annotation ${annotationKey}`.length
+    const width = Math.max(...rows.map(([place]) => place.length))
     expect(result.stdout).toBe(
       [
         'node node-1',
         ...rows.map(([place, says]) => `  ${place.padEnd(width)}  ${says}`),
-        `the kubelet uses ${crio} (${configPath}: no flag is set)\n`,
+        `the kubelet uses ${crio} (${join(node.root, configPath)}: no flag is set)\n`,
       ].join('\n'),
     )
   })

@@ -122,6 +122,7 @@ export const healthy = (over: Partial<DoctorFacts> = {}): DoctorFacts => ({
   cgroups: cgroups(),
   endpoint,
   endpointAnswers: true,
+  endpointDenied: false,
   runtimeLate: false,
   runtime: { name: 'containerd', version: '2.0.0', runtimeConfig: 'known' },
   runtimeFacts: runtimeFacts(),

@@ -140,7 +140,10 @@ export const problems: readonly Problem[] = [
     sockets: {
       ...sockets,
       places: contradicting,
-      findings: decideSocketFindings(contradicting, 'unix:///run/crio/crio.sock', true),
+      findings: decideSocketFindings(contradicting, 'unix:///run/crio/crio.sock', {
+        answers: true,
+        denied: false,
+      }),
     },
   }),
   problem('stale-endpoint-flag', 'flag beside the instance file', 'warn', /beats config\.yaml/, {

@@ -1,11 +1,11 @@
 // The socket file of the CRI server: made under another name and moved into place, so that it is never there with wider
 // permissions and never missing on a restart. A socket that somebody answers on is not taken away from him.
 import { chmodSync, type Stats } from 'node:fs'
-import { lstat, mkdir, realpath, rename, unlink } from 'node:fs/promises'
+import { lstat, mkdir, rename, unlink } from 'node:fs/promises'
 import { connect, type Server } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { fail } from '../../core/errors.js'
-import { takeProcessLock } from '../lock/process-lock.js'
+import { takeLock } from '../lock/lock.js'
 
 const refuse = (path: string, why: string, cause?: unknown): Error =>
   fail('server.listen', `listen on ${path}: ${why}`, { path }, cause)
@@ -44,13 +44,13 @@ export interface SocketFile {
 export async function listenOnSocket(server: Server, path: string): Promise<SocketFile> {
   await mkdir(dirname(path), { recursive: true, mode: 0o755 })
   // Between the look and the move another server could do the same, and one of the two would listen where nobody calls.
-  const lock = await takeProcessLock(`listen ${await realpath(dirname(path))}/${basename(path)}`)
-  if (lock === undefined)
-    throw refuse(path, 'another server is starting there; end it or choose another path')
+  const lock = await takeLock(join(dirname(path), `.${basename(path)}.lock`), (pid) =>
+    refuse(path, `another server is starting there (process ${pid}); end it or choose another path`),
+  )
   try {
     return await takePath(server, path)
   } finally {
-    lock.release()
+    await lock.release()
   }
 }
 

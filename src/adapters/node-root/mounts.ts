@@ -1,6 +1,6 @@
 // Mounts below a directory, from the kernel's list, and umount for each.
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { fail } from '../../core/errors.js'
@@ -20,10 +20,27 @@ export const parseMountsBelow = (mountinfo: string, directory: string): string[]
     .filter((point) => point.startsWith(`${directory.replace(/\/$/, '')}/`))
     .toReversed()
 
-export const createNodeMounts = (root: string): NodeMounts => ({
+async function readMounts(mountinfo: string, path: string): Promise<string> {
+  try {
+    return await readFile(mountinfo, 'utf8')
+  } catch (e) {
+    const why = e instanceof Error ? e.message : String(e)
+    throw fail(
+      'node.refused',
+      `look for mounts below ${path}: ${why}; nothing was deleted, because a mount would lose its contents`,
+      { path },
+      e,
+    )
+  }
+}
+
+/** The kernel names mount points without links. */
+const withoutLinks = (path: string): Promise<string> => realpath(path).catch(() => path)
+
+export const createNodeMounts = (root: string, mountinfo = '/proc/self/mountinfo'): NodeMounts => ({
   async unmountBelow(path) {
-    const outside = join(root, path)
-    const points = parseMountsBelow(await readFile('/proc/self/mountinfo', 'utf8').catch(() => ''), outside)
+    const outside = await withoutLinks(join(root, path))
+    const points = parseMountsBelow(await readMounts(mountinfo, path), outside)
     for (const point of points) {
       try {
         await run('umount', [point], { timeout: 30_000 })

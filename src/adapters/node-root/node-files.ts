@@ -5,7 +5,8 @@ import { basename, dirname } from 'node:path'
 import { fail, isKeelsonError } from '../../core/errors.js'
 import type { NodeFiles } from '../../ports/bootstrap.js'
 import { openRegular } from '../files/open-regular.js'
-import { takeLock } from './lock.js'
+import { takeLock } from '../lock/lock.js'
+import { takeOldFile } from '../lock/version-0-1.js'
 import { resolveInside } from './rooted-path.js'
 
 const largestFile = 4 * 1024 * 1024
@@ -163,7 +164,23 @@ export function createNodeFiles(root: string): NodeFiles {
           await rm(`${outside}/${name}`, { recursive: true, force: true })
         await syncDirectory(outside)
       }),
-    lock: (path) => writing(`lock ${path}`, async () => takeLock((await at(path)).outside, path)),
+    lock: (path) => writing(`lock ${path}`, async () => lockNode((await at(path)).outside, path)),
+  }
+}
+
+async function lockNode(file: string, shown: string): Promise<() => Promise<void>> {
+  const busy = (pid: number): Error =>
+    fail('node.busy', `lock ${shown}: another keelson node command (process ${pid}) is at work`, { pid })
+  const lock = await takeLock(file, busy)
+  try {
+    const old = await takeOldFile(file, busy)
+    return async () => {
+      await old.release()
+      await lock.release()
+    }
+  } catch (e) {
+    await lock.release()
+    throw e
   }
 }
 

@@ -22,17 +22,22 @@ export function pipePathOf(endpoint: string): string | undefined {
   return rest === undefined || rest.includes('\0') ? undefined : rest.replaceAll('/', '\\')
 }
 
-const dial = (address: string): Promise<boolean> =>
+type Dialled = 'answers' | 'silent' | 'denied'
+
+const isDenied = (e: unknown): boolean =>
+  e instanceof Error && 'code' in e && (e.code === 'EACCES' || e.code === 'EPERM')
+
+const dial = (address: string): Promise<Dialled> =>
   new Promise((resolve) => {
     const socket = createConnection({ path: address })
-    const end = (answer: boolean) => {
+    const end = (answer: Dialled) => {
       clearTimeout(timer)
       socket.destroy()
       resolve(answer)
     }
-    const timer = setTimeout(() => end(false), dialTimeoutMs)
-    socket.once('connect', () => end(true))
-    socket.once('error', () => end(false))
+    const timer = setTimeout(() => end('silent'), dialTimeoutMs)
+    socket.once('connect', () => end('answers'))
+    socket.once('error', (e) => end(isDenied(e) ? 'denied' : 'silent'))
   })
 
 /** A path below a deep root may not fit into a socket address; the way through an open directory always does. */
@@ -47,20 +52,24 @@ export async function withSocketAddress<T>(path: string, use: (address: string) 
 }
 
 /** `placeOfPipe`: where a pipe is on this system; other systems than Windows have none. */
-export const createRuntimeSockets = (
+export function createRuntimeSockets(
   root: string,
   placeOfPipe: (pipe: string) => string = (pipe) => pipe,
-): RuntimeSockets => ({
-  async answers(endpoint) {
+): RuntimeSockets {
+  async function ask(endpoint: string): Promise<Dialled> {
     const pipe = pipePathOf(endpoint)
     if (pipe !== undefined) return dial(placeOfPipe(pipe))
     const path = socketPathOf(endpoint)
-    if (path === undefined) return false
+    if (path === undefined) return 'silent'
     try {
       const { outside, exists } = await resolveInside(root, path)
-      return exists && (await withSocketAddress(outside, dial))
-    } catch {
-      return false
+      return exists ? await withSocketAddress(outside, dial) : 'silent'
+    } catch (e) {
+      return isDenied(e) ? 'denied' : 'silent'
     }
-  },
-})
+  }
+  return {
+    answers: async (endpoint) => (await ask(endpoint)) === 'answers',
+    isDenied: async (endpoint) => (await ask(endpoint)) === 'denied',
+  }
+}

@@ -133,10 +133,9 @@ const isWork = (j: Journal): boolean =>
 
 /** Pods and mounts go before the directory that holds them; a mount that stays must stop the deletion. */
 async function clearNode(plan: Plan, ports: NodePorts, empty: readonly string[]): Promise<string[]> {
-  const [first] = empty
   const notices: string[] = []
-  if (first !== undefined) {
-    const unmounted = await ports.mounts.unmountBelow(first)
+  for (const path of empty) {
+    const unmounted = await ports.mounts.unmountBelow(path)
     if (unmounted.length > 0) notices.push(`unmounted ${unmounted.join(', ')}`)
   }
   if (plan.socket === undefined) return notices

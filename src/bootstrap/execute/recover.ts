@@ -35,7 +35,8 @@ export async function recover(ports: NodePorts): Promise<Recovery | undefined> {
 
 /** Killed as its very last step: taking the lock of a dead holder and letting go removes it. */
 async function clearDeadLock(files: NodeFiles): Promise<void> {
-  if ((await files.read(lockPath)) === undefined) return
+  const found = (await files.list(stateDirectory)) ?? []
+  if (!found.some((name) => `${stateDirectory}/${name}`.startsWith(lockPath))) return
   const release = await files.lock(lockPath).catch(() => undefined)
   await release?.()
 }

@@ -1,6 +1,5 @@
 // `cri install` and `uninstall` as plans: the server's unit, the kubelet's endpoint, and the tools' configuration.
 import { setKeyInYaml } from '../edit-text.js'
-import type { NodeFacts } from '../facts.js'
 import {
   crictlPath,
   criUnit,
@@ -13,7 +12,6 @@ import {
 import type { FileWrite, PlanPart } from '../plan.js'
 import type { InstalledServer, UndoneFile } from '../undo-record.js'
 import { parseYamlMap } from '../yaml-text.js'
-import { planUseSocket } from './use-socket.js'
 
 const crictlKeys = ['runtime-endpoint', 'image-endpoint'] as const
 
@@ -31,12 +29,12 @@ export interface InstallTexts {
   readonly crictl: string | null
 }
 
+/** `part`: the kubelet's way to the server. */
 export function planCriInstall(
-  facts: NodeFacts,
+  part: PlanPart,
   server: InstalledServer,
   { unit, crictl }: InstallTexts,
 ): PlanPart {
-  const part = planUseSocket(facts, server.listen)
   return {
     ...part,
     writes: [

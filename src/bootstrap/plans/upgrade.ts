@@ -2,9 +2,9 @@
 // says so, put the flag back where the gate went off, and write config.yaml again.
 import { fail } from '../../core/errors.js'
 import type { PhaseContext } from '../context.js'
-import { flagsTextOf, instanceOf } from '../facts.js'
+import { configEndpointOf, flagsTextOf, instanceOf } from '../facts.js'
 import { endpointOfInstance, formatInstanceConfig, parseInstanceConfig } from '../instance-config.js'
-import { planKubeletConfig } from '../kubelet-config.js'
+import { endpointOfConfig, planKubeletConfig } from '../kubelet-config.js'
 import {
   endpointFlag,
   endpointOfFlags,
@@ -67,9 +67,13 @@ function planGateOn(ctx: PhaseContext): Migration {
     }
   if (ctx.version.minor <= 36) return migrateFlag(ctx, text)
   const made = instanceWrite(ctx.socket.endpoint)
+  const flag =
+    left === undefined || left === ctx.socket.endpoint
+      ? ''
+      : `: the kubelet still goes by ${left} of ${kubeletFlagsPath}; if that is right, write it to ${instanceConfigPath} before the flag is taken out`
   const created = warning(
     'instance-config-created',
-    `${instanceConfigPath} was missing and was made with ${ctx.socket.endpoint}; check that this is the node's runtime`,
+    `${instanceConfigPath} was missing and was made with ${ctx.socket.endpoint}; check that this is the node's runtime${flag}`,
   )
   return {
     instance: parseInstanceConfig(made.text),
@@ -113,10 +117,10 @@ function migrateFlag({ version, socket }: PhaseContext, text: string | undefined
 /** Without this a migrated node would start against the kubelet's own default. */
 function planGateOff(ctx: PhaseContext): Migration {
   const nothing = { instance: undefined, writes: [], warnings: [], notices: [] }
-  if (ctx.facts.instance === undefined) return nothing
   const text = flagsTextOf(ctx.facts)
   if (text !== undefined && endpointOfFlags(parseKubeletFlags(text)) !== undefined) return nothing
-  const endpoint = endpointOfInstance(instanceOf(ctx.facts))
+  const endpoint =
+    ctx.facts.instance === undefined ? lostEndpoint(ctx) : endpointOfInstance(instanceOf(ctx.facts))
   if (endpoint === undefined) return nothing
   const parsed = requireKubeletFlags(text)
   const flags = [...withoutEndpoint(parsed.flags), { name: endpointFlag, value: endpoint }]
@@ -131,6 +135,19 @@ function planGateOff(ctx: PhaseContext): Migration {
     ],
     notices: droppedWords(parsed.dropped),
   }
+}
+
+/** Only config.yaml names the runtime, and what it is written from now does not. */
+function lostEndpoint(ctx: PhaseContext): string | undefined {
+  const { profile, patches } = ctx.request
+  if (profile !== 'kep') return undefined
+  const next = planKubeletConfig({
+    base: ctx.base(),
+    instance: undefined,
+    patches: patches.patches,
+    profile,
+  })
+  return endpointOfConfig(next) === undefined ? configEndpointOf(ctx.facts) : undefined
 }
 
 const instanceWrite = (endpoint: string) => ({

@@ -10,6 +10,8 @@ export interface PreflightFacts {
   readonly host: HostFacts
   readonly endpoint: string
   readonly endpointAnswers: boolean
+  readonly endpointDenied: boolean
+  readonly dryRun: boolean
   readonly runtime: RuntimeAnswer | undefined
   readonly listening: readonly string[]
   /** The endpoint flag of kubeadm-flags.env, where an instance file exists beside it. */

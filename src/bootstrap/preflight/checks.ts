@@ -13,10 +13,12 @@ import type { PreflightCheck } from './check.js'
 const privilegedUser: PreflightCheck = {
   name: 'privileged-user',
   asks: 'May this process change the node?',
-  run: ({ host }) =>
-    host.privileged === false
-      ? error('this user is not root', 'run the command as root, or with --rootfs')
-      : ok(),
+  run: ({ host, dryRun }) =>
+    host.privileged === false && dryRun
+      ? skipped('this user is not root, and a dry run changes nothing')
+      : host.privileged === false
+        ? error('this user is not root', 'run the command as root, or with --rootfs')
+        : ok(),
 }
 
 const exceptForReset = (check: PreflightCheck, why: string): PreflightCheck => ({

@@ -17,7 +17,11 @@ export interface PreflightResult {
   readonly remedy?: string
 }
 
-export async function readPreflightFacts(ctx: PhaseContext, ports: NodePorts): Promise<PreflightFacts> {
+export async function readPreflightFacts(
+  ctx: PhaseContext,
+  dryRun: boolean,
+  ports: NodePorts,
+): Promise<PreflightFacts> {
   const { facts, socket } = ctx
   const endpointAnswers =
     facts.listening.includes(socket.endpoint) || (await ports.sockets.answers(socket.endpoint))
@@ -28,6 +32,8 @@ export async function readPreflightFacts(ctx: PhaseContext, ports: NodePorts): P
     host: facts.host,
     endpoint: socket.endpoint,
     endpointAnswers,
+    endpointDenied: !endpointAnswers && (await ports.sockets.isDenied(socket.endpoint)),
+    dryRun,
     runtime: endpointAnswers ? await ports.runtime.describe(socket.endpoint) : undefined,
     listening: facts.listening,
     staleFlag: flags === undefined ? undefined : endpointOfFlags(parseKubeletFlags(flags)),

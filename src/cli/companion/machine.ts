@@ -2,7 +2,8 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createCriClient } from '../../adapters/cri/client.js'
 import { createFiles } from '../../adapters/files/files.js'
-import { takeProcessLock } from '../../adapters/lock/process-lock.js'
+import { type Lock, takeLock } from '../../adapters/lock/lock.js'
+import { takeOldName } from '../../adapters/lock/version-0-1.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
 import { SystemdManager } from '../../adapters/systemd/manager.js'
@@ -43,16 +44,33 @@ export async function openMachine(
   settings: KubeletSettings | undefined,
 ): Promise<OpenMachine> {
   mkdirSync(options.stateDir, { recursive: true, mode: 0o700 })
-  const lock = await takeProcessLock(`companion ${options.stateDir}`)
-  if (lock === undefined)
-    throw fail(
-      'companion.busy',
-      `use ${options.stateDir}: a companion or its rollback is at work; end it first`,
-    )
+  const lock = await lockMachine(options.stateDir)
   try {
     return await openLocked(options, settings, lock)
   } catch (e) {
-    lock.release()
+    await lock.release()
+    throw e
+  }
+}
+
+async function lockMachine(stateDir: string): Promise<Lock> {
+  const busy = (pid: number): Error =>
+    fail(
+      'companion.busy',
+      `use ${stateDir}: a companion or its rollback (process ${pid}) is at work; end it first`,
+      { pid },
+    )
+  const lock = await takeLock(`${stateDir}/companion.lock`, busy)
+  try {
+    const old = await takeOldName(`companion ${stateDir}`, busy)
+    return {
+      async release() {
+        await old?.release()
+        await lock.release()
+      },
+    }
+  } catch (e) {
+    await lock.release()
     throw e
   }
 }
@@ -60,7 +78,7 @@ export async function openMachine(
 async function openLocked(
   options: MachineChoice,
   settings: KubeletSettings | undefined,
-  lock: { release(): void },
+  lock: Lock,
 ): Promise<OpenMachine> {
   const pageSize = createProcfs().pageSize()
   const files = openCgroupFiles(options.cgroupMount)
@@ -96,7 +114,7 @@ async function openLocked(
       client.close()
       cgroups.close()
       await systemd?.close()
-      lock.release()
+      await lock.release()
     },
   }
 }

@@ -6,6 +6,7 @@ import { undoPath } from '../../bootstrap/paths.js'
 import { fail } from '../../core/errors.js'
 import type { Io } from '../io.js'
 import { addPlaceOptions, givenOptions, type NodeOptions } from '../node/options.js'
+import { rootedText, withRootedErrors } from '../node/rooted-text.js'
 import type { Wire } from '../node/wire.js'
 
 interface InstallOptions extends Pick<NodeOptions, 'nodeName' | 'rootfs' | 'kubeconfig' | 'output'> {
@@ -49,20 +50,23 @@ export function createCriInstall(io: Io, load: LoadWire = loadWire): Command {
     // The server's own --mode takes the word first, and takes any.
     if (options.mode !== 'complete' && options.mode !== 'observe')
       throw fail('usage.invalid', `--mode ${String(options.mode)}: give complete or observe`)
+    const { mode } = options
     const { installCri } = await import('../../bootstrap/cri-install.js')
-    const result = await installCri(
-      {
-        nodeName: options.nodeName,
-        dryRun: options.dryRun ?? false,
-        force: options.force ?? false,
-        upstream: options.upstream,
-        listen: options.listen,
-        mode: options.mode,
-        program: programOf(options),
-      },
-      await (await load())(options),
-    )
-    print(result, options.output, io)
+    await withRootedErrors(options, async () => {
+      const result = await installCri(
+        {
+          nodeName: options.nodeName,
+          dryRun: options.dryRun ?? false,
+          force: options.force ?? false,
+          upstream: options.upstream,
+          listen: options.listen,
+          mode,
+          program: programOf(options),
+        },
+        await (await load())(options),
+      )
+      print(result, options, io)
+    })
   })
 }
 
@@ -77,11 +81,13 @@ export function createCriUninstall(io: Io, load: LoadWire = loadWire): Command {
   return addPlaceOptions(command).action(async () => {
     const options = givenOptions<InstallOptions>(command)
     const { uninstallCri } = await import('../../bootstrap/cri-uninstall.js')
-    const result = await uninstallCri(
-      { nodeName: options.nodeName, dryRun: options.dryRun ?? false, force: options.force ?? false },
-      await (await load())(options),
-    )
-    print(result, options.output, io)
+    await withRootedErrors(options, async () => {
+      const result = await uninstallCri(
+        { nodeName: options.nodeName, dryRun: options.dryRun ?? false, force: options.force ?? false },
+        await (await load())(options),
+      )
+      print(result, options, io)
+    })
   })
 }
 
@@ -92,14 +98,26 @@ function programOf({ program, rootfs }: InstallOptions): string[] {
   return [process.execPath, ...process.execArgv, resolve(process.argv[1] ?? '')]
 }
 
-function print(result: CriChangeResult, output: 'text' | 'json', io: Io): void {
-  io.stdout.write(output === 'json' ? `${JSON.stringify(result, undefined, 2)}\n` : format(result))
+function print(result: CriChangeResult, options: InstallOptions, io: Io): void {
+  io.stdout.write(
+    options.output === 'json'
+      ? `${JSON.stringify(result, undefined, 2)}\n`
+      : rootedText(format(result), options),
+  )
 }
 
 function format({ server, plan, outcome, recovery }: CriChangeResult): string {
   const lines = recovery === undefined ? [] : [`an interrupted ${recovery.command} was ${recovery.did} first`]
-  if (server === undefined)
-    return `${[...lines, 'cri uninstall: the CRI server is not installed, so nothing had to be changed'].join('\n')}\n`
+  if (server === undefined) {
+    const known =
+      plan.notices.length === 0
+        ? ['cri uninstall: the CRI server is not installed, so nothing had to be changed']
+        : [
+            'cri uninstall: it is not known whether the CRI server is installed',
+            ...plan.notices.map((n) => `note: ${n}`),
+          ]
+    return `${[...lines, ...known].join('\n')}\n`
+  }
   lines.push(`${plan.command}: ${server.listen} in front of ${server.upstream}`)
   for (const w of plan.warnings) lines.push(`warning: ${w.message} [${w.id}]`)
   for (const n of [...(recovery?.notices ?? []), ...plan.notices]) lines.push(`note: ${n}`)

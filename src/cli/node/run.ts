@@ -9,6 +9,7 @@ import { type NodeResult, runNodeCommand } from '../../bootstrap/run.js'
 import { fail } from '../../core/errors.js'
 import type { Io } from '../io.js'
 import { type NodeOptions, readRequest } from './options.js'
+import { rootedText, withRootedErrors } from './rooted-text.js'
 import type { Wire } from './wire.js'
 
 export interface Invocation {
@@ -19,7 +20,10 @@ export interface Invocation {
   readonly phase?: string
 }
 
-export async function runNode(
+export const runNode = (invocation: Invocation, io: Io, wire: Wire): Promise<void> =>
+  withRootedErrors(invocation.options, () => runInside(invocation, io, wire))
+
+async function runInside(
   { command, options, version, phase }: Invocation,
   io: Io,
   wire: Wire,
@@ -37,7 +41,7 @@ export async function runNode(
   io.stdout.write(
     options.output === 'json'
       ? `${JSON.stringify(reportValue(result, read.dryRun), undefined, 2)}\n`
-      : reportText(result, read.dryRun),
+      : rootedText(reportText(result, read.dryRun), options),
   )
 }
 

@@ -4,6 +4,7 @@ import { type UseSocketResult, undoUseSocket, useSocket } from '../../bootstrap/
 import { fail } from '../../core/errors.js'
 import type { Io } from '../io.js'
 import { addPlaceOptions, givenOptions, type NodeOptions } from './options.js'
+import { rootedText, withRootedErrors } from './rooted-text.js'
 import type { Wire } from './wire.js'
 
 interface UseSocketOptions extends NodeOptions {
@@ -32,17 +33,21 @@ export function createUseSocket(io: Io, wire: Wire): Command {
       force: options.force ?? false,
       restart: options.restart ?? false,
     }
-    const ports = await wire(options)
-    const result =
-      url === undefined ? await undoUseSocket(request, ports) : await useSocket(url, request, ports)
-    io.stdout.write(
-      options.output === 'json' ? `${JSON.stringify(result, undefined, 2)}\n` : formatResult(result),
-    )
+    await withRootedErrors(options, async () => {
+      const ports = await wire(options)
+      const result =
+        url === undefined ? await undoUseSocket(request, ports) : await useSocket(url, request, ports)
+      io.stdout.write(
+        options.output === 'json'
+          ? `${JSON.stringify(result, undefined, 2)}\n`
+          : rootedText(formatResult(result), options),
+      )
+    })
   })
 }
 
 function formatResult({ endpoint, plan, outcome, recovery }: UseSocketResult): string {
-  const lines = [`${plan.command}: ${endpoint}`]
+  const lines = [`${plan.command}: ${plan.command.endsWith('--undo') ? 'back to ' : ''}${endpoint}`]
   if (recovery !== undefined) lines.push(`an interrupted ${recovery.command} was ${recovery.did} first`)
   for (const w of plan.warnings) lines.push(`warning: ${w.message} [${w.id}]`)
   for (const n of [...(recovery?.notices ?? []), ...plan.notices]) lines.push(`note: ${n}`)

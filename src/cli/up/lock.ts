@@ -1,8 +1,9 @@
-// One `keelson up` per user: its directory is the lock. A directory whose owner has died is taken over after its
-// remains are removed.
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+// One `keelson up` per user: the lock is in its directory, which is the user's own. What an `up` that has died left there is
+// removed first.
+import { lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Lock, takeLock as takeFileLock } from '../../adapters/lock/lock.js'
 import { fail } from '../../core/errors.js'
 
 export interface UpLock {
@@ -10,6 +11,8 @@ export interface UpLock {
   release(): Promise<void>
 }
 
+const lockName = 'up.lock'
+/** The lock of version 0.1: whoever it names, if that process lives. */
 const ownerFile = 'owner'
 
 /** A process number alone may be somebody else's by now. */
@@ -25,32 +28,75 @@ async function livingOwner(dir: string): Promise<number | undefined> {
     : undefined
 }
 
+const busy = (pid: number, dir: string): Error =>
+  fail(
+    'up.busy',
+    `keelson up runs already, as process ${pid}; use it, or end it with Ctrl-C (kill -INT ${pid})`,
+    { pid, dir },
+  )
+
+const noSpace = (dir: string, e: unknown): Error =>
+  fail('up.no-space', `make ${dir}: ${e instanceof Error ? e.message : String(e)}`, { dir }, e)
+
+async function makeOwnDirectory(dir: string): Promise<void> {
+  try {
+    await mkdir(dir, { mode: 0o700 })
+  } catch (e) {
+    const found = await lstat(dir).catch(() => undefined)
+    if (found === undefined) throw noSpace(dir, e)
+    if (!found.isDirectory() || found.uid !== process.getuid?.())
+      throw fail(
+        'up.busy',
+        `use ${dir}: it is no directory of yours, but of user ${found.uid}; set TMPDIR to a directory of your own`,
+      )
+  }
+}
+
+/** One that ends at this moment takes its empty directory away before our lock is in it. */
+async function lockDirectory(dir: string): Promise<Lock> {
+  for (let attempt = 0; ; attempt++) {
+    await makeOwnDirectory(dir)
+    try {
+      return await takeFileLock(join(dir, lockName), (pid) => busy(pid, dir))
+    } catch (e) {
+      if (!(e instanceof Error && 'code' in e && e.code === 'ENOENT') || attempt >= 5) throw e
+    }
+  }
+}
+
+async function emptyDirectory(dir: string): Promise<void> {
+  for (const name of await readdir(dir))
+    if (!name.startsWith(`${lockName}.`))
+      await rm(join(dir, name), { recursive: true, force: true, maxRetries: 5 })
+}
+
 export async function takeLock(
   cleanRemains: (dir: string) => Promise<void>,
   dir = join(tmpdir(), `keelson-up-${process.getuid?.() ?? 0}`),
 ): Promise<UpLock> {
+  const lock = await lockDirectory(dir)
   try {
-    await mkdir(dir, { mode: 0o700 })
+    const old = await livingOwner(dir)
+    if (old !== undefined) throw busy(old, dir)
+    if ((await readdir(dir)).some((name) => !name.startsWith(`${lockName}.`))) {
+      await cleanRemains(dir)
+      await emptyDirectory(dir)
+    }
+    await writeFile(join(dir, ownerFile), `${process.pid} ${(await startTime(process.pid)) ?? ''}\n`)
   } catch (e) {
-    const found = await stat(dir).catch(() => undefined)
-    if (found === undefined)
-      throw fail('up.no-space', `make ${dir}: ${e instanceof Error ? e.message : String(e)}`, { dir }, e)
-    if (found.uid !== process.getuid?.())
-      throw fail(
-        'up.busy',
-        `use ${dir}: it belongs to user ${found.uid}; set TMPDIR to a directory of your own`,
-      )
-    const pid = await livingOwner(dir)
-    if (pid !== undefined)
-      throw fail(
-        'up.busy',
-        `keelson up runs already, as process ${pid}; use it, or end it with Ctrl-C (kill -INT ${pid})`,
-        { pid, dir },
-      )
-    await cleanRemains(dir)
-    await rm(dir, { recursive: true, force: true })
-    await mkdir(dir, { mode: 0o700 })
+    await lock.release()
+    throw e
   }
-  await writeFile(join(dir, ownerFile), `${process.pid} ${(await startTime(process.pid)) ?? ''}\n`)
-  return { dir, release: () => rm(dir, { recursive: true, force: true, maxRetries: 5 }) }
+  return {
+    dir,
+    async release() {
+      try {
+        await emptyDirectory(dir)
+      } finally {
+        await lock.release()
+      }
+      // Somebody else's lock may be in it by now.
+      await rmdir(dir).catch(() => undefined)
+    },
+  }
 }

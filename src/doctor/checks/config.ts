@@ -6,7 +6,9 @@ import type { DoctorFacts } from '../facts.js'
 export const config: Check<DoctorFacts> = {
   name: 'config',
   asks: "Is the kubelet's configuration sound?",
-  run({ kubelet: { loaded, source, unreadable } }) {
+  run({ host, kubelet: { loaded, source, unreadable } }) {
+    if (unreadable !== undefined && host.privileged === false && /permission denied|EACCES/.test(unreadable))
+      return skipped(`the configuration cannot be read by this user: ${unreadable}`)
     if (unreadable !== undefined)
       return error(
         `the configuration cannot be used: ${unreadable}`,
