@@ -31,7 +31,7 @@ export async function removeSandboxes(client: CriClient, manifests: readonly Man
 }
 
 /** A manifest that nobody could read made no pod. */
-export function namesIn({ file, text }: Manifest): string[] {
+export function namesIn({ file, text }: Pick<Manifest, 'file' | 'text'>): string[] {
   try {
     return readManifest({ path: file, bytes: new TextEncoder().encode(text) }).flatMap(({ content }) => {
       const { metadata } = (content ?? {}) as { readonly metadata?: { readonly name?: unknown } | null }

@@ -231,9 +231,9 @@ items:
   const lines = String(said?.fields['error']).split('\n')
   expect(lines).toEqual([
     expect.stringMatching(
-      /^KeelsonError: read \/manifests\/bad\.yaml:10: spec\.containers\[0\]\.livenessProbe: is not sup/,
+      /^KeelsonError: read \/manifests\/bad\.yaml:6: spec\.foo: is not a field of a Pod here/,
     ),
-    expect.stringMatching(/^\/manifests\/bad\.yaml:6: spec\.foo: is not a field of a Pod here/),
+    expect.stringMatching(/^\/manifests\/bad\.yaml:10: spec\.containers\[0\]\.livenessProbe: is not sup/),
     '/manifests/bad.yaml:13: Service is not a Pod; only pods run here',
     expect.stringMatching(/^\/manifests\/bad\.yaml:27: spec\.containers\[0\]\.image: is missing/),
   ])

@@ -166,12 +166,9 @@ export function readPodSpecs(file: string, bytes: Uint8Array): readonly PodSpec[
   if (found.length === 0) return specs
   const places = found.map(({ place }) => place)
   const lines = fieldLines({ path: file, bytes }, places)
-  const problems = found.map(
-    ({ text, place }, i): ManifestProblem => ({
-      line: lines[i] ?? place.document,
-      text,
-    }),
-  )
+  const problems = found
+    .map(({ text, place }, i): ManifestProblem => ({ line: lines[i] ?? place.document, text }))
+    .sort((a, b) => a.line - b.line)
   const list = problems.map(({ line, text }) => `${file}:${line}: ${text}`).join('\n')
   throw fail('pod.invalid', `read ${list}`, { file, problems })
 }
