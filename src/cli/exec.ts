@@ -1,13 +1,35 @@
 // `keelson exec POD -- COMMAND`: runs a command in a container of this node to its end and passes its status on.
-import { Command } from 'commander'
-import { fail } from '../core/errors.js'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { asKeelsonError, fail } from '../core/errors.js'
+import { parseGoDuration } from '../core/go-duration.js'
+import type { PodJson } from '../core/pod-document.js'
 import type { Io } from './io.js'
 import { chooseContainer, choosePod } from './pods/choose.js'
-import { createKubeletClient, type ReachOptions, withReach } from './pods/kubelet-client.js'
+import {
+  createKubeletClient,
+  type KubeletClient,
+  type ReachOptions,
+  withReach,
+} from './pods/kubelet-client.js'
+import { whySlow } from './pods/why-slow.js'
 
 interface ExecOptions extends ReachOptions {
   readonly namespace?: string
   readonly container?: string
+  /** Milliseconds. */
+  readonly timeout: number
+}
+
+const longestMs = 24 * 3_600_000
+/** The kubelet ends the command at the timeout and says so; this is for its answer. */
+const answerMs = 10_000
+/** A person begins to wonder. */
+const noteAfterMs = 5_000
+
+const parseTimeout = (text: string): number => {
+  const ms = Number(parseGoDuration(text) ?? 0n) / 1e6
+  if (ms < 1 || ms > longestMs) throw new InvalidArgumentError('write a duration such as 90s or 5m.')
+  return ms
 }
 
 interface Ran {
@@ -27,13 +49,17 @@ export const create = (io: Io): Command =>
   )
     .option('-c, --container <name>', 'one of several containers; default: the first')
     .option('-n, --namespace <name>', "the pod's namespace")
+    .addOption(
+      new Option('--timeout <duration>', 'end the command after this time, such as 90s or 5m')
+        .argParser(parseTimeout)
+        .default(30_000, '30s'),
+    )
     .action(async (name: string, command: readonly string[], options: ExecOptions) => {
       const client = createKubeletClient(options)
       const pod = choosePod(await client.pods(), name, options.namespace)
       const container = chooseContainer(pod, options.container)
-      const query = new URLSearchParams(command.map((word): [string, string] => ['command', word]))
-      const { namespace, name: full } = pod.metadata
-      const text = await client.post(`/run/${namespace}/${full}/${container}?${query}`, 'application/json')
+      const where = { pod, container, timeoutMs: options.timeout }
+      const text = await runThere(client, command, where, (note) => io.stderr.write(note))
       const ran = JSON.parse(text) as Partial<Ran>
       if (ran.exitCode === undefined)
         throw fail('kubelet.refused', 'the kubelet answered something else than a result')
@@ -41,3 +67,46 @@ export const create = (io: Io): Command =>
       io.stderr.write(Buffer.from(ran.stderr ?? '', 'base64').toString())
       io.exitCode = ran.exitCode
     })
+
+interface Where {
+  readonly pod: PodJson
+  readonly container: string
+  readonly timeoutMs: number
+}
+
+/** The kubelet's answer. What keeps it waiting is looked up, because the usual reason is the container and not the kubelet. */
+async function runThere(
+  client: KubeletClient,
+  command: readonly string[],
+  { pod, container, timeoutMs }: Where,
+  say: (text: string) => void,
+): Promise<string> {
+  const seconds = timeoutMs / 1000
+  const query = new URLSearchParams(command.map((word): [string, string] => ['command', word]))
+  query.set('timeout', String(Math.ceil(seconds)))
+  const { namespace, name } = pod.metadata
+  let over = false
+  const note = setTimeout(() => {
+    void whySlow(client, pod, container).then((why) => {
+      if (!over && why !== undefined) say(`no answer yet: ${why}\n`)
+    })
+  }, noteAfterMs)
+  try {
+    const path = `/run/${namespace}/${name}/${container}?${query}`
+    return await client.post(path, 'application/json', timeoutMs + answerMs)
+  } catch (e) {
+    over = true
+    const { code } = asKeelsonError(e)
+    if (code !== 'kubelet.no-answer') throw e
+    const why = await whySlow(client, pod, container)
+    throw fail(
+      code,
+      `run ${command[0] ?? ''} in ${name}/${container}: no answer within ${seconds} s${why === undefined ? '' : `: ${why}`}; give it longer with --timeout`,
+      { pod: name, container },
+      e,
+    )
+  } finally {
+    over = true
+    clearTimeout(note)
+  }
+}

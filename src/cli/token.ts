@@ -8,7 +8,8 @@ import { defaultSettings } from '../serve/settings.js'
 import type { Io } from './io.js'
 
 interface TokenOptions {
-  readonly file: string
+  readonly rootDir?: string
+  readonly file?: string
   readonly login?: string
   readonly certificate?: string
 }
@@ -79,10 +80,15 @@ export const create = (io: Io): Command =>
         '  curl -k -H "Authorization: Bearer $(keelson token)" https://127.0.0.1:10250/metrics\n' +
         '  keelson token --login https://127.0.0.1:10250',
     )
-    .option('--file <path>', 'the token file', standard.localTokenFile)
+    .option('--root-dir <path>', "a kubelet's --root-dir, where its token and certificate are")
+    .option('--file <path>', `the token file (default: ${standard.localTokenFile})`)
     .option('--login <url>', 'print a link instead that logs a browser in, once and within a minute')
     .option('--certificate <path>', "the server's certificate or its CA, for --login")
-    .action(async ({ file, login, certificate }: TokenOptions) => {
+    .action(async ({ rootDir, login, ...given }: TokenOptions) => {
+      const file =
+        given.file ?? (rootDir === undefined ? standard.localTokenFile : `${rootDir}/keelson-token`)
+      const certificate =
+        given.certificate ?? (rootDir === undefined ? undefined : `${rootDir}/pki/kubelet.crt`)
       const server = login === undefined ? undefined : parseServer(login)
       const token = readLocalToken(file)
       if (token === undefined)

@@ -1,7 +1,8 @@
 // `keelson up`: looks at the machine, installs what is missing, builds a node on the host or in the lab, and takes it
 // away again on Ctrl-C.
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { fail } from '../core/errors.js'
 import { cacheDirectory } from '../lab/cache.js'
 import { ensureImages } from '../lab/images/images.js'
 import { ensurePackages } from '../lab/packages.js'
@@ -10,13 +11,17 @@ import { createProgress, type Progress } from '../up/progress.js'
 import type { Io } from './io.js'
 import { readMachine, requirePort } from './up/facts.js'
 import { cleanRemains, type Demo, type HostOptions, runOnHost } from './up/host.js'
+import { requireImageTars } from './up/image-tars.js'
+import { keepLogs } from './up/keep-logs.js'
 import { guestPort, type Inside, runInLab } from './up/lab.js'
 import { takeLock } from './up/lock.js'
+import { missingImages, readPodsDirectory, reportManifests } from './up/manifests.js'
 
 interface Flags {
   readonly on?: Place
   readonly containerRuntimeEndpoint?: string
   readonly pods?: string
+  readonly imageTar: readonly string[]
   readonly demo: Demo
   readonly port: number
   readonly memory: number
@@ -32,10 +37,13 @@ Examples:
   keelson up
   keelson up --on lab --port 10350
   keelson up --pods ./manifests
+  keelson up --pods ./manifests --image-tar nginx.tar     with images of your own: docker save nginx:1.27 -o nginx.tar
   keelson up --demo pressure          what Memory QoS does, in numbers of the kernel
   keelson up --container-runtime-endpoint unix:///run/containerd/containerd.sock --no-demo`
 
 const healthzPort = 10248
+/** With less the kernel of the lab ends processes of the node before the pods run. */
+const leastMemoryMiB = 768
 
 const portNumber = (text: string): number => {
   const n = Number(text)
@@ -43,9 +51,12 @@ const portNumber = (text: string): number => {
     throw new InvalidArgumentError('a port from 1 to 65535 is needed.')
   return n
 }
-const positive = (text: string): number => {
+const memorySize = (text: string): number => {
   const n = Number(text)
-  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('a whole number above 0 is needed.')
+  if (!Number.isInteger(n) || n < leastMemoryMiB)
+    throw new InvalidArgumentError(
+      `give whole MiB, at least ${leastMemoryMiB}: the node and its images lie in that memory`,
+    )
   return n
 }
 
@@ -57,7 +68,16 @@ export const create = (io: Io): Command =>
       '--container-runtime-endpoint <url>',
       'use this runtime instead of a private containerd (host only)',
     )
-    .option('--pods <dir>', 'manifests to run in place of the demo pods')
+    .option(
+      '--pods <dir>',
+      'manifests to run in place of the demo pods; the lab has no network, so images are keelson.local/* or come by --image-tar',
+    )
+    .option(
+      '--image-tar <file>',
+      'load the images of this archive (docker save, ctr images export); may be repeated',
+      (file: string, before: readonly string[]) => [...before, file],
+      [],
+    )
     .addOption(
       new Option('--demo <demo>', 'pressure: the same pods under memory pressure, Memory QoS off and then on')
         .choices(['pods', 'pressure'])
@@ -65,7 +85,12 @@ export const create = (io: Io): Command =>
     )
     .option('--no-demo', 'no demo pods')
     .option('--port <port>', 'of the kubelet on 127.0.0.1', portNumber, guestPort)
-    .option('--memory <MiB>', 'memory of the machine in the lab', positive, 2048)
+    .option(
+      '--memory <MiB>',
+      `memory of the machine in the lab, at least ${leastMemoryMiB}`,
+      memorySize,
+      2048,
+    )
     .addOption(new Option('--inside <json>').hideHelp())
     .addHelpText('after', examples)
     .action((flags: Flags) => runUp(flags, io))
@@ -108,6 +133,11 @@ async function runUp(flags: Flags, io: Io): Promise<void> {
 async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: AbortSignal): Promise<void> {
   const endpoint = flags.containerRuntimeEndpoint
   const startedMs = Date.now()
+  if (endpoint !== undefined && flags.imageTar.length > 0)
+    throw fail(
+      'usage.invalid',
+      '--image-tar loads into the private containerd, which --container-runtime-endpoint replaces; load it there yourself: ctr --namespace k8s.io images import FILE',
+    )
   const machine = await readMachine(io, endpoint !== undefined)
   const plan = planUp(machine, {
     on: flags.on,
@@ -118,37 +148,59 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
     'machine',
     `${plan.place === 'host' ? 'this host' : 'the lab, a real kernel as a process'} (${plan.why})`,
   )
-  await requirePort(flags.port)
-  if (plan.place === 'host') await requirePort(healthzPort)
+  // Whether an archive has an image, only containerd knows; without one there are the lab's own.
+  const imagesTold = plan.place === 'lab' && flags.imageTar.length === 0
+  if (flags.pods !== undefined) {
+    const manifests = await readPodsDirectory(flags.pods)
+    reportManifests(flags.pods, manifests, imagesTold ? missingImages(manifests) : [], progress)
+  }
+  const imageTars = await requireImageTars(flags.imageTar, signal)
+  // Before the port: a second `keelson up` meets the port of the first one, which is not what is wrong.
   const lock = await takeLock(cleanRemains)
+  const access = plan.place === 'lab' ? join(lock.dir, 'node') : undefined
+  const logDir = access ?? lock.dir
+  const failed = async (): Promise<void> => {
+    if (signal.aborted) return
+    const kept = await keepLogs(logDir, cacheDirectory(io.env)).catch(() => undefined)
+    if (kept !== undefined) io.stderr.write(`the logs of this start are kept in ${kept}\n`)
+  }
   try {
+    await requirePort(flags.port)
+    if (plan.place === 'host') await requirePort(healthzPort)
     const installingSeconds = await install(plan, progress, signal)
-    if (plan.place === 'lab') {
+    if (access !== undefined) {
       progress.step('kernel', 'booting; containerd and the images come with it')
       const { port, memory: memoryMiB } = flags
       const command = commandName(io.env)
-      await runInLab(
+      const code = await runInLab(
         {
           runDir: lock.dir,
+          access,
           port,
           memoryMiB,
           startedMs,
           installingSeconds,
           command,
-          flags: innerFlags(flags),
+          imagesTold,
+          flags: innerFlags(flags, imageTars),
         },
         io,
         signal,
       )
+      if (code !== 0) await failed()
+      io.exitCode = code
     } else {
       const archives = endpoint === undefined ? [await ensureImages(cacheDirectory(io.env), signal)] : []
       await runOnHost(
-        { ...hostOptions(flags, lock.dir, archives, io), installingSeconds },
+        { ...hostOptions(flags, lock.dir, io), archives, imageTars, installingSeconds },
         progress,
         (text) => io.stdout.write(text),
         signal,
       )
     }
+  } catch (e) {
+    await failed()
+    throw e
   } finally {
     await lock.release()
   }
@@ -175,7 +227,8 @@ async function install(
   return seconds
 }
 
-const innerFlags = ({ pods, demo }: Flags): string[] => [
+const innerFlags = ({ pods, demo }: Flags, imageTars: readonly string[]): string[] => [
+  ...imageTars.flatMap((file) => ['--image-tar', file]),
   ...(pods === undefined ? [] : ['--pods', resolve(pods)]),
   ...(demo === false ? ['--no-demo'] : ['--demo', demo]),
 ]
@@ -184,18 +237,21 @@ const innerFlags = ({ pods, demo }: Flags): string[] => [
 const commandName = (env: Io['env']): string =>
   env.npm_lifecycle_event === undefined ? 'keelson' : 'npx keelson'
 
-const hostOptions = (flags: Flags, runDir: string, archives: readonly string[], io: Io): HostOptions => ({
+const hostOptions = (flags: Flags, runDir: string, io: Io): HostOptions => ({
   runDir,
   port: flags.port,
   healthzPort,
   endpoint: flags.containerRuntimeEndpoint,
-  archives,
+  archives: [],
+  imageTars: flags.imageTar,
+  imagesTold: false,
   podsDir: flags.pods,
   demo: flags.demo,
   disk: undefined,
   installingSeconds: 0,
   command: commandName(io.env),
   accessDir: undefined,
+  logDir: runDir,
   shownRootDir: `${runDir}/kubelet`,
   shownPort: flags.port,
   disposable: false,
@@ -203,16 +259,18 @@ const hostOptions = (flags: Flags, runDir: string, archives: readonly string[], 
 
 const insideOptions = (
   flags: Flags,
-  { access, port, command, installingSeconds }: Inside,
+  { access, port, command, imagesTold, installingSeconds }: Inside,
   io: Io,
 ): HostOptions => ({
-  ...hostOptions(flags, '/run/keelson-up', [], io),
+  ...hostOptions(flags, '/run/keelson-up', io),
   command,
+  imagesTold,
   installingSeconds,
   disk: io.env.LAB_DISKS?.split(' ')[0],
   endpoint: io.env.CONTAINER_RUNTIME_ENDPOINT,
   port: guestPort,
   accessDir: access,
+  logDir: access,
   shownRootDir: access,
   shownPort: port,
   disposable: true,

@@ -13,6 +13,7 @@ export const errorCodes = [
   'pod.volume',
   'pod.not-found',
   'kubelet.unreachable',
+  'kubelet.no-answer',
   'kubelet.refused',
   'config.invalid',
   'config.kind',

@@ -61,7 +61,13 @@ switch (life) {
     await superviseForParent()
     break
   case 'inside':
-    process.exit(await runInside(JSON.parse(first) as GuestContainerd, rest))
+    process.exit(
+      await runInside(JSON.parse(first) as GuestContainerd, rest).catch((e: unknown) => {
+        const { code, message } = asKeelsonError(e)
+        process.stderr.write(`keelson lab: inside the machine: ${message} [${code}]\n`)
+        return 1
+      }),
+    )
     break
   case 'guard':
     guard(first)

@@ -22,6 +22,7 @@ const statusOfCode: Partial<Record<ErrorCode, number>> = {
   'request.invalid': 400,
   'request.too-large': 413,
   'request.timeout': 504,
+  'runtime.deadline': 504,
   'input.unreadable': 404,
   'pod.not-found': 404,
 }

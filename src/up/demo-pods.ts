@@ -8,6 +8,19 @@ export interface DemoPod {
   readonly shows: string
 }
 
+/** MiB of each step of a wave; the last one is more than the hog's memory.high. */
+const waveMiB = [15, 30, 45, 60]
+
+/**
+ * Steps up to memory.high, then back to nothing, every quarter of a minute: values move, and a command in the container
+ * finds it throttled for a few seconds only.
+ */
+const waves = `trap 'exit 0' TERM
+while :; do
+  for mib in ${waveMiB.join(' ')}; do timeout 3 hog $mib 1000 & wait $!; done
+  sleep 3 & wait $!
+done`
+
 /** `data`: a directory on a disk, because a file in memory is no page cache that the kernel could drop. */
 export const demoPods = (data: string): readonly DemoPod[] => [
   {
@@ -23,11 +36,11 @@ export const demoPods = (data: string): readonly DemoPod[] => [
   },
   {
     name: 'hog',
-    shows: 'Burstable: wants more than memory.high and is slowed down before memory.max',
+    shows: 'Burstable: allocates in waves; at memory.high it is slowed down, before memory.max',
     manifest: formatPod({
       name: 'hog',
-      image: 'keelson.local/hog:1',
-      args: ['60', '2000'],
+      image: 'keelson.local/busybox:1',
+      args: ['/bin/sh', '-c', waves],
       resources: { requests: '{ memory: 16Mi }', limits: '{ memory: 64Mi }' },
     }),
   },

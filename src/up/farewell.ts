@@ -7,6 +7,10 @@ export interface Farewell {
   readonly installingSeconds: number
   readonly table: string
   readonly demo: readonly DemoPod[]
+  /** A line for each pod or manifest that does not run. */
+  readonly troubles: readonly string[]
+  /** Where the node's processes write their logs. */
+  readonly logDir: string
   /** As the kubelet calls the running pods. */
   readonly podNames: readonly string[]
   /** The path that logs a browser in; undefined: there is no page. */
@@ -31,7 +35,21 @@ export function formatFarewell(f: Farewell): string {
     f.table,
     ...f.demo.map((p) => `  ${p.name}: ${p.shows}`),
     '',
-    ...(f.link === undefined ? [] : [`dashboard: ${server}${f.link}  (works once, within a minute)`, '']),
+    ...(f.troubles.length === 0
+      ? []
+      : [
+          'not running:',
+          ...f.troubles.map((line) => `  ${line}`),
+          `  logs of the node: ${f.logDir}/*.log`,
+          '',
+        ]),
+    ...(f.link === undefined
+      ? []
+      : [
+          `dashboard: ${server}${f.link}  (works once, within a minute)`,
+          `  another link: ${f.command} token --root-dir ${f.rootDir} --login ${server}`,
+          '',
+        ]),
     'try, in another terminal:',
     `  ${f.command} explain --live ${pod === undefined ? '' : `${pod} `}${reach}`,
     `  ${f.command} get pods -o wide ${reach}`,

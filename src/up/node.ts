@@ -3,13 +3,24 @@
 import { asKeelsonError, fail } from '../core/errors.js'
 import type { PodJson } from '../core/pod-document.js'
 import { formatKubeletConfig, type KubeletSettings, type UpDirectories } from './kubelet-config.js'
+import { type ImagePlace, judgePod } from './pod-state.js'
 import type { KubeletView, Part, UpPorts } from './ports.js'
 import type { Progress } from './progress.js'
 import { formatPods, type PodRow } from './table.js'
 
+export interface PodName {
+  readonly namespace: string
+  /** Without the node's name, which the kubelet puts at its end. */
+  readonly name: string
+}
+
 export interface Manifest {
   readonly file: string
   readonly text: string
+  /** What the kubelet finds in it; nothing where it refuses the file. */
+  readonly pods: readonly PodName[]
+  /** Why the kubelet refuses it, a line each; empty: it does not. */
+  readonly problems: readonly string[]
 }
 
 export interface NodePlan {
@@ -18,16 +29,28 @@ export interface NodePlan {
   readonly manifests: readonly Manifest[]
   /** How long the pods may take. */
   readonly readyMs: number
+  readonly place: ImagePlace
+  /** The kubelet's address as a person opens it from where they are. */
+  readonly url: string
+  /** The node is in a machine of its own: its paths and ports are not those of the person. */
+  readonly inside: boolean
+  /** Where the processes write their logs, as the person sees it. */
+  readonly logDir: string
 }
 
 export interface UpNode {
   readonly view: KubeletView
+  readonly running: number
+  /** A line for each pod or manifest that does not run. */
+  readonly troubles: readonly string[]
   /** Rejects when a process of the node ends by itself. */
   readonly broken: Promise<never>
   stop(): Promise<void>
 }
 
 const pollMs = 300
+/** It looks into its directory every two seconds. */
+const unseenMs = 30_000
 /** Pods have two seconds to end by themselves. */
 const endingMs = 10_000
 
@@ -44,20 +67,27 @@ export async function startNode(
   }
   try {
     parts.push(await ports.startCri())
-    progress.step('cri server', `unix://${directories.criSocket}`)
+    const inside = plan.inside ? ' (inside the machine)' : ''
+    progress.step('cri server', `unix://${directories.criSocket}${inside}`)
     const config = formatKubeletConfig(directories, plan.settings)
     const file = `${directories.run}/kubelet.yaml`
     await ports.write(file, config)
-    progress.step('configuration', file)
+    progress.step('configuration', `${file}${inside}`)
     progress.detail(config)
     parts.push(await ports.startKubelet(file))
-    progress.step('kubelet', `healthy, https://127.0.0.1:${plan.settings.ports.kubelet}`)
+    const port = plan.inside ? ` (port ${plan.settings.ports.kubelet} inside the machine)` : ''
+    progress.step('kubelet', `healthy, ${plan.url}${port}`)
     const view = await ports.kubelet()
     for (const { file: name, text } of plan.manifests) await ports.write(`${directories.pods}/${name}`, text)
     const broken = anyEnd(parts)
-    await Promise.race([waitForPods(plan, ports, view, progress, signal), broken])
+    const { running, troubles } = await Promise.race([
+      waitForPods(plan, ports, view, progress, signal),
+      broken,
+    ])
     return {
       view,
+      running,
+      troubles: [...plan.manifests.flatMap(refusal), ...troubles],
       broken,
       async stop() {
         await endPods(plan, ports, view)
@@ -79,28 +109,58 @@ function anyEnd(parts: readonly Part[]): Promise<never> {
   return broken
 }
 
+const refusal = ({ file, problems }: Manifest): string[] =>
+  problems.length === 0 ? [] : [`${file}: refused by the kubelet; see above`]
+
+const podOf = (pods: readonly PodJson[], { namespace, name }: PodName): PodJson | undefined =>
+  pods.find(
+    ({ metadata, spec }) =>
+      metadata.namespace === namespace && metadata.name === `${name}-${String(spec['nodeName'])}`,
+  )
+
+interface Waited {
+  readonly running: number
+  readonly troubles: readonly string[]
+}
+
+/** Until each pod runs or has said why not. A pod in trouble is told at once and does not end the node. */
 async function waitForPods(
-  { manifests, readyMs }: NodePlan,
+  { manifests, readyMs, place, logDir }: NodePlan,
   ports: UpPorts,
   view: KubeletView,
   progress: Progress,
   signal: AbortSignal,
-): Promise<void> {
-  const until = ports.nowMs() + readyMs
-  const running = new Set<string>()
+): Promise<Waited> {
+  const started = ports.nowMs()
+  const troubles: string[] = []
+  let running = 0
+  let waiting = manifests.flatMap((m) => m.pods)
+  const tell = (name: string, what: string, remedy: readonly string[]): void => {
+    troubles.push(`${name}: ${what}`)
+    progress.step('pod', `${name} is not running: ${what}`)
+    if (remedy.length > 0) progress.detail(remedy.join('\n'))
+  }
   for (;;) {
     const pods = await view.pods()
-    for (const pod of pods)
-      if (pod.status.phase === 'Running' && !running.has(pod.metadata.name)) {
-        running.add(pod.metadata.name)
-        progress.step('pod', `${pod.metadata.name} runs (${pod.status.qosClass})`)
+    const elapsed = ports.nowMs() - started
+    waiting = waiting.filter((wanted) => {
+      const pod = podOf(pods, wanted)
+      const state = pod === undefined ? undefined : judgePod(pod, place)
+      if (pod !== undefined && state?.kind === 'running') {
+        running += 1
+        progress.step('pod', `${pod.metadata.name} is running (${pod.status.qosClass})`)
+        return false
       }
-    if (running.size >= manifests.length) return
-    if (ports.nowMs() > until)
-      throw fail(
-        'up.failed',
-        `${running.size} of ${manifests.length} pods run after ${readyMs / 1000} s: ${troubles(pods)}`,
-      )
+      const name = pod?.metadata.name ?? wanted.name
+      if (state?.kind === 'trouble') tell(name, state.what, state.remedy)
+      else if (pod === undefined && elapsed > unseenMs)
+        tell(name, 'the kubelet has not taken it', [`its log says why: ${logDir}/kubelet.log`])
+      else if (elapsed > readyMs)
+        tell(name, `not ready after ${readyMs / 1000} s`, [`see the logs in ${logDir}`])
+      else return true
+      return false
+    })
+    if (waiting.length === 0) return { running, troubles }
     await ports.sleep(pollMs, signal)
   }
 }

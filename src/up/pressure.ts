@@ -63,10 +63,18 @@ async function runPhase(
   const plan: NodePlan = {
     ...base,
     settings: { ...base.settings, memoryQos },
-    manifests: [{ file: 'cache.yaml', text: cachePod(data) }],
+    manifests: [
+      {
+        file: 'cache.yaml',
+        text: cachePod(data),
+        pods: [{ namespace: 'default', name: 'cache' }],
+        problems: [],
+      },
+    ],
   }
   const node = await startNode(plan, ports, progress, signal)
   try {
+    if (node.troubles.length > 0) throw fail('up.failed', node.troubles.join('\n'))
     await Promise.race([waitForCache(node, ports, signal), node.broken])
     progress.step('cache', `${cacheMiB} MiB of page cache are warm; now come hog and noise`)
     await ports.write(`${plan.directories.pods}/hog.yaml`, hogPod)

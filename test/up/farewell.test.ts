@@ -8,6 +8,8 @@ const ready: Farewell = {
   installingSeconds: 0,
   table: 'POD',
   demo: demoPods('/d'),
+  troubles: [],
+  logDir: '/tmp/up/node',
   podNames: ['best-effort-n', 'hog-n'],
   link: '/login?ticket=x',
   port: 10250,
@@ -21,6 +23,20 @@ test('the usual port needs no --server', () => {
   expect(text).toMatch(/^dashboard: https:\/\/127\.0\.0\.1:10250\/login\?ticket=x /m)
   expect(text).toMatch(/^ {2}npx keelson explain --live hog-n --root-dir \/tmp\/up\/node$/m)
   expect(text.match(/^ {2}(npx|curl) /gm)).toHaveLength(3)
+  expect(text).toContain(
+    '  another link: npx keelson token --root-dir /tmp/up/node --login https://127.0.0.1:10250\n',
+  )
+  expect(text).not.toMatch(/not running/)
+})
+
+test('what does not run is said again at the end, with the logs', () => {
+  const text = formatFarewell({
+    ...ready,
+    troubles: ['bad.yaml: refused by the kubelet; see above', 'web-n: x'],
+  })
+  expect(text).toContain(
+    'not running:\n  bad.yaml: refused by the kubelet; see above\n  web-n: x\n  logs of the node: /tmp/up/node/*.log\n',
+  )
 })
 
 test('another port, packages that were installed, no page and no pods', () => {
@@ -30,6 +46,8 @@ test('another port, packages that were installed, no page and no pods', () => {
     installingSeconds: 19.2,
     link: undefined,
     demo: [],
+    troubles: [],
+    logDir: '/tmp/up/node',
     podNames: [],
     command: 'keelson',
   })

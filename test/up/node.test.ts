@@ -17,6 +17,7 @@ import type { CriClient } from '../../src/ports/runtime.js'
 import { demoPods } from '../../src/up/demo-pods.js'
 import { directoriesBelow, formatKubeletConfig } from '../../src/up/kubelet-config.js'
 import { type NodePlan, podTable, startNode } from '../../src/up/node.js'
+import { judgePod } from '../../src/up/pod-state.js'
 import type { Part, UpPorts } from '../../src/up/ports.js'
 import { createProgress } from '../../src/up/progress.js'
 
@@ -25,15 +26,23 @@ const directories = directoriesBelow('/run/x')
 const plan: NodePlan = {
   directories,
   settings: { ports: { kubelet: 10250, healthz: 10248 }, memoryQos: true },
-  manifests: [{ file: 'web.yaml', text: 'pod' }],
+  manifests: [{ file: 'web.yaml', text: 'pod', pods: [{ namespace: 'default', name: 'web' }], problems: [] }],
   readyMs: 60_000,
+  place: { network: false, images: ['keelson.local/busybox:1'], told: false },
+  url: 'https://127.0.0.1:10450',
+  inside: true,
+  logDir: '/logs',
 }
 
-const pod = (phase: PodJson['status']['phase'], waiting?: { reason: string; message?: string }): PodJson => ({
+const pod = (
+  phase: PodJson['status']['phase'],
+  waiting?: { reason: string; message?: string },
+  container: object = {},
+): PodJson => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'web-node', namespace: 'default', uid: 'u', creationTimestamp: null },
-  spec: {},
+  spec: { nodeName: 'node', containers: [{ name: 'app', image: 'nginx:1.27', ...container }] },
   status: {
     phase,
     conditions: [],
@@ -119,7 +128,7 @@ describe('a node', () => {
     const bed = createBed()
     const node = await startNode(plan, bed.ports, bed.progress, never)
     expect(bed.printed()).toMatch(/MemoryQoS: true/)
-    expect(bed.printed()).toMatch(/\[ {2}3\.3 s\] pod +web-node runs \(Burstable\)/)
+    expect(bed.printed()).toMatch(/\[ {2}3\.3 s\] pod +web-node is running \(Burstable\)/)
     await node.stop()
     expect(bed.done).toEqual([
       'start cri',
@@ -132,13 +141,49 @@ describe('a node', () => {
     ])
   })
 
-  test('pods that do not start end it with their reason, and everything is stopped', async () => {
+  test('an image that the lab does not have is told at once with its remedy, and the node stays', async () => {
     const bed = createBed()
-    bed.pods = [pod('Pending', { reason: 'ErrImageNeverPull', message: 'no such image' })]
-    await expect(startNode(plan, bed.ports, bed.progress, never)).rejects.toThrow(
-      /0 of 1 pods run after 60 s: web-node\/app: ErrImageNeverPull no such image/,
-    )
-    expect(bed.done.slice(-2)).toEqual(['stop kubelet', 'stop cri'])
+    bed.pods = [pod('Pending', { reason: 'ErrImagePull', message: 'dial tcp: lookup registry-1.docker.io' })]
+    const node = await startNode(plan, bed.ports, bed.progress, never)
+    expect(node.running).toBe(0)
+    expect(node.troubles).toEqual([
+      expect.stringMatching(/^web-node: image nginx:1\.27 is not available: the lab has no network/),
+    ])
+    expect(bed.printed()).toMatch(/\[ {2}0\.0 s\] pod +web-node is not running: image nginx:1\.27/)
+    expect(bed.printed()).toMatch(/it has keelson\.local\/busybox:1 and what --image-tar loads/)
+    expect(bed.printed()).toMatch(/docker save nginx:1\.27 -o image\.tar/)
+    expect(bed.done).not.toContain('stop kubelet')
+    await node.stop()
+  })
+
+  test('a refused manifest does not keep the node from being ready, nor the other pods from running', async () => {
+    const bed = createBed()
+    const bad = { file: 'bad.yaml', text: 'x', pods: [], problems: ['bad.yaml:3: spec.foo: unknown'] }
+    const began = bed.ports.nowMs()
+    const both = { ...plan, manifests: [...plan.manifests, bad] }
+    const node = await startNode(both, bed.ports, bed.progress, never)
+    expect(bed.ports.nowMs() - began).toBeLessThan(5_000)
+    expect(node).toMatchObject({ running: 1, troubles: ['bad.yaml: refused by the kubelet; see above'] })
+    expect(bed.done).not.toContain('stop kubelet')
+    await node.stop()
+  })
+
+  test('a pod that never comes does not end the node either; the log that says why is named', async () => {
+    const bed = createBed()
+    bed.pods = []
+    const node = await startNode(plan, bed.ports, bed.progress, never)
+    expect(node.troubles).toEqual(['web: the kubelet has not taken it'])
+    expect(bed.printed()).toMatch(/its log says why: \/logs\/kubelet\.log/)
+    await node.stop()
+  })
+
+  test('in the lab the printed address is the one outside, and paths are said to be inside', async () => {
+    const bed = createBed()
+    const node = await startNode(plan, bed.ports, bed.progress, never)
+    expect(bed.printed()).toMatch(/healthy, https:\/\/127\.0\.0\.1:10450 \(port 10250 inside the machine\)/)
+    expect(bed.printed()).toMatch(/unix:\/\/\/run\/x\/cri\.sock \(inside the machine\)/)
+    expect(bed.printed()).toMatch(/\/run\/x\/kubelet\.yaml \(inside the machine\)/)
+    await node.stop()
   })
 
   test('a process that ends by itself is told with the end of its log', async () => {
@@ -156,6 +201,62 @@ describe('a node', () => {
         'web-node  Burstable  Running  32Mi        89.6Mi       66Mi',
     )
   })
+})
+
+describe('a pod is judged', () => {
+  const lab = { network: false, images: ['a'], told: false }
+  const host = { network: true, images: ['a'], told: false }
+  const waiting = (reason: string, message = 'm') => pod('Pending', { reason, message })
+  for (const { name, given, place, kind, what, remedy } of [
+    { name: 'on its way', given: waiting('ContainerCreating'), place: lab, kind: 'starting' },
+    { name: 'running', given: pod('Running'), place: lab, kind: 'running' },
+    { name: 'done', given: pod('Succeeded'), place: lab, kind: 'running' },
+    { name: 'failed', given: pod('Failed'), place: lab, kind: 'trouble', what: /it has failed/ },
+    {
+      name: 'crashing though its phase is Running',
+      given: pod('Running', { reason: 'CrashLoopBackOff', message: 'back-off' }),
+      place: lab,
+      kind: 'trouble',
+      what: /^container app: CrashLoopBackOff: back-off$/,
+    },
+    {
+      name: 'pulled on a host: the reason of the runtime',
+      given: waiting('ErrImagePull', 'no such host'),
+      place: host,
+      kind: 'trouble',
+      what: /^image nginx:1\.27 is not available: no such host$/,
+      remedy: /goes on trying/,
+    },
+    {
+      name: 'in the lab, told before the start: not at length again',
+      given: waiting('ErrImagePull'),
+      place: { ...lab, told: true },
+      kind: 'trouble',
+      what: /^image nginx:1\.27 is not available; see above$/,
+    },
+    {
+      name: 'never pulled',
+      given: waiting('ErrImageNeverPull'),
+      place: host,
+      kind: 'trouble',
+      what: /imagePullPolicy is Never and it is not loaded/,
+    },
+    {
+      name: 'in the lab with a policy that pulls a loaded image, too',
+      given: pod('Pending', { reason: 'ImagePullBackOff' }, { imagePullPolicy: 'Always' }),
+      place: lab,
+      kind: 'trouble',
+      what: /no network/,
+      remedy: /imagePullPolicy is Always.*set IfNotPresent/,
+    },
+  ])
+    test(name, () => {
+      const state = judgePod(given, place)
+      expect(state.kind).toBe(kind)
+      if (state.kind !== 'trouble') return
+      expect(state.what).toMatch(what ?? /^$/)
+      if (remedy !== undefined) expect(state.remedy.join('\n')).toMatch(remedy)
+    })
 })
 
 describe('what is run', () => {

@@ -25,13 +25,17 @@ const node: NodePlan = {
   },
   manifests: [],
   readyMs: 60_000,
+  place: { network: false, images: [], told: false },
+  url: 'https://127.0.0.1:10250',
+  inside: true,
+  logDir: '/run/x',
 }
 
 const pod = (name: string): PodJson => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: `${name}-node`, namespace: 'default', uid: name, creationTimestamp: null },
-  spec: {},
+  spec: { nodeName: 'node' },
   status: {
     phase: 'Running',
     conditions: [],

@@ -1,5 +1,6 @@
 // `keelson explain --live`: what a running kubelet or companion intends, what the kernel's files hold, and how much of it the
 // kernel really protects.
+import { fail } from '../../core/errors.js'
 import type { Finding } from '../../core/memory-qos-findings.js'
 import type { LiveFile, LiveReport, LiveRow } from '../../core/memory-qos-live.js'
 import { defaultPorts, defaultSettings } from '../../serve/settings.js'
@@ -19,8 +20,29 @@ const certificateOf = ({ certificate, server }: ReachOptions): string | undefine
 export async function askLive(reach: ReachOptions, pod: string | undefined): Promise<LiveAnswer> {
   const certificate = certificateOf(reach)
   const client = createKubeletClient({ ...reach, ...(certificate === undefined ? {} : { certificate }) })
-  const query = pod === undefined ? '' : `?pod=${encodeURIComponent(pod)}`
-  return JSON.parse(await client.get(`/memoryqos${query}`)) as LiveAnswer
+  const ask = async (query: string): Promise<LiveAnswer> =>
+    JSON.parse(await client.get(`/memoryqos${query}`)) as LiveAnswer
+  if (pod === undefined) return ask('')
+  const of = (name: string): string => `?pod=${encodeURIComponent(name)}`
+  const answer = await ask(of(pod))
+  // No rows at all: nothing is written here yet, which says nothing about pods.
+  if (answer.rows.length === 0 || answer.rows.some((row) => row.pod !== null)) return answer
+  return ask(of(chooseName(await ask(''), pod)))
+}
+
+/** The one pod whose name is this one and the node's; static pods carry it, and nobody wants to type it. */
+function chooseName({ rows }: LiveAnswer, name: string): string {
+  const all = [...new Set(rows.flatMap((row) => (row.pod === null ? [] : [row.pod])))]
+  const [first, second] = all.filter((full) => `/${full}`.includes(`/${name}-`))
+  if (first === undefined)
+    throw fail(
+      'pod.not-found',
+      `no pod is called ${name}; there are ${all.length === 0 ? 'none' : all.map((full) => full.slice(full.indexOf('/') + 1)).join(', ')}`,
+      { name },
+    )
+  if (second !== undefined)
+    throw fail('usage.invalid', `several pods begin with ${name}: ${first}, ${second}; give the whole name`)
+  return first
 }
 
 const columns = ['file', 'intended', 'written', 'effective', ''] as const

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import type { Command } from 'commander'
 import { readLocalToken } from '../../adapters/secrets/local-token.js'
-import { fail } from '../../core/errors.js'
+import { fail, isKeelsonError } from '../../core/errors.js'
 import type { PodJson } from '../../core/pod-document.js'
 import { defaultRootDir } from '../../kubelet/serve-settings.js'
 import { defaultSettings } from '../../serve/settings.js'
@@ -17,7 +17,7 @@ export interface ReachOptions {
   readonly certificate?: string
 }
 
-const timeoutMs = 30_000
+const defaultTimeoutMs = 30_000
 const maxAnswer = 64 * 1024 * 1024
 
 /** The options by which every command of pods finds its kubelet. */
@@ -33,8 +33,8 @@ export const withReach = (command: Command): Command =>
     .option('--certificate <path>', "the server's certificate or its CA")
 
 export interface KubeletClient {
-  get(path: string): Promise<string>
-  post(path: string, accept: string): Promise<string>
+  get(path: string, timeoutMs?: number): Promise<string>
+  post(path: string, accept: string, timeoutMs?: number): Promise<string>
   /** Pieces of the answer as they come. */
   stream(path: string, onText: (text: string) => void, signal: AbortSignal): Promise<void>
   pods(): Promise<readonly PodJson[]>
@@ -49,9 +49,10 @@ export function createKubeletClient(o: ReachOptions): KubeletClient {
     method: string,
     path: string,
     accept: string,
-    signal?: AbortSignal,
+    { timeoutMs = defaultTimeoutMs, signal }: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   ): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
+      let connected = false
       const req = request(new URL(path, server), {
         method,
         ca,
@@ -59,23 +60,33 @@ export function createKubeletClient(o: ReachOptions): KubeletClient {
         timeout: timeoutMs,
         ...(signal === undefined ? {} : { signal }),
       })
-      req.on('timeout', () => req.destroy(new Error(`no answer within ${timeoutMs} ms`)))
-      req.on('error', (e) => reject(unreachable(server, e)))
+      // A kubelet that takes the connection is there, however long its answer takes.
+      req.on('socket', (socket) => {
+        connected = !socket.connecting
+        if (!connected)
+          socket.once('connect', () => {
+            connected = true
+          })
+      })
+      req.on('timeout', () =>
+        req.destroy(connected ? noAnswer(server, timeoutMs) : new Error('no connection in time')),
+      )
+      req.on('error', (e) => reject(isKeelsonError(e) ? e : unreachable(server, e)))
       req.on('response', resolve)
       req.end()
     })
 
-  const read = async (method: string, path: string, accept: string): Promise<string> => {
-    const response = await open(method, path, accept)
+  const read = async (method: string, path: string, accept: string, timeoutMs?: number): Promise<string> => {
+    const response = await open(method, path, accept, timeoutMs === undefined ? {} : { timeoutMs })
     const body = await readAll(response)
     return checked(response, body, path)
   }
 
   return {
-    get: (path) => read('GET', path, 'application/json'),
-    post: (path, accept) => read('POST', path, accept),
+    get: (path, timeoutMs) => read('GET', path, 'application/json', timeoutMs),
+    post: (path, accept, timeoutMs) => read('POST', path, accept, timeoutMs),
     async stream(path, onText, signal) {
-      const response = await open('GET', path, 'text/plain', signal)
+      const response = await open('GET', path, 'text/plain', { signal })
       if (response.statusCode !== 200) checked(response, await readAll(response), path)
       response.setTimeout(0)
       response.setEncoding('utf8')
@@ -102,6 +113,13 @@ const unreachable = (server: URL, cause: unknown) =>
     cause,
   )
 
+const noAnswer = (server: URL, timeoutMs: number) =>
+  fail(
+    'kubelet.no-answer',
+    `ask the kubelet at ${server.origin}: connected, but no answer within ${timeoutMs / 1000} s; look at its log and at the load of the machine`,
+    { server: server.origin, timeoutMs },
+  )
+
 async function readAll(response: IncomingMessage): Promise<string> {
   const parts: Buffer[] = []
   let length = 0
@@ -118,6 +136,7 @@ function checked(response: IncomingMessage, body: string, path: string): string 
   if (response.statusCode === 200 || response.statusCode === 201) return body
   const text = messageOf(body)
   if (response.statusCode === 404) throw fail('pod.not-found', text, { path })
+  if (response.statusCode === 504) throw fail('kubelet.no-answer', `the kubelet answered: ${text}`, { path })
   throw fail('kubelet.refused', `the kubelet answered ${response.statusCode ?? 'nothing'}: ${text}`, { path })
 }
 

@@ -1,24 +1,24 @@
 // `keelson up` where the containers really run: on this host, or inside the lab's machine. Starts the parts, waits for a
 // signal or runs the comparison, takes everything away again.
-
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCriClient } from '../../adapters/cri/client.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
-import { counted } from '../../core/counted.js'
-import { fail } from '../../core/errors.js'
 import { type PrivateContainerd, startPrivateContainerd } from '../../lab/containerd/start.js'
 import { mustRun } from '../../lab/process.js'
 import { type DemoPod, demoPods } from '../../up/demo-pods.js'
 import { formatFarewell } from '../../up/farewell.js'
 import { directoriesBelow } from '../../up/kubelet-config.js'
 import { type Manifest, type NodePlan, podTable, startNode } from '../../up/node.js'
+import { judgePod } from '../../up/pod-state.js'
 import type { UpPorts } from '../../up/ports.js'
 import { runPressure } from '../../up/pressure.js'
 import { podsMemory } from '../../up/pressure-pods.js'
 import type { Progress } from '../../up/progress.js'
 import { requireDisk } from './facts.js'
+import { loadImageTars } from './image-tars.js'
+import { labImages, readPodsDirectory } from './manifests.js'
 import { createPorts } from './ports.js'
 import { removePodCgroups, removeSandboxes } from './remove.js'
 
@@ -31,6 +31,10 @@ export interface HostOptions {
   /** A runtime that is there already; undefined: a private containerd is started. */
   readonly endpoint: string | undefined
   readonly archives: readonly string[]
+  /** Images of the person, loaded once the runtime is there. */
+  readonly imageTars: readonly string[]
+  /** Missing images were told before the machine was booted. */
+  readonly imagesTold: boolean
   /** Manifests to use in place of the demo. */
   readonly podsDir: string | undefined
   readonly demo: Demo
@@ -38,6 +42,8 @@ export interface HostOptions {
   readonly disk: string | undefined
   /** Where token and certificate are put for a person outside of the machine. */
   readonly accessDir: string | undefined
+  /** Where the node's processes write their logs, as people see it. */
+  readonly logDir: string
   /** The directory that people give as --root-dir, as they see it. */
   readonly shownRootDir: string
   /** The port as they see it. */
@@ -51,7 +57,6 @@ export interface HostOptions {
 }
 
 const readyMs = 90_000
-
 export async function runOnHost(
   options: HostOptions,
   progress: Progress,
@@ -64,7 +69,8 @@ export async function runOnHost(
     await mkdir(dir, { recursive: true })
   if (options.disk !== undefined) await mustRun(['mount', options.disk, data], { signal })
   const demo = options.podsDir === undefined && options.demo === 'pods' ? demoPods(data) : []
-  const manifests = await readManifests(options, demo)
+  const manifests =
+    options.podsDir === undefined ? demo.map(demoManifest) : await readPodsDirectory(options.podsDir)
   const containerd =
     options.endpoint === undefined ? await startRuntime(options, progress, signal) : undefined
   const endpoint = options.endpoint ?? containerd?.endpoint ?? ''
@@ -73,8 +79,13 @@ export async function runOnHost(
     settings: { ports: { kubelet: options.port, healthz: options.healthzPort }, memoryQos: true },
     manifests,
     readyMs,
+    place: { network: !options.disposable, images: labImages, told: options.imagesTold },
+    url: `https://127.0.0.1:${options.shownPort}`,
+    inside: options.disposable,
+    logDir: options.logDir,
   }
   try {
+    await loadImageTars(options.imageTars, endpoint, progress, signal)
     const ports = createPorts(plan, endpoint, options.accessDir, signal)
     if (options.demo === 'pressure') await comparePressure(plan, data, ports, progress, say, signal)
     else await keepNode(plan, options, demo, ports, progress, say, signal)
@@ -99,12 +110,30 @@ async function keepNode(
   const node = await startNode(plan, ports, progress, signal)
   try {
     const table = await podTable(node.view, ports)
-    const podNames = (await node.view.pods()).map((p) => p.metadata.name)
+    const podNames = (await node.view.pods())
+      .filter((pod) => judgePod(pod, plan.place).kind === 'running')
+      .map((pod) => pod.metadata.name)
     const link = await node.view.loginLink()
-    progress.step('node ready', `${counted(plan.manifests.length, 'pod runs', 'pods run')}`)
+    const wanted = plan.manifests.flatMap((m) => m.pods).length
+    progress.step('node ready', wanted === 0 ? 'no pods' : `${node.running} of ${wanted} pods running`)
     const { shownPort: port, shownRootDir: rootDir, command, installingSeconds } = options
+    const { troubles } = node
     const seconds = progress.seconds() - installingSeconds
-    say(formatFarewell({ seconds, installingSeconds, table, demo, podNames, link, port, rootDir, command }))
+    say(
+      formatFarewell({
+        seconds,
+        installingSeconds,
+        table,
+        demo,
+        troubles,
+        logDir: plan.logDir,
+        podNames,
+        link,
+        port,
+        rootDir,
+        command,
+      }),
+    )
     await Promise.race([aborted(signal), node.broken])
   } finally {
     if (!options.disposable) await node.stop()
@@ -128,26 +157,25 @@ async function comparePressure(
 }
 
 async function startRuntime(
-  { archives }: HostOptions,
+  { archives, logDir }: HostOptions,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<PrivateContainerd> {
-  const containerd = await startPrivateContainerd({ archives, signal })
+  const containerd = await startPrivateContainerd({
+    archives,
+    log: join(logDir, 'containerd.log'),
+    signal,
+  })
   progress.step('containerd', `a private one, ${containerd.endpoint}`)
   return containerd
 }
 
-async function readManifests(
-  { podsDir }: HostOptions,
-  demo: readonly DemoPod[],
-): Promise<readonly Manifest[]> {
-  if (podsDir === undefined)
-    return demo.map(({ name, manifest }) => ({ file: `${name}.yaml`, text: manifest }))
-  const names = (await readdir(podsDir).catch(() => undefined))?.filter((n) => /\.(ya?ml|json)$/.test(n))
-  if (names === undefined)
-    throw fail('input.unreadable', `read --pods ${podsDir}: no such directory`, { path: podsDir })
-  return Promise.all(names.map(async (file) => ({ file, text: await readFile(join(podsDir, file), 'utf8') })))
-}
+const demoManifest = ({ name, manifest }: DemoPod): Manifest => ({
+  file: `${name}.yaml`,
+  text: manifest,
+  pods: [{ namespace: 'default', name }],
+  problems: [],
+})
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   signal.aborted

@@ -14,16 +14,21 @@ export interface Inside {
   readonly startedMs: number
   readonly installingSeconds: number
   readonly command: string
+  readonly imagesTold: boolean
 }
 
 export interface LabOptions {
   readonly runDir: string
+  /** What the machine shares with this host: token, certificate, logs. */
+  readonly access: string
   readonly port: number
   readonly memoryMiB: number
   readonly startedMs: number
   readonly installingSeconds: number
   /** How a person starts this program. */
   readonly command: string
+  /** The person knows already which images of the manifests are missing. */
+  readonly imagesTold: boolean
   /** Flags of the command that mean the same inside. */
   readonly flags: readonly string[]
 }
@@ -43,8 +48,9 @@ async function makeDisk(file: string, signal: AbortSignal): Promise<string> {
   return file
 }
 
-export async function runInLab(o: LabOptions, io: Io, signal: AbortSignal): Promise<void> {
-  const access = join(o.runDir, 'node')
+/** The exit status of the command inside; 0 where it was stopped. */
+export async function runInLab(o: LabOptions, io: Io, signal: AbortSignal): Promise<number> {
+  const { access } = o
   await mkdir(access, { mode: 0o700 })
   const disk = await makeDisk(join(o.runDir, 'disk.img'), signal)
   const outcome = await runLab(
@@ -59,6 +65,7 @@ export async function runInLab(o: LabOptions, io: Io, signal: AbortSignal): Prom
           startedMs: o.startedMs,
           installingSeconds: o.installingSeconds,
           command: o.command,
+          imagesTold: o.imagesTold,
         } satisfies Inside),
         ...o.flags,
       ],
@@ -75,5 +82,5 @@ export async function runInLab(o: LabOptions, io: Io, signal: AbortSignal): Prom
       : { stdout: io.stdout as NodeJS.WritableStream, stderr: io.stderr as NodeJS.WritableStream },
     signal,
   )
-  if (outcome.kind === 'exit') io.exitCode = outcome.code
+  return outcome.kind === 'exit' ? outcome.code : 0
 }

@@ -10,12 +10,12 @@ import { openView, readFigures, readMemory } from './view.js'
 const startMs = 60_000
 
 export function createPorts(
-  { directories, settings: { ports } }: NodePlan,
+  { directories, logDir, settings: { ports } }: NodePlan,
   endpoint: string,
   accessDir: string | undefined,
   signal: AbortSignal,
 ): UpPorts {
-  const log = (name: string): string => join(directories.run, `${name}.log`)
+  const log = (name: string): string => join(logDir, `${name}.log`)
   return {
     write: (path, text) => writeFile(path, text),
     async clear(directory) {

@@ -192,3 +192,49 @@ test('InPlace: other cpu and memory is the same pod with other amounts', async (
     expect(uids(await source.next())[0] === uids(before)[0], resize).toBe(resize === 'InPlace')
   }
 })
+
+test('a refused manifest names the line of every problem, in every document', async () => {
+  const source = watchSource()
+  await source.write(
+    'bad.yaml',
+    `# a comment
+apiVersion: v1
+kind: Pod
+metadata: { name: bad }
+spec:
+  foo: 1
+  containers:
+    - name: main
+      image: i
+      livenessProbe:
+        httpGet: { port: 80 }
+---
+kind: Service
+---
+apiVersion: v1
+kind: List
+items:
+  - apiVersion: v1
+    kind: Pod
+    metadata: { name: ok }
+    spec: { containers: [{ name: a, image: i }] }
+  - apiVersion: v1
+    kind: Pod
+    metadata: { name: worse }
+    spec:
+      containers:
+        - name: a
+`,
+  )
+  expect([...(await source.next()).broken]).toEqual([`${directory}/bad.yaml`])
+  const [said] = source.log.lines.filter(({ level }) => level === 'error')
+  const lines = String(said?.fields['error']).split('\n')
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^KeelsonError: read \/manifests\/bad\.yaml:6: spec\.foo: is not a field of a Pod here/,
+    ),
+    expect.stringMatching(/^\/manifests\/bad\.yaml:10: spec\.containers\[0\]\.livenessProbe: is not sup/),
+    '/manifests/bad.yaml:13: Service is not a Pod; only pods run here',
+    expect.stringMatching(/^\/manifests\/bad\.yaml:27: spec\.containers\[0\]\.image: is missing/),
+  ])
+})

@@ -1,6 +1,7 @@
 // Where pods come from on this node: the files of staticPodPath. Hidden and broken files are reported and skipped; a file
 // that was sound and is broken now keeps the pods that it had.
-import { maxManifestBytes, readManifest } from '../../config/read-manifest.js'
+import { type FieldPlace, fieldLines } from '../../config/field-lines.js'
+import { type ManifestDocument, maxManifestBytes, readManifest } from '../../config/read-manifest.js'
 import { asKeelsonError, fail } from '../../core/errors.js'
 import { formatPodProblems, parsePodSpec } from '../../core/parse-pod-spec.js'
 import type { PodSpec } from '../../core/pod-spec.js'
@@ -127,40 +128,82 @@ async function readFile(
   }
 }
 
-function podsOf(file: string, bytes: Uint8Array, o: StaticSourceOptions): readonly WantedPod[] {
+const podsOf = (file: string, bytes: Uint8Array, o: StaticSourceOptions): readonly WantedPod[] =>
+  readPodSpecs(file, bytes).map((spec) => ({
+    file,
+    spec: identifyStaticPod(spec, {
+      file,
+      nodeName: o.nodeName,
+      seenAt: formatTimeNano(o.clock.nowNanos()),
+      resize: o.resize,
+      digest: o.digest,
+    }),
+  }))
+
+/** A reason to refuse a manifest, where it is written. */
+export interface ManifestProblem {
+  readonly line: number
+  readonly text: string
+}
+
+/** The pods that a manifest holds, or an error with every problem of every document, each with its line. */
+export function readPodSpecs(file: string, bytes: Uint8Array): readonly PodSpec[] {
   const documents = readManifest({ path: file, bytes })
   // An editor or a copy that is under way shows an empty file for a moment.
   if (documents.length === 0)
     throw fail('pod.invalid', `read ${file}: it is empty; remove it to end its pods`)
-  return documents.flatMap(({ content, line }) => {
-    const notAPod = (what: string): never => {
-      throw fail('pod.invalid', `read ${file}:${line}: ${what} is not a Pod; only pods run here`)
-    }
-    const { pods, skipped } = findPods(content)
-    // A kind without pods is more likely a slip than a wish, and silence would hide it.
-    for (const what of skipped) notAPod(what)
-    const given = (content as { readonly kind?: unknown } | null)?.kind
-    return pods.map(({ origin, pod }) => {
-      if (typeof given === 'string' && given !== 'Pod' && !given.endsWith('List')) notAPod(origin)
-      return { spec: toStaticPod(file, line, { apiVersion: 'v1', ...pod }, o), file }
+  const found: { readonly place: FieldPlace; readonly text: string }[] = []
+  const specs = documents.flatMap((document) => {
+    const { pods, refused } = podsIn(document)
+    found.push(...refused.map((text) => ({ place: { document: document.line, path: '' }, text })))
+    return pods.flatMap(({ pod, prefix }) => {
+      const parsed = parsePodSpec({ apiVersion: 'v1', ...pod })
+      if (parsed.kind === 'pod') return [parsed.spec]
+      for (const problem of parsed.problems)
+        found.push({
+          place: { document: document.line, path: `${prefix}${problem.path}` },
+          text: formatPodProblems([problem]),
+        })
+      return []
     })
   })
+  if (found.length === 0) return specs
+  const places = found.map(({ place }) => place)
+  const lines = fieldLines({ path: file, bytes }, places)
+  const problems = found
+    .map(({ text, place }, i): ManifestProblem => ({ line: lines[i] ?? place.document, text }))
+    .sort((a, b) => a.line - b.line)
+  const list = problems.map(({ line, text }) => `${file}:${line}: ${text}`).join('\n')
+  throw fail('pod.invalid', `read ${list}`, { file, problems })
 }
 
-function toStaticPod(file: string, line: number, pod: unknown, o: StaticSourceOptions): PodSpec {
-  const parsed = parsePodSpec(pod)
-  if (parsed.kind === 'problems')
-    throw fail('pod.invalid', `read ${file}:${line}: ${formatPodProblems(parsed.problems)}`, {
-      file,
-      problems: parsed.problems,
-    })
-  return identifyStaticPod(parsed.spec, {
-    file,
-    nodeName: o.nodeName,
-    seenAt: formatTimeNano(o.clock.nowNanos()),
-    resize: o.resize,
-    digest: o.digest,
-  })
+interface FoundPod {
+  readonly pod: Readonly<Record<string, unknown>>
+  /** Of its fields, below the document's root. */
+  readonly prefix: string
+}
+
+function podsIn({ content }: ManifestDocument): {
+  readonly pods: readonly FoundPod[]
+  readonly refused: readonly string[]
+} {
+  const notAPod = (what: string): string => `${what} is not a Pod; only pods run here`
+  try {
+    const { pods, skipped } = findPods(content)
+    const { kind, items } = (content ?? {}) as { readonly kind?: unknown; readonly items?: unknown }
+    const isList = typeof kind === 'string' && kind.endsWith('List')
+    const isFlat = isList && Array.isArray(items) && items.length === pods.length
+    const isOther = typeof kind === 'string' && kind !== 'Pod' && !isList
+    return {
+      pods: isOther ? [] : pods.map(({ pod }, i) => ({ pod, prefix: isFlat ? `items[${i}].` : '' })),
+      // A kind without pods is more likely a slip than a wish, and silence would hide it.
+      refused: [...skipped, ...(isOther ? pods.map(({ origin }) => origin) : [])].map(notAPod),
+    }
+  } catch (e) {
+    const error = asKeelsonError(e)
+    if (error.code === 'internal.unexpected') throw e
+    return { pods: [], refused: [error.message] }
+  }
 }
 
 /** Two pods of one name cannot run on one node: the first file in name order has it. */

@@ -52,7 +52,8 @@ export interface PrivateContainerd {
   kill(signal: NodeJS.Signals): Promise<void>
   /** Starts it again on the same directories. */
   start(): Promise<void>
-  importImages(archive: string): Promise<void>
+  /** The names of what it held. */
+  importImages(archive: string): Promise<readonly string[]>
   /** Ends daemon, shims and containers and removes everything that this instance made. */
   close(): Promise<void>
 }
@@ -97,10 +98,8 @@ export async function startPrivateContainerd(
     await cleanContainerd(plan.dir)
     guard?.disconnect()
   }
-  const importImages = async (archive: string): Promise<void> => {
-    const ctr = ['ctr', '--address', plan.socket, '--namespace', 'k8s.io']
-    await mustRun([...ctr, 'image', 'import', '--snapshotter', plan.snapshotter, archive], { signal })
-  }
+  const importImages = (archive: string): Promise<readonly string[]> =>
+    importArchive(plan.socket, archive, signal, plan.snapshotter)
   try {
     await start()
     for (const archive of options.archives ?? []) await importImages(archive)
@@ -122,6 +121,20 @@ export async function startPrivateContainerd(
   }
 }
 
+const defaultSnapshotter = 'overlayfs'
+
+/** Puts the images of a docker-archive or OCI tar into a containerd, for Kubernetes; the names of what was in it. */
+export async function importArchive(
+  socket: string,
+  archive: string,
+  signal: AbortSignal,
+  snapshotter = defaultSnapshotter,
+): Promise<readonly string[]> {
+  const ctr = ['ctr', '--address', socket, '--namespace', 'k8s.io']
+  const output = await mustRun([...ctr, 'image', 'import', '--snapshotter', snapshotter, archive], { signal })
+  return [...output.matchAll(/^unpacking (\S+) /gm)].map(([, name]) => name ?? '')
+}
+
 async function planContainerd(options: PrivateContainerdOptions): Promise<ContainerdPlan> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'keelson-containerd-')))
   const id = randomBytes(4)
@@ -139,7 +152,7 @@ async function planContainerd(options: PrivateContainerdOptions): Promise<Contai
     network: `keelson-${id.toString('hex')}`,
     systemdCgroup: options.systemdCgroup ?? false,
     runtime,
-    snapshotter: options.snapshotter ?? 'overlayfs',
+    snapshotter: options.snapshotter ?? defaultSnapshotter,
     statsPeriodS: options.statsPeriodS ?? 10,
     restrictOomScoreAdj: await lacksSysResource(),
     sandboxImage: options.sandboxImage ?? imageReferences.pause,

@@ -1,13 +1,12 @@
 // Static pod manifests: broken documents and broken text through reading, identity, a plan of values, what the runtime is
 // told, the turns of a whole life against a made-up runtime, and the status. Either every problem is named or the pod rests.
-import { readManifest } from '../../../src/config/read-manifest.js'
 import { containerWords } from '../../../src/core/container-env.js'
-import { fail } from '../../../src/core/errors.js'
+import { asKeelsonError, fail } from '../../../src/core/errors.js'
 import { formatPodProblems, parsePodSpec } from '../../../src/core/parse-pod-spec.js'
 import { allContainerSpecs, type PodSpec } from '../../../src/core/pod-spec.js'
 import { podStatus } from '../../../src/core/pod-status.js'
 import { identifyStaticPod } from '../../../src/core/static-pod.js'
-import { findPods } from '../../../src/core/workload.js'
+import { type ManifestProblem, readPodSpecs } from '../../../src/kubelet/pods/static-source.js'
 import { liveThrough } from '../../support/made-up-runtime.js'
 import { tellRuntime } from '../../support/told-runtime.js'
 import { mutateText, type Random } from '../random.js'
@@ -138,7 +137,8 @@ function withAmounts(random: Random): typeof full {
 }
 
 const asText = (document: unknown, random: Random): string => {
-  const text = JSON.stringify(document, (_, v: unknown) => (typeof v === 'bigint' ? v.toString() : v)) ?? ''
+  const plain = (_: string, v: unknown): unknown => (typeof v === 'bigint' ? v.toString() : v)
+  const text = JSON.stringify(document, plain, random.chance(50) ? 1 : 0) ?? ''
   return random.chance(50) ? mutateText(text, random) : text
 }
 
@@ -163,7 +163,16 @@ export const manifests: FuzzTarget = {
   },
   run(input) {
     if (typeof input !== 'string') return runDocument(input)
-    for (const { content } of readManifest({ path: '/m/x.yaml', bytes: new TextEncoder().encode(input) }))
-      for (const { pod } of findPods(content).pods) runDocument(pod)
+    const lines = input.split(/\r\n?|\n/).length
+    try {
+      for (const spec of readPodSpecs('/m/x.yaml', new TextEncoder().encode(input))) follow(spec)
+    } catch (e) {
+      const { problems = [] } = asKeelsonError(e).details as {
+        readonly problems?: readonly ManifestProblem[]
+      }
+      for (const { line } of problems)
+        check(line >= 1 && line <= lines, `a problem is said to be in line ${line} of ${lines}`)
+      throw e
+    }
   },
 }

@@ -1,0 +1,57 @@
+// The images that a person brings along with `--image-tar FILE`.
+import { access, constants, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { asKeelsonError, fail } from '../../core/errors.js'
+import { importArchive } from '../../lab/containerd/start.js'
+import { lastLines, runProgram } from '../../lab/process.js'
+import type { Progress } from '../../up/progress.js'
+
+const howToMake = 'make one with `docker save IMAGE -o FILE` or `ctr images export FILE IMAGE`'
+
+/** Known before anything is started; containerd itself would say it after the boot. */
+export async function requireImageTars(files: readonly string[], signal: AbortSignal): Promise<string[]> {
+  const paths = files.map((file) => resolve(file))
+  for (const path of paths) {
+    const bad = (why: string, cause?: unknown): Error =>
+      fail('input.unreadable', `read --image-tar ${path}: ${why}; ${howToMake}`, { path }, cause)
+    try {
+      if (!(await stat(path)).isFile()) throw bad('it is not a file')
+      await access(path, constants.R_OK)
+    } catch (e) {
+      if (e instanceof Error && 'syscall' in e) throw bad(e.message, e)
+      throw e
+    }
+    const { code, output } = await runProgram(['tar', '--list', '--file', path], { signal })
+    if (code !== 0) throw bad(`it is not a tar archive (${lastLines(output, 1)})`)
+    if (!/^(\.\/)?(manifest|index)\.json$/m.test(output))
+      throw bad('it holds no image (neither manifest.json nor index.json is in it)')
+  }
+  return paths
+}
+
+export async function loadImageTars(
+  files: readonly string[],
+  endpoint: string,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const file of files) {
+    const names = await importArchive(endpoint.replace(/^unix:\/\//, ''), file, signal).catch(
+      (e: unknown) => {
+        if (asKeelsonError(e).code === 'internal.unexpected') throw e
+        throw fail(
+          'input.unreadable',
+          `load --image-tar ${file}: ${asKeelsonError(e).message}; ${howToMake}`,
+          { path: file },
+          e,
+        )
+      },
+    )
+    progress.step(
+      'image',
+      names.length === 0
+        ? `${file} holds no image with a name; save it by its name, not by its id`
+        : `loaded ${names.join(', ')} from ${file}`,
+    )
+  }
+}
