@@ -13,6 +13,7 @@ import {
   type ReachOptions,
   withReach,
 } from './pods/kubelet-client.js'
+import { createWatchTable } from './pods/watch-table.js'
 
 interface GetOptions extends ReachOptions {
   readonly output?: 'wide' | 'json' | 'yaml' | 'name'
@@ -104,23 +105,20 @@ async function watch(
   const end = (): void => stop.abort()
   process.once('SIGINT', end).once('SIGTERM', end)
   const shown = new Map<string, string>()
-  let widths: readonly string[] = header(options.output)
-  if (options.output === undefined || options.output === 'wide') io.stdout.write(formatColumns([widths]))
+  const table = createWatchTable(header(options.output))
   while (!stop.signal.aborted) {
     const pods = await select(client, name, options)
-    for (const pod of pods) {
+    const changed = pods.filter((pod) => {
       const print = JSON.stringify([pod.status, pod.metadata.deletionTimestamp])
-      if (shown.get(pod.metadata.uid) === print) continue
+      const isNew = shown.get(pod.metadata.uid) !== print
       shown.set(pod.metadata.uid, print)
-      const row = cells(pod, options.output)
-      widths = widths.map((w, i) => (w.length >= (row[i] ?? '').length ? w : (row[i] ?? '')))
-      const [, line = ''] = formatColumns([widths, row]).split('\n')
-      io.stdout.write(
-        options.output === 'json' || options.output === 'yaml'
-          ? format([pod], pod.metadata.name, options)
-          : `${line}\n`,
-      )
-    }
+      return isNew
+    })
+    io.stdout.write(
+      options.output === undefined || options.output === 'wide'
+        ? table(changed.map((pod) => cells(pod, options.output)))
+        : changed.map((pod) => format([pod], pod.metadata.name, options)).join(''),
+    )
     for (const uid of [...shown.keys()]) if (!pods.some((pod) => pod.metadata.uid === uid)) shown.delete(uid)
     await sleep(watchMs, undefined, { signal: stop.signal }).catch(() => undefined)
   }

@@ -66,11 +66,15 @@ function currentSandboxes(sandboxes: readonly PodSandbox[]): PodSandbox[] {
   })
 }
 
-/** Of two running instances of one name, as during a restart, the newer one counts. */
+/**
+ * Of two running instances of one name, as during a restart, the newer one counts. The oldest comes first: kubelets create
+ * containers in the order of the spec, which CRI does not tell, and runtimes list them in any.
+ */
 const currentContainers = (containers: readonly Container[]): ContainerInfo[] =>
   groupBy(containers, (c) => containerInfo(c).name)
     .flatMap(newest)
     .map(containerInfo)
+    .sort((a, b) => (a.createdAtNanos < b.createdAtNanos ? -1 : a.createdAtNanos > b.createdAtNanos ? 1 : 0))
 
 export const comparePods = (a: PodRef, b: PodRef): number => {
   const [x, y] = [`${a.namespace}\0${a.name}\0${a.uid}`, `${b.namespace}\0${b.name}\0${b.uid}`]

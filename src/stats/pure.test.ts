@@ -159,6 +159,12 @@ describe('which pods count', () => {
   })
 })
 
+test('containers come in the order of the spec, in which they were created, not in that of the runtime', () => {
+  const [pod] = buildInventory([sandboxOf(web)], containersOf(web).toReversed(), 1n).pods
+  expect(pod?.containers.map((c) => c.name)).toEqual(web.containers.map((c) => c.name))
+  expect(web.containers.length).toBeGreaterThan(1)
+})
+
 test('interfaces: no loopback, no ends of pairs; eth0 or the first is the default', () => {
   const dev = (name: string) => ({
     name,

@@ -53,7 +53,8 @@ function choiceLine(state: TopState, shown: number, all: number): string {
 export function formatHeader(
   snapshot: LiveSnapshot,
   state: TopState,
-  shownRows: number,
+  /** Pods that have a row, however many rows their containers have. */
+  shownPods: number,
   width: number,
   style: Style,
 ): string[] {
@@ -61,6 +62,6 @@ export function formatHeader(
   return [
     style.bold(clip(nodeLine(snapshot), width)),
     snapshot.runtime.state === 'away' ? style.red(runtime) : style.dim(runtime),
-    clip(choiceLine(state, shownRows, snapshot.pods.length), width),
+    clip(choiceLine(state, shownPods, snapshot.pods.length), width),
   ]
 }

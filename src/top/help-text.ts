@@ -9,7 +9,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['r', 'turn the order round'],
   ['t', 'pods, tree of pods and containers, containers'],
   ['/', 'filter by words; Enter keeps it, Esc clears it'],
-  ['l', 'log of the container'],
+  ['l', 'log of the container; on a pod with several, choose one'],
   ['e Enter', 'explain the pod: borders, what the kernel keeps of them, what happens next'],
   ['Esc q', 'back; q in the table ends'],
 ]

@@ -59,7 +59,7 @@ export async function runTop(o: TopOptions): Promise<void> {
 
   async function loadLogs(): Promise<void> {
     const row = rows().find((r) => r.container?.id === state.selected || r.pod.id === state.selected)
-    const container = row?.container ?? row?.pod.containers[0]
+    const container = row?.pod.containers.find((c) => c.id === state.logOf)
     if (row === undefined || container === undefined) {
       logs = { title: '', lines: [], absent: 'this pod has no running container' }
       return

@@ -37,6 +37,7 @@ export const pageSize = ({ rows }: TerminalSize): number =>
   Math.max(1, rows - headerLines - titleLines - footerLines)
 
 const tableKeys = 'q quit  ? help  s sort  r reverse  t tree  / filter  l logs  e explain'
+const choiceKeys = 'Esc back  up/down choose  Enter or its number: log  ? help'
 const textKeys = 'Esc back  up/down scroll  l logs  e explain  ? help'
 
 /** Text that is shown in place of the table. */
@@ -54,6 +55,10 @@ export function textLines({
       : [logs.absent]
   }
   const chosen = rows.find((row) => rowId(row) === state.selected)
+  if (state.view === 'choose')
+    return (chosen?.pod.containers ?? []).map(
+      (c, i) => `${c.id === state.logOf ? '>' : ' '} ${i + 1}  ${plain(c.name)}`,
+    )
   const pod =
     chosen?.pod ??
     snapshot?.pods.find((p) => p.id === state.selected || p.containers.some((c) => c.id === state.selected))
@@ -100,9 +105,18 @@ function textBody(input: ScreenInput, width: number, page: number): string[] {
   return lines.slice(first, first + page).map((line) => clip(line, width))
 }
 
-function titleLine({ state, logs }: ScreenInput, width: number): string {
+const footerKeys = ({ view }: TopState): string =>
+  view === 'table' ? tableKeys : view === 'choose' ? choiceKeys : textKeys
+
+function titleLine({ state, logs, rows }: ScreenInput, width: number): string {
   if (state.view === 'table') return pad(formatTitles(tableShape(width), state), width)
-  const titles = { help: 'help', explain: 'explain', logs: `log of ${logs?.title ?? ''}` }
+  const pod = rows.find((row) => rowId(row) === state.selected)?.pod
+  const titles = {
+    help: 'help',
+    explain: 'explain',
+    choose: `log of which container of ${plain(`${pod?.namespace ?? ''}/${pod?.name ?? ''}`)}?`,
+    logs: `log of ${logs?.title ?? ''}`,
+  }
   return pad(titles[state.view], width)
 }
 
@@ -113,10 +127,10 @@ export function renderScreen(input: ScreenInput): string[] {
   const header =
     snapshot === undefined
       ? ['keelson top', 'waiting for the first figures', ''].map((line) => clip(line, width))
-      : formatHeader(snapshot, state, input.rows.length, width, style)
+      : formatHeader(snapshot, state, new Set(input.rows.map((row) => row.pod.id)).size, width, style)
   const body = state.view === 'table' ? tableBody(input, width, page) : textBody(input, width, page)
   const filler = new Array<string>(Math.max(0, page - body.length)).fill('')
-  const footer = style.dim(clip(state.view === 'table' ? tableKeys : textKeys, width))
+  const footer = style.dim(clip(footerKeys(state), width))
   return [...header, style.reverse(titleLine(input, width)), ...body, ...filler, footer].slice(
     0,
     Math.max(1, height),

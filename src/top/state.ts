@@ -1,7 +1,7 @@
 // What a person has chosen on the screen. Changed by keys only; figures come from the snapshot.
 
 export type Layout = 'pods' | 'tree' | 'containers'
-export type View = 'table' | 'logs' | 'explain' | 'help'
+export type View = 'table' | 'logs' | 'choose' | 'explain' | 'help'
 
 export interface TopState {
   readonly view: View
@@ -13,6 +13,8 @@ export interface TopState {
   readonly typing: boolean
   /** Row id; undefined: the first row. */
   readonly selected: string | undefined
+  /** Container whose log is shown, or is marked among those of a pod. */
+  readonly logOf: string | undefined
   /** First line shown of logs, explanation or help; undefined: the end (logs) or the start. */
   readonly scroll: number | undefined
 }
@@ -25,5 +27,6 @@ export const initialState: TopState = {
   filter: '',
   typing: false,
   selected: undefined,
+  logOf: undefined,
   scroll: undefined,
 }

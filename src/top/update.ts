@@ -57,6 +57,36 @@ function nextSort({ sort }: TopState, by: 1 | -1): string {
   return sortKeys[(at + by + sortKeys.length) % sortKeys.length] ?? 'mem'
 }
 
+const showLog = (state: TopState, logOf: string | undefined): Updated => ({
+  state: { ...state, view: 'logs', logOf, scroll: undefined },
+  effect: 'load-logs',
+})
+
+/** A pod with several containers has no log of its own: somebody has to say whose. */
+function openLogs(state: TopState, row: TopRow | undefined): Updated {
+  if (row === undefined) return same(state)
+  const chosen = { ...state, selected: rowId(row) }
+  const [first, second] = row.pod.containers
+  if (row.container !== undefined || second === undefined)
+    return showLog(chosen, row.container?.id ?? first?.id)
+  return same({ ...chosen, view: 'choose', logOf: first?.id, scroll: undefined })
+}
+
+function inChoice(state: TopState, key: string, { rows, page }: UpdateContext): Updated {
+  const containers = rows.find((row) => rowId(row) === state.selected)?.pod.containers ?? []
+  const at = Math.max(
+    0,
+    containers.findIndex((c) => c.id === state.logOf),
+  )
+  const step = steps(page)[key]
+  if (step !== undefined)
+    return same({ ...state, logOf: containers[clamp(at + step, containers.length - 1)]?.id })
+  if (key === 'enter' || key === 'l') return showLog(state, containers[at]?.id)
+  const numbered = /^[1-9]$/.test(key) ? containers[Number(key) - 1] : undefined
+  if (numbered !== undefined) return showLog(state, numbered.id)
+  return same(key === 'escape' || key === 'q' ? { ...state, view: 'table', scroll: undefined } : state)
+}
+
 function inTable(state: TopState, key: string, { rows, page }: UpdateContext): Updated {
   const step = steps(page)[key]
   if (step !== undefined) {
@@ -83,14 +113,8 @@ function inTable(state: TopState, key: string, { rows, page }: UpdateContext): U
         ...state,
         layout: layouts[(layouts.indexOf(state.layout) + 1) % layouts.length] ?? 'pods',
       })
-    case 'l': {
-      const row = rows[selectedIndex(rows, state)]
-      if (row === undefined) return same(state)
-      return {
-        state: { ...state, view: 'logs', selected: rowId(row), scroll: undefined },
-        effect: 'load-logs',
-      }
-    }
+    case 'l':
+      return openLogs(state, rows[selectedIndex(rows, state)])
     case 'e':
     case 'enter': {
       const row = rows[selectedIndex(rows, state)]
@@ -105,7 +129,7 @@ function inTable(state: TopState, key: string, { rows, page }: UpdateContext): U
   }
 }
 
-function inText(state: TopState, key: string, { page, lines }: UpdateContext): Updated {
+function inText(state: TopState, key: string, { rows, page, lines }: UpdateContext): Updated {
   const last = Math.max(0, lines - page)
   const step = steps(page)[key]
   if (step !== undefined) {
@@ -117,7 +141,11 @@ function inText(state: TopState, key: string, { page, lines }: UpdateContext): U
   if (key === 'escape' || key === 'q' || (key === 'enter' && state.view !== 'help'))
     return same({ ...state, view: 'table', scroll: undefined })
   if (key === 'e') return same({ ...state, view: 'explain', scroll: undefined })
-  if (key === 'l') return { state: { ...state, view: 'logs', scroll: undefined }, effect: 'load-logs' }
+  if (key === 'l')
+    return openLogs(
+      state,
+      rows.find((row) => rowId(row) === state.selected),
+    )
   return same(state)
 }
 
@@ -126,6 +154,7 @@ export function update(state: TopState, key: string, context: UpdateContext): Up
   if (state.typing) return typed(state, key)
   if (key === '?')
     return same({ ...state, view: state.view === 'help' ? 'table' : 'help', scroll: undefined })
+  if (state.view === 'choose') return inChoice(state, key, context)
   if (state.view !== 'table') return inText(state, key, context)
   return key === 'q' ? { state, effect: 'quit' } : inTable(state, key, context)
 }

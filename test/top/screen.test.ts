@@ -11,7 +11,7 @@ import { ansi, unstyled } from '../../src/top/style.js'
 import { clip, pad, plain, widthOf } from '../../src/top/text.js'
 import { update } from '../../src/top/update.js'
 import { expectGolden } from '../support/golden.js'
-import { fourPods, pod, snapshot } from './snapshots.js'
+import { container, fourPods, pod, snapshot } from './snapshots.js'
 
 const size = { columns: 120, rows: 14 }
 const screen = (s: LiveSnapshot | undefined, state: Partial<TopState> = {}, at = size, style = unstyled) => {
@@ -65,7 +65,7 @@ describe('every size', () => {
     ]
     for (const columns of [1, 2, 10, 20, 33, 40, 57, 80, 119, 200])
       for (const rows of [1, 2, 5, 6, 24])
-        for (const view of ['table', 'explain', 'help', 'logs'] as const)
+        for (const view of ['table', 'explain', 'help', 'logs', 'choose'] as const)
           for (const s of [snapshot(fourPods), snapshot(odd), undefined]) {
             const lines = screen(s, { view }, { columns, rows })
             expect(lines.length).toBeLessThanOrEqual(Math.max(rows, 1))
@@ -195,6 +195,48 @@ describe('keys', () => {
   })
   test('l asks for the log of the chosen row', () => {
     expect(press('jl')).toMatchObject({ effect: 'load-logs', state: { view: 'logs', selected: 'id-db-0' } })
+  })
+  describe('l on a pod with several containers', () => {
+    const web = pod('demo', 'web-0', { containers: [container('app'), container('sidecar')] })
+    const s = snapshot([web])
+    test('asks which one, the first of the list being marked, and opens none by itself', () => {
+      const { state, effect } = press('l', s)
+      expect(effect).toBeUndefined()
+      const lines = screen(s, state)
+      expect(lines[3]).toContain('log of which container of demo/web-0?')
+      expect(lines.slice(4, 6).map((l) => l.trimEnd())).toEqual(['> 1  app', '  2  sidecar'])
+    })
+    test.each([
+      ['l\r', 'id-app'],
+      ['ll', 'id-app'],
+      ['l2', 'id-sidecar'],
+      ['lj\r', 'id-sidecar'],
+      ['ljjk\r', 'id-app'],
+      ['el1', 'id-app'],
+    ])('%j opens the log of %s', (keys, logOf) => {
+      expect(press(keys, s)).toMatchObject({
+        effect: 'load-logs',
+        state: { view: 'logs', logOf, selected: 'id-web-0' },
+      })
+    })
+    test('a number that no container has, or Esc, opens nothing', () => {
+      expect(press('l3', s).state.view).toBe('choose')
+      expect(press('l\x1b', s).state).toMatchObject({ view: 'table', selected: 'id-web-0' })
+    })
+    test('on the row of a container there is nothing to ask', () => {
+      expect(press('jjl', s, { layout: 'tree' })).toMatchObject({
+        effect: 'load-logs',
+        state: { view: 'logs', selected: 'id-sidecar', logOf: 'id-sidecar' },
+      })
+    })
+  })
+  test.each(['pods', 'tree', 'containers'] as const)('%s: the filter counts pods against pods', (layout) => {
+    const s = snapshot([
+      pod('demo', 'web-3', { containers: [container('app'), container('sidecar')] }),
+      pod('demo', 'db-0'),
+      pod('demo', 'db-1'),
+    ])
+    expect(screen(s, { layout, filter: 'web-3' })[2]).toContain('filter: web-3 (1 of 3)')
   })
   test('nothing to choose, nothing happens', () => {
     expect(press('jkleG', snapshot([])).state).toEqual(initialState)

@@ -138,7 +138,7 @@ describe('three pods', () => {
         top.keys('d', 'b')
         await top.shows('filter: db_')
         top.keys('Enter')
-        expect(await top.shows('filter: db (2 of 3)')).not.toContain('web-0')
+        expect(await top.shows('filter: db (1 of 3)')).not.toContain('web-0')
         top.keys('e')
         const explained = await top.shows('cgroup tree: written')
         expect(explained).toContain('pod shop/db-1')
@@ -158,6 +158,18 @@ describe('three pods', () => {
       120,
       40,
     ))
+
+  test('l on a pod with two containers asks which log', () =>
+    withTop(async () => {
+      await top.shows('demo/web-0')
+      top.keys('n')
+      await top.shows('▲POD')
+      top.keys('l')
+      const asked = await top.shows('log of which container of demo/web-0?')
+      expect(asked).toMatch(/> 1 {2}app\s+2 {2}sidecar/)
+      top.keys('2')
+      await top.shows('web-0 sidecar says hello')
+    }))
 
   test('every size, down to one that shows next to nothing', () =>
     withTop(async () => {
