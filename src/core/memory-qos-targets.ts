@@ -9,7 +9,6 @@ import { type NodePlan, planNode } from './node-plan.js'
 import { notWritten, type Outcome, outcomeValue } from './outcome.js'
 import { type ContainerType, isTerminated, type Pod, type QosClass } from './pod.js'
 import { kubepodsName, podCgroupName, qosCgroupName } from './pod-cgroup.js'
-import { podHugetlb } from './pod-hugetlb.js'
 import { type PodFiles, type PodPlanInput, planPod } from './pod-plan.js'
 import { planReservedCgroups, type ReservedInput } from './reserved-cgroups.js'
 import { containerUnified, desiredText, isMemoryFile, type MemoryFiles } from './unified.js'
@@ -55,8 +54,6 @@ export interface TargetsInput {
     readonly kubepodsMilliCpu?: bigint
     /** Undefined or below 1: no limit of ours. */
     readonly podPidsLimit?: bigint
-    /** Huge page sizes of this kernel as its files name them, `2MB`. */
-    readonly hugePageSizes?: readonly string[]
   }
   /** Node-allocatable device claims by pod uid, then container name. */
   readonly claims?: ReadonlyMap<string, ReadonlyMap<string, Bytes>>
@@ -236,10 +233,7 @@ function podTarget(
   ref: PodRef,
 ): MemoryTarget {
   const pids = i.node.podPidsLimit ?? 0n
-  const others = {
-    ...(pids > 0n ? { 'pids.max': pids.toString() } : {}),
-    ...podHugetlb(pod, i.node.hugePageSizes ?? []),
-  }
+  const others = pids > 0n ? { 'pids.max': pids.toString() } : {}
   const name = podCgroupName(ref.uid, qosClass, i.cgroupRoot)
   return target(i, 'pod', `pod ${pod.name}`, name, { ...files }, { pod: ref, others })
 }

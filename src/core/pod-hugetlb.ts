@@ -10,6 +10,13 @@ const units: readonly (readonly [string, bigint])[] = [
   ['KB', 2n ** 10n],
 ]
 
+/** Every size that a processor of today has: 64 KB to 16 GB, as the kernel prints it. */
+export const possiblePageSizes: readonly string[] = Array.from({ length: 19 }, (_, i) => {
+  const kib = 64 * 2 ** i
+  if (kib >= 1 << 20) return `${kib >> 20}GB`
+  return kib >= 1 << 10 ? `${kib >> 10}MB` : `${kib}KB`
+})
+
 /** `2Mi` -> `2MB`, as the kernel names its files. */
 export function hugePageSizeName(size: string): string {
   const amount = quantityValue(parseQuantity(size))
@@ -17,18 +24,25 @@ export function hugePageSizeName(size: string): string {
   return `${amount / bytes}${unit}`
 }
 
-export function podHugetlb(pod: Pod, sizes: readonly string[]): Readonly<Record<string, string>> {
-  if (sizes.length === 0) return {}
+/** Limit and, where the kernel keeps them (5.7), reservations: a page is refused when it is reserved, not when it is touched. */
+const limitFiles: Readonly<Record<'v1' | 'v2', readonly string[]>> = {
+  v1: ['limit_in_bytes', 'rsvd.limit_in_bytes'],
+  v2: ['max', 'rsvd.max'],
+}
+
+/** Control file -> text, for the files that the pod's cgroup has. */
+export function podHugetlb(
+  pod: Pod,
+  version: 'v1' | 'v2',
+  has: (file: string) => boolean,
+): Readonly<Record<string, string>> {
   const asked = new Map<string, bigint>()
   for (const [name, amount] of podLimits(pod))
     if (name.startsWith(prefix)) asked.set(hugePageSizeName(name.slice(prefix.length)), quantityValue(amount))
-  return Object.fromEntries(
-    sizes.flatMap((size) => {
-      const text = (asked.get(size) ?? 0n).toString()
-      return [
-        [`hugetlb.${size}.max`, text],
-        [`hugetlb.${size}.rsvd.max`, text],
-      ]
-    }),
+  const files = possiblePageSizes.flatMap((size) =>
+    limitFiles[version].map(
+      (file) => [`hugetlb.${size}.${file}`, (asked.get(size) ?? 0n).toString()] as const,
+    ),
   )
+  return Object.fromEntries(files.filter(([file]) => has(file)))
 }

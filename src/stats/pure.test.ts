@@ -1,14 +1,15 @@
 // Small rules of the statistics: decimals, rates, labels, text, JSON, names of cgroups, which pods count.
+
 import { describe, expect, test } from 'vitest'
 import { containersOf, hexId, sandboxOf } from '../../test/support/stats-bed.js'
 import { web } from '../../test/support/stats-pods.js'
+import { possiblePageSizes } from '../core/pod-hugetlb.js'
 import { PodSandboxState } from '../cri-api/api.js'
 import { createSharedAnswer } from './answers.js'
 import { extraLabels } from './catalogue/family.js'
 import { families } from './catalogue/index.js'
 import { containerIdOf, createCgroupLocator } from './cgroup-locator.js'
 import { sharesFromWeight } from './collectors/cpu.js'
-import { possiblePageSizes } from './collectors/hugetlb.js'
 import { networkFigures } from './collectors/network.js'
 import { usageNanoCores } from './cpu-rate.js'
 import { criValue, formatDecimal } from './decimal.js'

@@ -82,7 +82,7 @@ test('a pod of 0.1.0 whose manifest went while the kubelet was away is ended', a
     annotations: { 'keelson.dev/manifest': manifestOf(node, 'old.yaml') },
   })
   await node.pass(5)
-  expect(node.state.sandboxes.has(old)).toBe(false)
+  await node.until('it is ended', () => !node.state.sandboxes.has(old))
 })
 
 test('pods that 0.1.0 started are taken over, and no container is restarted', async () => {
@@ -120,6 +120,7 @@ test('two kubelets with the same node name and manifests: the second touches not
   const node = await start()
   await node.pod('web', app)
   await node.until('ours runs', () => node.podNamed('web')?.status.phase === 'Running')
+  await node.calm()
   const [sandbox] = [...node.state.sandboxes.values()]
   // As if another kubelet had made it.
   Object.assign(sandbox?.status.annotations ?? {}, { 'keelson.dev/root-dir': '/var/lib/second' })

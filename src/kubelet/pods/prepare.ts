@@ -1,9 +1,10 @@
 // What a pod has before its sandbox and loses after it: its cgroup with values, its directories and volumes.
 import { asKeelsonError } from '../../core/errors.js'
 import { isFileOfLog } from '../../core/log-rotation.js'
+import { podHugetlb } from '../../core/pod-hugetlb.js'
 import type { ObservedContainer, ObservedPod } from '../../core/pod-observed.js'
 import type { PodSpec } from '../../core/pod-spec.js'
-import type { ControlValues } from '../../ports/cgroups.js'
+import type { CgroupPath, ControlValues } from '../../ports/cgroups.js'
 import {
   containerLogName,
   logLinkName,
@@ -21,10 +22,16 @@ export async function preparePod(spec: PodSpec, c: PodContext, signal: AbortSign
   await c.host.ensureFile(`${podRecords(c.paths)}/${spec.pod.uid}`, 0o600)
   const { path, values } = c.planner.podCgroup(spec)
   await c.cgroups.ensure(path, { signal })
-  await c.cgroups.apply(path, values, signal)
+  await c.cgroups.apply(path, { ...values, ...hugetlbValues(path, spec, c) }, signal)
   await makePodDirectories(spec, c.paths, c.host)
   return values
 }
+
+/** Which sizes there are is known from the files of the cgroup alone. */
+const hugetlbValues = (path: CgroupPath, { pod }: PodSpec, { cgroups }: PodContext): ControlValues =>
+  cgroups.controllers(path)?.includes('hugetlb') === true
+    ? podHugetlb(pod, cgroups.version, (file) => cgroups.read(path, file) !== undefined)
+    : {}
 
 /** The pod's cgroup, wherever it may be: the class of a pod without a manifest is not known. */
 export async function removePodCgroups(uid: string, c: PodContext, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 // Huge pages by size. v2: hugetlb.SIZE.*, v1: hugetlb.SIZE.*_in_bytes. Reservations come first, where the kernel
 // keeps them (5.7), because they are what fails.
 import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
+import { possiblePageSizes } from '../../core/pod-hugetlb.js'
 import type { CgroupPath } from '../../ports/cgroups.js'
 import { type ExtraLabels, extraLabels } from '../catalogue/family.js'
 import { memoryFamilies } from '../catalogue/memory.js'
@@ -23,13 +24,6 @@ function pageSizeLabels(size: string): ExtraLabels {
   labelsOf.set(size, known)
   return known
 }
-
-/** Every size that a processor of today has: 64 KB to 16 GB, as the kernel prints it. */
-export const possiblePageSizes: readonly string[] = Array.from({ length: 19 }, (_, i) => {
-  const kib = 64 * 2 ** i
-  if (kib >= 1 << 20) return `${kib >> 20}GB`
-  return kib >= 1 << 10 ? `${kib >> 10}MB` : `${kib}KB`
-})
 
 /** After so many cgroups without any file, the controller is taken to be off. Sizes never change while a kernel runs. */
 const ENOUGH_TRIES = 64

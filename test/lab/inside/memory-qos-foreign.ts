@@ -24,6 +24,7 @@ import {
   text,
   tiered,
 } from './memory-qos-node.js'
+import { hugetlbChecks } from './pod-hugetlb.js'
 
 const pod = podOf('web', {
   containers: [
@@ -103,4 +104,5 @@ export const checks: readonly Check[] = [
       await running?.remove()
     },
   },
+  ...hugetlbChecks,
 ]
