@@ -8,6 +8,7 @@ import type { DriverProof } from '../core/driver-proof.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
+import type { HealthCheck } from '../serve/health.js'
 import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver-report.js'
 import { createEventQueue, type EventQueue } from './event-queue.js'
 import { inspectNode } from './inspect-node.js'
@@ -37,6 +38,7 @@ export interface RunningKubelet {
   readonly events: EventQueue | undefined
   /** Undefined with enableServer: false. */
   readonly url: string | undefined
+  readonly healthChecks: readonly HealthCheck[]
   /** Resolves after close(); rejects when a loop died of a bug. */
   readonly done: Promise<void>
   close(): Promise<void>
@@ -139,6 +141,7 @@ async function startParts(
     images,
     events,
     url: server?.url,
+    healthChecks: pods?.healthChecks ?? [],
     done: Promise.all([watchDone, statsDone, pods?.done, memoryQos?.memoryQos.run()]).then(() => undefined),
   }
 }
