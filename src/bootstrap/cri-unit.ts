@@ -54,6 +54,10 @@ ExecStartPost=/bin/sh -c 'until [ -S "$$1" ]; do kill -0 "$$MAINPID" || exit 1; 
 TimeoutStartSec=60
 Restart=always
 RestartSec=1
+# A process that stands still is started again: it answers every minute from its event loop, by a systemd-notify of its own.
+WatchdogSec=120
+WatchdogSignal=SIGKILL
+NotifyAccess=all
 ${directory === undefined ? '' : `RuntimeDirectory=${quoteForUnit(directory)}\nRuntimeDirectoryPreserve=yes\n`}# All pods of the node hang on it.
 OOMScoreAdjust=-999
 LimitNOFILE=65536

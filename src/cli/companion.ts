@@ -15,6 +15,7 @@ import { startCompanion } from './companion/wire.js'
 import type { Io } from './io.js'
 import { flagSettings } from './live.js'
 import { keepHeapSmall } from './small-heap.js'
+import { answerWatchdog } from './watchdog.js'
 
 const description = `Memory QoS on a node whose pods another kubelet runs: memory.min, memory.low and memory.high of containers, pods,
 QoS cgroups, kubepods and reserved cgroups, without the feature gate. What is found is on disk before anything is
@@ -64,6 +65,7 @@ async function run(options: CompanionCommandOptions, io: Io, flags: readonly Liv
   keepHeapSmall()
   checkOptions(options)
   const log = logOf(options, io)
+  const watchdog = answerWatchdog(io.env, log)
   await untilSignal(async (signal) => {
     const companion = await startCompanion(options, io, log, signal, flags)
     try {
@@ -73,7 +75,7 @@ async function run(options: CompanionCommandOptions, io: Io, flags: readonly Liv
       await companion.close()
       log.info('the companion has ended; its values stay until `keelson companion rollback`')
     }
-  })
+  }).finally(() => watchdog.stop())
 }
 
 async function undo(options: CompanionCommandOptions, io: Io): Promise<void> {

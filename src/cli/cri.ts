@@ -10,6 +10,7 @@ import type { Io } from './io.js'
 import { flagSettings } from './live.js'
 import { addServerOptions } from './server-flags.js'
 import { keepHeapSmall } from './small-heap.js'
+import { answerWatchdog } from './watchdog.js'
 
 export const create = (io: Io): Command =>
   addServerOptions(addCriOptions(new Command('cri')), 'cri')
@@ -61,12 +62,14 @@ async function runCri(flags: CriFlags, settings: readonly LiveSetting[], io: Io)
     stop.abort()
   }
   process.once('SIGTERM', onSignal).once('SIGINT', onSignal)
+  const watchdog = answerWatchdog(io.env, log)
   try {
     const running = await startCri(options, log, { settings, env: io.env })
     if (!stop.signal.aborted) await once(stop.signal, 'abort')
     await running.close()
     log.info('ended')
   } finally {
+    watchdog.stop()
     process.off('SIGTERM', onSignal).off('SIGINT', onSignal)
   }
 }

@@ -14,6 +14,7 @@ import { formatKubeletHelp } from './kubelet/help.js'
 import { createKubeletPorts } from './kubelet/ports.js'
 import { keepHeapSmall } from './small-heap.js'
 import { version } from './version.js'
+import { answerWatchdog } from './watchdog.js'
 
 /** klog's convention: 4 is debugging. */
 const debugVerbosity = 4
@@ -46,8 +47,10 @@ async function runKubelet(argv: readonly string[], io: Io): Promise<void> {
     stop.abort(new Error(name))
   }
   process.once('SIGTERM', onSignal).once('SIGINT', onSignal)
+  const watchdog = answerWatchdog(io.env, log)
   try {
     const kubelet = await startKubelet(config, await createKubeletPorts(log, io.env), stop.signal)
+    watchdog.watch(kubelet.healthChecks)
     const stopped = stop.signal.aborted ? Promise.resolve() : once(stop.signal, 'abort')
     await Promise.race([stopped, kubelet.done])
     await kubelet.close()
@@ -60,6 +63,7 @@ async function runKubelet(argv: readonly string[], io: Io): Promise<void> {
     log.error('the kubelet does not start', { error })
     io.exitCode = exitStatus(error.code)
   } finally {
+    watchdog.stop()
     process.off('SIGTERM', onSignal).off('SIGINT', onSignal)
   }
 }

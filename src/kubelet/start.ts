@@ -9,6 +9,7 @@ import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
+import type { HealthCheck } from '../serve/health.js'
 import { createKept } from '../serve/live/kept.js'
 import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver-report.js'
 import { createEventQueue, type EventQueue } from './event-queue.js'
@@ -43,6 +44,7 @@ export interface RunningKubelet {
   readonly events: EventQueue | undefined
   /** Undefined with enableServer: false. */
   readonly url: string | undefined
+  readonly healthChecks: readonly HealthCheck[]
   /** Resolves after close(); rejects when a loop died of a bug. */
   readonly done: Promise<void>
   close(): Promise<void>
@@ -149,6 +151,7 @@ async function startParts(
     images,
     events,
     url: server?.url,
+    healthChecks: pods?.healthChecks ?? [],
     done: Promise.all([watchDone, statsDone, pods?.done, memoryQos?.memoryQos.run()]).then(() => undefined),
   }
 }

@@ -5,6 +5,8 @@ export interface HealthCheck {
   readonly name: string
   /** Undefined: healthy. Otherwise what is wrong. */
   check(signal: AbortSignal): Promise<string | undefined> | string | undefined
+  /** It fails when another process does, such as the runtime; starting this one again would not help. */
+  readonly aboutOthers?: true
 }
 
 export interface HealthResult {

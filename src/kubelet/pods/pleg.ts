@@ -64,6 +64,7 @@ export function startPleg(o: PlegOptions): Pleg {
   return {
     health: {
       name: 'pleg',
+      aboutOthers: true,
       check() {
         const silent = clock.monotonicNanos() - state.lastNanos
         const limit = state.evented ? unhealthyNanos + BigInt(eventedRelistMs) * 1_000_000n : unhealthyNanos

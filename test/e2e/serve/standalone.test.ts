@@ -219,7 +219,7 @@ describe('health checks', () => {
     state.problem = 'no sync for 3 minutes'
     expect(await get('/healthz')).toMatchObject({
       status: 500,
-      body: '[+]ping ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n',
+      body: '[+]ping ok\n[+]filesystem ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n',
     })
     expect((await get('/healthz/ping')).status).toBe(200)
     expect((await get('/metrics/slis')).body).toContain(
