@@ -1,35 +1,9 @@
 // The status of one container as the Kubernetes API shows it.
 import { newestOf, type ObservedContainer, type ObservedPod } from './pod-observed.js'
 import type { ContainerSpec } from './pod-spec.js'
+import type { ContainerStateJson, ContainerStatusJson, TerminatedJson } from './pod-status-json.js'
 import type { Waiting } from './pod-turn.js'
 import { formatTime } from './rfc3339.js'
-
-export interface ContainerStateJson {
-  readonly waiting?: { readonly reason: string; readonly message?: string }
-  readonly running?: { readonly startedAt: string }
-  readonly terminated?: TerminatedJson
-}
-
-export interface TerminatedJson {
-  readonly exitCode: number
-  readonly reason: string
-  readonly message?: string
-  readonly startedAt: string | null
-  readonly finishedAt: string | null
-  readonly containerID: string
-}
-
-export interface ContainerStatusJson {
-  readonly name: string
-  readonly state: ContainerStateJson
-  readonly lastState: ContainerStateJson
-  readonly ready: boolean
-  readonly restartCount: number
-  readonly image: string
-  readonly imageID: string
-  readonly containerID?: string
-  readonly started: boolean
-}
 
 export interface ContainerStatusFacts {
   readonly observed: ObservedPod

@@ -1,6 +1,7 @@
 // `keelson describe pod`: one pod on one page, in the order of `kubectl describe`.
-import type { ContainerStateJson, ContainerStatusJson } from './pod-container-status.js'
+
 import type { PodJson } from './pod-document.js'
+import type { ContainerStateJson, ContainerStatusJson } from './pod-status-json.js'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 // The whole Pod object as the API shows it: what was written, with the defaults that an API server would have filled in,
 // and the status. For /pods and for `keelson get`.
 import type { ContainerSpec, PodSpec } from './pod-spec.js'
-import type { PodStatus } from './pod-status.js'
+import type { PodStatus } from './pod-status-json.js'
 import { formatTime } from './rfc3339.js'
 
 export interface PodJson {

@@ -1,6 +1,7 @@
 // Pods as people read them: the columns of `kubectl get pods`, and the word that says how a pod is.
-import type { ContainerStatusJson } from './pod-container-status.js'
+
 import type { PodJson } from './pod-document.js'
+import type { ContainerStatusJson } from './pod-status-json.js'
 import { parseTime } from './rfc3339.js'
 
 export interface PodRow {

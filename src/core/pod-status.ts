@@ -1,38 +1,13 @@
 // The status of a pod as the Kubernetes API shows it: phase, conditions, addresses and the state of each container,
 // from what the runtime knows and what this node waits for.
-import { type ContainerStatusJson, containerStatus } from './pod-container-status.js'
+import { containerStatus } from './pod-container-status.js'
 import { currentSandbox, newestOf, type ObservedPod } from './pod-observed.js'
 import { finalPhase } from './pod-phase.js'
 import type { PodSpec } from './pod-spec.js'
+import type { ContainerStatusJson, Phase, PodCondition, PodStatus } from './pod-status-json.js'
 import type { Waiting } from './pod-turn.js'
 import { qosClassOf } from './qos-class.js'
 import { formatTime } from './rfc3339.js'
-
-export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
-
-export interface PodCondition {
-  readonly type: string
-  readonly status: 'True' | 'False'
-  readonly lastProbeTime: null
-  readonly lastTransitionTime: string
-  readonly reason?: string
-  readonly message?: string
-}
-
-export interface PodStatus {
-  readonly phase: Phase
-  readonly conditions: readonly PodCondition[]
-  readonly message?: string
-  readonly reason?: string
-  readonly hostIP?: string
-  readonly hostIPs?: readonly { readonly ip: string }[]
-  readonly podIP?: string
-  readonly podIPs?: readonly { readonly ip: string }[]
-  readonly startTime: string
-  readonly initContainerStatuses?: readonly ContainerStatusJson[]
-  readonly containerStatuses: readonly ContainerStatusJson[]
-  readonly qosClass: string
-}
 
 export interface PodStatusInput {
   readonly spec: PodSpec
