@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { compareOutputs, pathsOf, readShownDriver } from '../conformance/critest/crictl-outputs.js'
 import { excused, judgeMetrics } from '../conformance/critest/metrics-contract.js'
-import { requiredMetrics } from '../src/core/required-metrics.js'
+import { requiredMetrics } from '../src/stats/catalogue/required.js'
 
 const printed = (stdout: unknown, status = 0, stderr = '') => ({
   status,

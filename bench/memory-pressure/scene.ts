@@ -1,9 +1,9 @@
 // The pods of the benchmark and what each does: requests near the capacity of a small machine, and more demand than it has.
 
-import type { MemoryQosSettings } from '../../src/core/memory-qos-settings.js'
-import { parsePod } from '../../src/core/parse-pod.js'
-import type { Pod } from '../../src/core/pod.js'
-import { applyPodDefaults } from '../../src/core/pod-defaults.js'
+import type { MemoryQosSettings } from '../../src/core/memory-qos/settings.js'
+import { applyPodDefaults } from '../../src/core/pod/defaults.js'
+import { parsePod } from '../../src/core/pod/parse-pod.js'
+import type { Pod } from '../../src/core/pod/pod.js'
 
 export interface Workload {
   readonly name: string

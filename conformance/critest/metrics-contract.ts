@@ -1,6 +1,6 @@
 // What critest asks of a runtime's metrics (KEP-2371), as a judgement over the two answers: its specs for them are newer
 // than the last version that the module proxy has.
-import { requiredMetrics } from '../../src/core/required-metrics.js'
+import { requiredMetrics } from '../../src/stats/catalogue/required.js'
 
 export interface Descriptor {
   readonly name: string

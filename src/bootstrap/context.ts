@@ -1,7 +1,7 @@
 // What phases plan from: the facts and the three decisions that all of them share.
 
 import { fail } from '../core/errors.js'
-import type { KubernetesVersion } from '../core/kubernetes-version.js'
+import type { KubernetesVersion } from '../core/release/version.js'
 import { defaultEndpoint } from './cri-socket.js'
 import { type NodeFacts, requireClusterDocument, socketFactsOf } from './facts.js'
 import type { GateDecision } from './gate.js'

@@ -1,7 +1,7 @@
 // The gate NodeLocalCRISocket: what naming it means to each command. Its stages are rows of the core's table.
 import { fail } from '../core/errors.js'
-import type { Profile } from '../core/feature-gate-table.js'
-import { stepOf } from '../core/gate-history.js'
+import { stepOf } from '../core/release/gate-history.js'
+import type { Profile } from '../core/release/gate-table.js'
 import { type Warning, warning } from './warnings.js'
 
 export const gateName = 'NodeLocalCRISocket'

@@ -1,6 +1,6 @@
 // config.yaml of a node: the cluster's document, the node's instance file and the user's patches, in that order.
 import { fail } from '../core/errors.js'
-import type { Profile } from '../core/feature-gate-table.js'
+import type { Profile } from '../core/release/gate-table.js'
 import { applyPatches } from './patches/apply-patches.js'
 import type { Patch } from './patches/patch-files.js'
 import { strategicPatch } from './patches/strategic-patch.js'

@@ -1,6 +1,6 @@
 // The CRI socket of a node that exists already: which record counts, by release (facts in, one choice out).
 import { fail } from '../core/errors.js'
-import type { Profile } from '../core/feature-gate-table.js'
+import type { Profile } from '../core/release/gate-table.js'
 import {
   decideDetected,
   defaultEndpoint,

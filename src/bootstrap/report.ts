@@ -1,5 +1,5 @@
 // The result of a command as a plain object for -o json, and as lines for a person.
-import { formatVersion } from '../core/kubernetes-version.js'
+import { formatVersion } from '../core/release/version.js'
 import { gateName } from './gate.js'
 import type { ClusterChange } from './plan.js'
 import { type NodeResult, plannedClusterChanges } from './run.js'

@@ -1,8 +1,8 @@
 // One command as the user asked for it, after flags and config file were read and checked against each other.
 import { fail } from '../core/errors.js'
-import type { Profile } from '../core/feature-gate-table.js'
-import { stepOf } from '../core/gate-history.js'
-import { defaultVersion, type KubernetesVersion, parseVersion } from '../core/kubernetes-version.js'
+import { stepOf } from '../core/release/gate-history.js'
+import type { Profile } from '../core/release/gate-table.js'
+import { defaultVersion, type KubernetesVersion, parseVersion } from '../core/release/version.js'
 import type { NodeFacts } from './facts.js'
 import { decideClusterGate, decideInitGate, type GateDecision, gateName, parseFeatureGates } from './gate.js'
 import {

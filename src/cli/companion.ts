@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { Command } from 'commander'
 import { createLog } from '../adapters/log/log.js'
-import type { LiveSetting } from '../core/live-model.js'
+import type { LiveSetting } from '../core/dashboard/model.js'
 import { rollBack } from '../memory-qos/companion/companion.js'
 import { openMachine } from './companion/machine.js'
 import {

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { Command } from 'commander'
 import { createLog } from '../adapters/log/log.js'
-import type { LiveSetting } from '../core/live-model.js'
+import type { LiveSetting } from '../core/dashboard/model.js'
 import { createCriInstall, createCriUninstall } from './cri/install.js'
 import { type CriFlags, checkFlags } from './cri/options.js'
 import { startCri } from './cri/run.js'

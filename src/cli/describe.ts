@@ -1,7 +1,7 @@
 // `keelson describe pod NAME`: one pod of this node on one page.
 import { Command } from 'commander'
 import { fail } from '../core/errors.js'
-import { describePod } from '../core/pod-description.js'
+import { describePod } from '../core/pod/description.js'
 import type { Io } from './io.js'
 import { choosePod } from './pods/choose.js'
 import { createKubeletClient, type ReachOptions, withReach } from './pods/kubelet-client.js'

@@ -1,8 +1,8 @@
 // `keelson exec POD -- COMMAND`: runs a command in a container of this node to its end and passes its status on.
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { asKeelsonError, fail } from '../core/errors.js'
-import { parseGoDuration } from '../core/go-duration.js'
-import type { PodJson } from '../core/pod-document.js'
+import type { PodJson } from '../core/pod/document.js'
+import { parseGoDuration } from '../core/units/go-duration.js'
 import type { Io } from './io.js'
 import { chooseContainer, choosePod } from './pods/choose.js'
 import {

@@ -1,6 +1,6 @@
 // `keelson logs POD`: what a container of this node has written, and goes on writing.
 import { Command, InvalidArgumentError } from 'commander'
-import { parseGoDuration } from '../core/go-duration.js'
+import { parseGoDuration } from '../core/units/go-duration.js'
 import type { Io } from './io.js'
 import { chooseContainer, choosePod } from './pods/choose.js'
 import { createKubeletClient, type ReachOptions, withReach } from './pods/kubelet-client.js'

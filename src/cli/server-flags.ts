@@ -2,7 +2,7 @@
 // server. Names and meanings are those of the upstream kubelet's flags; the defaults are the closed ones of its file.
 import { type Command, Option } from 'commander'
 import { fail } from '../core/errors.js'
-import { formatGoDuration, parseGoDuration } from '../core/go-duration.js'
+import { formatGoDuration, parseGoDuration } from '../core/units/go-duration.js'
 import { type AuthorizationMode, defaultSettings, type ServeSettings } from '../serve/settings.js'
 import { decideTlsPolicy } from '../serve/tls-policy.js'
 

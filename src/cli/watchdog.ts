@@ -1,7 +1,7 @@
 // systemd's watchdog for the commands that run as services. It is answered from the first moment on: a start may wait
 // longer for the runtime than systemd waits to hear of us.
 import { startWatchdog } from '../adapters/systemd/watchdog.js'
-import { parseWatchdog } from '../core/watchdog.js'
+import { parseWatchdog } from '../adapters/systemd/watchdog-env.js'
 import type { Log } from '../ports/log.js'
 import type { HealthCheck } from '../serve/health.js'
 

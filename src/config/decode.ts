@@ -1,9 +1,9 @@
 // Walks a schema over a merged document: fills in defaults, reads every value, remembers every origin, and reports
 // what it cannot use. A value that is refused leaves its default in place, so that all problems come out at once.
 
-import type { ReleaseRules } from '../core/feature-rules.js'
-import { parseGoDuration } from '../core/go-duration.js'
-import { didYouMean } from '../core/nearest-name.js'
+import type { ReleaseRules } from '../core/release/rules.js'
+import { parseGoDuration } from '../core/units/go-duration.js'
+import { didYouMean } from '../core/units/nearest-name.js'
 import { type Field, type Group, type Infer, isAsked, type Schema } from './field.js'
 import { type ConfigNode, isNull, type Json, jsonObject, objectNode, toJson } from './node.js'
 import {

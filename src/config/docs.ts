@@ -1,7 +1,7 @@
 // docs/config.md as text, from the schemas and tables themselves: a page that cannot drift from the code.
 
-import { gateTable } from '../core/feature-gate-table.js'
-import { defaultVersion, newestMinor, oldestMinor } from '../core/kubernetes-version.js'
+import { gateTable } from '../core/release/gate-table.js'
+import { defaultVersion, newestMinor, oldestMinor } from '../core/release/version.js'
 import type { Effect, Field, Schema } from './field.js'
 import { fieldAt } from './field-at.js'
 import { type FlagRow, flagTable, otherFlags } from './flag-table.js'

@@ -2,7 +2,7 @@
 // drop-in and a bad field elsewhere are reported together.
 
 import { asKeelsonError, type ErrorCode } from '../core/errors.js'
-import { didYouMean } from '../core/nearest-name.js'
+import { didYouMean } from '../core/units/nearest-name.js'
 import { type ConfigNode, nodeAt, type ObjectNode, objectNode } from './node.js'
 import type { Findings, Origin } from './origin.js'
 import { describeJson, parseYaml } from './parse-yaml.js'

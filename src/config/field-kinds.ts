@@ -1,10 +1,10 @@
 // The kinds of values that configuration fields have, each as one builder: what is accepted, what is said when not.
 
-import { parseEvictionThreshold } from '../core/allocatable.js'
-import { bytes, MiB } from '../core/bytes.js'
 import { isKeelsonError } from '../core/errors.js'
-import { formatGoDuration, parseGoDuration } from '../core/go-duration.js'
-import { parseQuantity, type Quantity } from '../core/quantity.js'
+import { parseEvictionThreshold } from '../core/plan/allocatable.js'
+import { bytes, MiB } from '../core/units/bytes.js'
+import { formatGoDuration, parseGoDuration } from '../core/units/go-duration.js'
+import { parseQuantity, type Quantity } from '../core/units/quantity.js'
 import { type FieldBuilder, fieldOf, type Read, read, refuse } from './field.js'
 import type { Json } from './node.js'
 import { describeJson } from './parse-yaml.js'

@@ -1,8 +1,8 @@
 // How a schema is written: a field knows its kind, its default by release, and how to read one value; a group
 // is a mapping of fields. Types of the effective configuration are inferred from the schema, never repeated.
 
-import type { ReleaseRules } from '../core/feature-rules.js'
-import { parseGoDuration } from '../core/go-duration.js'
+import type { ReleaseRules } from '../core/release/rules.js'
+import { parseGoDuration } from '../core/units/go-duration.js'
 import type { Json } from './node.js'
 
 export type Read<T> =

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseVersion } from '../core/kubernetes-version.js'
+import { parseVersion } from '../core/release/version.js'
 import { flagTable, otherFlags } from './flag-table.js'
 import { readProcessFlags } from './flag-words.js'
 import { type FlagRules, parseKubeletFlags } from './flags.js'

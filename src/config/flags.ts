@@ -1,8 +1,8 @@
 // The kubelet's command line to settings: which field each flag sets, in which release it is known, and what is
 // wrong with it. Values keep their written form; the schema reads them like those of a file.
 
-import { formatVersion, type KubernetesVersion } from '../core/kubernetes-version.js'
-import { didYouMean } from '../core/nearest-name.js'
+import { formatVersion, type KubernetesVersion } from '../core/release/version.js'
+import { didYouMean } from '../core/units/nearest-name.js'
 import { type FlagRow, flagTable, otherFlags } from './flag-table.js'
 import {
   type FlagWord,

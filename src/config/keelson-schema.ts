@@ -1,10 +1,10 @@
 // KeelsonConfiguration keelson.dev/v1alpha1: the settings that upstream has no place for, kept in a file of their
 // own so that KubeletConfiguration still feeds an upstream kubelet unchanged.
 
-import { profiles } from '../core/feature-gate-table.js'
-import { type SelectableStage, selectableStages } from '../core/feature-gates.js'
-import { defaultVersion, formatVersion } from '../core/kubernetes-version.js'
-import { reservationPolicies } from '../core/memory-qos-settings.js'
+import { reservationPolicies } from '../core/memory-qos/settings.js'
+import { profiles } from '../core/release/gate-table.js'
+import { type SelectableStage, selectableStages } from '../core/release/gates.js'
+import { defaultVersion, formatVersion } from '../core/release/version.js'
 import { fieldOf, group, type Infer, read, refuse } from './field.js'
 import { choice, duration, factor, flag, mapOf, portOrOff, textList } from './field-kinds.js'
 import { describeJson } from './parse-yaml.js'

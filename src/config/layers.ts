@@ -1,6 +1,6 @@
 // The layers of KubeletConfiguration in their order: file, drop-ins, flags. Nulls are kept until withoutNulls.
 
-import type { KubernetesVersion } from '../core/kubernetes-version.js'
+import type { KubernetesVersion } from '../core/release/version.js'
 import { readDocument } from './document.js'
 import { orderDropIns, whyNoDropIns } from './drop-ins.js'
 import type { FlagSetting } from './flags.js'

@@ -8,7 +8,7 @@ import {
   version,
   warnings,
 } from '../../test/support/config-inputs.js'
-import { quantityValue } from '../core/quantity.js'
+import { quantityValue } from '../core/units/quantity.js'
 import { type ConfigInput, loadConfig, requireConfig } from './load.js'
 import { formatOrigin } from './origin.js'
 

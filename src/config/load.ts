@@ -2,11 +2,11 @@
 // Pure: whoever calls has read the bytes. Problems are returned, all of them; requireConfig throws them.
 
 import { type ErrorCode, fail, type KeelsonError } from '../core/errors.js'
-import { gateStage, resolveGates } from '../core/feature-gates.js'
-import { cgroupDriverRules, memoryQosRules, type ReleaseRules } from '../core/feature-rules.js'
-import { defaultVersion } from '../core/kubernetes-version.js'
-import { effectiveMemoryQos } from '../core/memory-qos-config.js'
-import type { Problem } from '../core/problem.js'
+import { effectiveMemoryQos } from '../core/memory-qos/config.js'
+import { gateStage, resolveGates } from '../core/release/gates.js'
+import { cgroupDriverRules, memoryQosRules, type ReleaseRules } from '../core/release/rules.js'
+import { defaultVersion } from '../core/release/version.js'
+import type { Problem } from '../core/units/problem.js'
 import { type Decoded, decode } from './decode.js'
 import type { EffectiveConfig } from './effective.js'
 import { parseBool, readProcessFlags } from './flag-words.js'

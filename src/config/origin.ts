@@ -1,7 +1,7 @@
 // Where a setting came from, and what is wrong with it. Every value and every problem carries its origin.
 
 import type { ErrorCode } from '../core/errors.js'
-import type { Problem } from '../core/problem.js'
+import type { Problem } from '../core/units/problem.js'
 
 export type Origin =
   | { readonly from: 'default' }

@@ -1,8 +1,8 @@
 // Which release and profile apply: KeelsonConfiguration with the flags that stand above it. Comes before all else,
 // because the release decides which fields, flags and gates of the rest exist.
 
-import type { ReleaseRules } from '../core/feature-rules.js'
-import { defaultVersion, type KubernetesVersion, parseVersion } from '../core/kubernetes-version.js'
+import type { ReleaseRules } from '../core/release/rules.js'
+import { defaultVersion, type KubernetesVersion, parseVersion } from '../core/release/version.js'
 import { type Decoded, decode } from './decode.js'
 import { readDocument } from './document.js'
 import { readProcessFlags } from './flag-words.js'

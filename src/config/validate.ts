@@ -1,8 +1,8 @@
 // Rules that need more than one field or a feature gate. Each says which field to change; all of them are run.
 
-import { isGateEnabled } from '../core/feature-gates.js'
-import { type MemoryQosRules, validateMemoryQosFields } from '../core/memory-qos-config.js'
-import type { Problem } from '../core/problem.js'
+import { type MemoryQosRules, validateMemoryQosFields } from '../core/memory-qos/config.js'
+import { isGateEnabled } from '../core/release/gates.js'
+import type { Problem } from '../core/units/problem.js'
 import { type EffectiveConfig, isCgroupDriver } from './effective.js'
 
 /** Reasons not to start, without their origins: the caller knows where each path was set. */

@@ -1,5 +1,5 @@
 // The road of every call through the CRI server. The list is the documentation.
-import { grpcCode } from '../core/grpc-codes.js'
+import { grpcCode } from '../core/cri/grpc-codes.js'
 import type { CallEnding, CallHandler, ServerCall } from '../ports/cri-calls.js'
 import type { Services } from './services.js'
 import { accessLog } from './steps/access-log.js'

@@ -1,6 +1,6 @@
 // `--mode observe`: the answer of the runtime as it is, and a note of the RPCs and fields that it lacks.
 
-import { grpcCode } from '../core/grpc-codes.js'
+import { grpcCode } from '../core/cri/grpc-codes.js'
 import type { CallEnding, ServerCall } from '../ports/cri-calls.js'
 import type { CriMethod } from './methods/method.js'
 import type { Services } from './services.js'

@@ -1,6 +1,6 @@
 // The frame of the page: header, navigation, the state of the line, and the page that the address names.
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
-import type { LiveRuntime } from '../core/live-model.js'
+import type { LiveRuntime } from '../core/dashboard/model.js'
 import { type LineState, openLine } from './connection.js'
 import { ageText } from './format.js'
 import { pages, parseRoute, type Route, titles } from './route.js'

@@ -1,6 +1,6 @@
 // The line to the server: events while it is there, another try when it is gone, and a word to the user when the login is
 // over, which no retry would mend.
-import type { LiveChange } from '../core/live-model.js'
+import type { LiveChange } from '../core/dashboard/model.js'
 
 export type LineState = 'connecting' | 'live' | 'away' | 'login' | 'forbidden'
 

@@ -1,6 +1,7 @@
 // Numbers for eyes. Exact amounts are in titles and in the tables that can show bytes.
-import { humanBytes } from '../core/human-bytes.js'
-import type { Amount, LiveRuntime } from '../core/live-model.js'
+
+import type { Amount, LiveRuntime } from '../core/dashboard/model.js'
+import { humanBytes } from '../core/units/human-bytes.js'
 
 export const nothing = '–'
 

@@ -1,5 +1,5 @@
 // What the charts show: the last ten minutes since the page was opened, of the node and of each pod. A gap is null.
-import type { LivePressures, LiveSnapshot } from '../core/live-model.js'
+import type { LivePressures, LiveSnapshot } from '../core/dashboard/model.js'
 
 export type Series = (number | null)[]
 

@@ -1,6 +1,6 @@
 // The picture of the node as it arrives: pieces are put in place, history is kept for the charts, and whoever shows it is
 // told. Objects that did not change stay the same objects, so that views can skip them.
-import type { LiveCgroupRow, LiveChange, LivePod, LiveSnapshot, Part } from '../core/live-model.js'
+import type { LiveCgroupRow, LiveChange, LivePod, LiveSnapshot, Part } from '../core/dashboard/model.js'
 import { createHistory, type History } from './history.js'
 
 export type Picture = Omit<LiveSnapshot, 'pods' | 'cgroups'> & {

@@ -1,6 +1,6 @@
 // Every way to the outside that the doctor is handed. The command puts adapters in, tests put fakes in.
 import type { LoadedConfig } from '../config/load.js'
-import type { RuntimeConfigAnswer } from '../core/decide-driver.js'
+import type { RuntimeConfigAnswer } from '../core/driver/decide-driver.js'
 import type { HostFacts } from '../ports/bootstrap.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'

@@ -1,6 +1,6 @@
 // Runs checks over facts and puts their answers together. Which checks there are is checks/index.ts.
 import { fail } from '../core/errors.js'
-import { didYouMean } from '../core/nearest-name.js'
+import { didYouMean } from '../core/units/nearest-name.js'
 import type { Check, Finding, Severity } from './check.js'
 
 export interface CheckAnswer {

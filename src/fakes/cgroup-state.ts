@@ -1,5 +1,5 @@
 // The state behind the fake cgroup tree, with the kernel's rules. Calls answer undefined, or an errno word.
-import { childPath, parentPath } from '../core/cgroup-path.js'
+import { childPath, parentPath } from '../core/cgroup/path.js'
 import type { CgroupPath } from '../ports/cgroups.js'
 import { type FakeFile, filesV1, filesV2 } from './cgroup-files.js'
 

@@ -1,9 +1,9 @@
 // A cgroup tree in memory that behaves like the kernel's: page flooring, `max`, files that exist only with their
 // controller, EBUSY, ENOENT, and effective protection capped by ancestors. Tests also reach behind the port.
-import { cgroupError } from '../core/cgroup-errors.js'
-import { checkControlFile, childPath, parentPath, splitPath } from '../core/cgroup-path.js'
-import { type EffectiveProtection, effectiveProtection } from '../core/effective-protection.js'
+import { cgroupError } from '../core/cgroup/errors.js'
+import { checkControlFile, childPath, parentPath, splitPath } from '../core/cgroup/path.js'
 import { fail } from '../core/errors.js'
+import { type EffectiveProtection, effectiveProtection } from '../core/memory-qos/effective-protection.js'
 import type { CgroupPath, CgroupTree, ControlValues, EnsureOptions, WalkOptions } from '../ports/cgroups.js'
 import { FakeCgroups, type FakeCgroupsOptions } from './cgroup-state.js'
 

@@ -1,13 +1,13 @@
 // systemd in memory, on top of the fake cgroup tree: it keeps the properties of each slice and writes all of them to the
 // files at every change and reload, which is how values that live only in a file get lost.
-import { childPath } from '../core/cgroup-path.js'
-import { fail } from '../core/errors.js'
+import { childPath } from '../core/cgroup/path.js'
 import {
   parentSlice,
   type SystemdProperty,
   type SystemdValue,
   systemdInfinity,
-} from '../core/systemd-properties.js'
+} from '../core/cgroup/systemd-properties.js'
+import { fail } from '../core/errors.js'
 import type { CgroupPath } from '../ports/cgroups.js'
 import type { Systemd } from '../ports/systemd.js'
 import type { FakeCgroupTree } from './cgroup-tree.js'

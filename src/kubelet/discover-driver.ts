@@ -1,7 +1,7 @@
 // Asks the runtime for its cgroup driver: at most three calls of RuntimeConfig, two seconds apart, until the first
-// answer. What an answer means for the start is core/decide-driver.ts.
-import type { CgroupDriver } from '../core/cgroup-name.js'
-import type { RuntimeConfigAnswer } from '../core/decide-driver.js'
+// answer. What an answer means for the start is core/driver/decide-driver.ts.
+import type { CgroupDriver } from '../core/cgroup/name.js'
+import type { RuntimeConfigAnswer } from '../core/driver/decide-driver.js'
 import { asKeelsonError } from '../core/errors.js'
 import { CgroupDriver as CriDriver, type RuntimeConfigResponse } from '../cri-api/api.js'
 import type { Clock } from '../ports/clock.js'

@@ -1,8 +1,8 @@
 // Says what was decided about the cgroup driver: the KEP's line, the info lines, the gauge. Words are fixed here, so
 // that operators and tests can rely on them.
-import type { DriverInUse } from '../core/decide-driver.js'
-import { deprecatedFallbackLine, oldestAnsweringRuntimes } from '../core/decide-driver.js'
-import type { ProofFinding } from '../core/driver-proof.js'
+import type { DriverInUse } from '../core/driver/decide-driver.js'
+import { deprecatedFallbackLine, oldestAnsweringRuntimes } from '../core/driver/decide-driver.js'
+import type { ProofFinding } from '../core/driver/proof.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { NewEvent } from './event-queue.js'

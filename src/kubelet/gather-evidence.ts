@@ -1,4 +1,4 @@
-// Collects what core/driver-proof.ts looks at: cgroup paths of running sandboxes, the two pod trees, the runtime's
+// Collects what core/driver/proof.ts looks at: cgroup paths of running sandboxes, the two pod trees, the runtime's
 // handlers. Reads only. What cannot be had is left out: proof must never keep a node from starting.
 
 import {
@@ -6,11 +6,11 @@ import {
   type CgroupName,
   formatCgroupPath,
   parseCgroupfsPath,
-} from '../core/cgroup-name.js'
-import { type HandlerSetting, parseHandlerSettings } from '../core/driver-evidence.js'
-import type { SandboxCgroup } from '../core/driver-proof.js'
+} from '../core/cgroup/name.js'
+import { parsePid } from '../core/cri/verbose-status.js'
+import { type HandlerSetting, parseHandlerSettings } from '../core/driver/evidence.js'
+import type { SandboxCgroup } from '../core/driver/proof.js'
 import { memoryCgroup } from '../core/kernel-text/proc-cgroup.js'
-import { parsePid } from '../core/verbose-status.js'
 import { type PodSandbox, PodSandboxState } from '../cri-api/api.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Log } from '../ports/log.js'

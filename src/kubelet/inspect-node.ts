@@ -1,7 +1,7 @@
 // The node once the driver is known: its cgroups are opened, its facts read, and the driver proven by what runs.
-import type { CgroupDriver } from '../core/cgroup-name.js'
-import type { DriverInUse } from '../core/decide-driver.js'
-import { type DriverProof, proveDriver } from '../core/driver-proof.js'
+import type { CgroupDriver } from '../core/cgroup/name.js'
+import type { DriverInUse } from '../core/driver/decide-driver.js'
+import { type DriverProof, proveDriver } from '../core/driver/proof.js'
 import { fail } from '../core/errors.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { CriClient } from '../ports/runtime.js'

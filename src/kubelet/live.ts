@@ -1,8 +1,8 @@
 // The kubelet's part of the live picture: driver, configuration with origins, sources of figures, the plan of Memory QoS and
 // the requests of its own pods.
 import { formatOrigin } from '../config/origin.js'
-import type { LiveDriver, LiveSetting, LiveWarning } from '../core/live-model.js'
-import type { PodJson } from '../core/pod-document.js'
+import type { LiveDriver, LiveSetting, LiveWarning } from '../core/dashboard/model.js'
+import type { PodJson } from '../core/pod/document.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { Endpoint } from '../serve/endpoint.js'

@@ -2,17 +2,17 @@
 // known; reads only, and refuses hosts that the configuration or the driver cannot work with.
 import type { EffectiveConfig } from '../config/effective.js'
 import { resourceListOf } from '../config/effective.js'
-import { type Allocatable, allocatableMemory, checkReservations } from '../core/allocatable.js'
-import { type Bytes, bytes } from '../core/bytes.js'
-import { type CgroupMode, controlVersion, decideCgroupLayout } from '../core/cgroup-layout.js'
-import type { CgroupDriver } from '../core/cgroup-name.js'
+import { type CgroupMode, controlVersion, decideCgroupLayout } from '../core/cgroup/layout.js'
+import type { CgroupDriver } from '../core/cgroup/name.js'
 import { fail } from '../core/errors.js'
-import { checkKernel } from '../core/kernel-check.js'
-import { differentSysctls } from '../core/kernel-defaults.js'
+import { type Allocatable, allocatableMemory, checkReservations } from '../core/plan/allocatable.js'
+import { checkKernel } from '../core/release/kernel-check.js'
+import { type Bytes, bytes } from '../core/units/bytes.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Host } from '../ports/host.js'
 import type { Log } from '../ports/log.js'
 import type { Procfs } from '../ports/procfs.js'
+import { differentSysctls } from './node/decide/kernel-defaults.js'
 
 export interface NodeFacts {
   readonly cgroupVersion: 1 | 2

@@ -1,8 +1,8 @@
 // From the effective configuration to the statistics of this node, and their endpoints.
 import type { LoadedConfig } from '../config/load.js'
-import { type CgroupDriver, formatCgroupPath } from '../core/cgroup-name.js'
-import { isGateEnabled } from '../core/feature-gates.js'
-import { kubepodsName, qosCgroupName } from '../core/pod-cgroup.js'
+import { type CgroupDriver, formatCgroupPath } from '../core/cgroup/name.js'
+import { kubepodsName, qosCgroupName } from '../core/cgroup/pod-cgroup.js'
+import { isGateEnabled } from '../core/release/gates.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { Endpoint } from '../serve/endpoint.js'

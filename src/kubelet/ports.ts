@@ -1,5 +1,5 @@
 // Every way to the outside that the kubelet is handed. The command puts adapters in, tests put fakes in.
-import type { CgroupDriver } from '../core/cgroup-name.js'
+import type { CgroupDriver } from '../core/cgroup/name.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Files } from '../ports/files.js'

@@ -7,7 +7,7 @@ import { defaultKeelsonConfigPath } from '../config/keelson-schema.js'
 import { type ConfigInput, type LoadedConfig, loadConfig } from '../config/load.js'
 import { formatOrigin } from '../config/origin.js'
 import { maxConfigBytes, type NamedBytes } from '../config/read-text.js'
-import type { EndpointChoice } from '../core/driver-proof.js'
+import type { EndpointChoice } from '../core/driver/proof.js'
 import { fail } from '../core/errors.js'
 import type { Files } from '../ports/files.js'
 

@@ -1,6 +1,6 @@
 // Watches the connection to the runtime for the life of the process: notices that it went away, waits until it is
 // back, and asks RuntimeConfig once more, only to compare. The driver in use never changes here.
-import type { CgroupDriver } from '../core/cgroup-name.js'
+import type { CgroupDriver } from '../core/cgroup/name.js'
 import { asKeelsonError } from '../core/errors.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'

@@ -1,6 +1,6 @@
 // From the effective configuration to what the HTTPS server is told.
 import type { EffectiveConfig } from '../config/effective.js'
-import { isGateEnabled } from '../core/feature-gates.js'
+import { isGateEnabled } from '../core/release/gates.js'
 import type { PodHost } from '../ports/pod-host.js'
 import { defaultSettings, type ServeSettings } from '../serve/settings.js'
 

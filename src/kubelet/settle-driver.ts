@@ -2,10 +2,10 @@
 // when the kubelet must not start.
 import type { LoadedConfig } from '../config/load.js'
 import { formatOrigin, type Origin } from '../config/origin.js'
-import { type ConfiguredDriver, type DriverInUse, decideDriver } from '../core/decide-driver.js'
+import { type ConfiguredDriver, type DriverInUse, decideDriver } from '../core/driver/decide-driver.js'
 import { fail } from '../core/errors.js'
-import { isGateEnabled } from '../core/feature-gates.js'
-import { formatVersion } from '../core/kubernetes-version.js'
+import { isGateEnabled } from '../core/release/gates.js'
+import { formatVersion } from '../core/release/version.js'
 import type { CriClient } from '../ports/runtime.js'
 import { discoverDriver } from './discover-driver.js'
 import { reportDriver } from './driver-report.js'

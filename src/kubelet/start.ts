@@ -2,9 +2,9 @@
 // loops. No cgroup is opened before the driver is known.
 import { configError, type LoadedConfig } from '../config/load.js'
 import { type ConfigProblem, type ConfigWarning, formatFinding } from '../config/origin.js'
-import type { CgroupDriver } from '../core/cgroup-name.js'
-import type { DriverInUse } from '../core/decide-driver.js'
-import type { DriverProof } from '../core/driver-proof.js'
+import type { CgroupDriver } from '../core/cgroup/name.js'
+import type { DriverInUse } from '../core/driver/decide-driver.js'
+import type { DriverProof } from '../core/driver/proof.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'

@@ -3,10 +3,10 @@
 import { fail } from '../core/errors.js'
 import { isSettled } from '../core/kernel-text/read-back.js'
 import { decodeText } from '../core/kernel-text/words.js'
-import type { WriteStep } from '../core/memory-qos-order.js'
-import { isMemoryFile } from '../core/unified.js'
+import { isMemoryFile } from '../core/memory-qos/unified.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { RuntimeService } from '../ports/runtime.js'
+import type { WriteStep } from './decide/order.js'
 
 export interface Hands {
   readonly cgroups: Pick<CgroupTree, 'read' | 'write' | 'apply'>

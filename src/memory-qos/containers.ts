@@ -1,5 +1,5 @@
 // Running containers by pod, from the labels that a kubelet puts on everything it creates.
-import type { PodName } from '../core/pod-origin.js'
+import type { PodName } from '../core/pod/origin.js'
 import { type Container, ContainerState } from '../cri-api/api.js'
 import type { RuntimeService } from '../ports/runtime.js'
 

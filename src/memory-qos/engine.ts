@@ -2,12 +2,6 @@
 // never overlap. Where nothing changed, a pass reads and does nothing else.
 import { asKeelsonError } from '../core/errors.js'
 import {
-  decideFile,
-  type FileDecision,
-  type FileDecisionInput,
-  nextHistory,
-} from '../core/memory-qos-decide.js'
-import {
   driftFinding,
   type Finding,
   highBelowUsage,
@@ -15,21 +9,22 @@ import {
   podSkipped,
   unifiedIgnored,
   writeFailed,
-} from '../core/memory-qos-findings.js'
-import { orderWrites, type PendingWrite } from '../core/memory-qos-order.js'
+} from '../core/memory-qos/findings.js'
 import {
   type MemoryQosTargets,
   type MemoryTarget,
   planMemoryQos,
   qosFiles,
   type TargetsInput,
-} from '../core/memory-qos-targets.js'
-import { settlePodUids } from '../core/pod-origin.js'
+} from '../core/memory-qos/targets.js'
+import { settlePodUids } from '../core/pod/origin.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { RuntimeService } from '../ports/runtime.js'
 import { carryOut, type Hands } from './carry-out.js'
 import { listRunning, type RunningByPod } from './containers.js'
+import { decideFile, type FileDecision, type FileDecisionInput, nextHistory } from './decide/decide.js'
+import { orderWrites, type PendingWrite } from './decide/order.js'
 import { FileHistories } from './file-histories.js'
 import type { FoundNote, FoundValues } from './found-values.js'
 import { type Observation, observe } from './observe.js'

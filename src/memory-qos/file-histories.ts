@@ -1,7 +1,8 @@
 // What is remembered of each file between passes, by cgroup path.
-import { type FileHistory, noHistory } from '../core/memory-qos-decide.js'
-import type { QosFile } from '../core/memory-qos-targets.js'
+
+import type { QosFile } from '../core/memory-qos/targets.js'
 import type { CgroupPath } from '../ports/cgroups.js'
+import { type FileHistory, noHistory } from './decide/decide.js'
 
 interface Judged {
   readonly observation: { readonly path: CgroupPath }

@@ -1,8 +1,8 @@
 // What files held before our first write to them, on disk before that write: the way back. A value is noted once and never
 // overwritten by one of ours, whatever happens to the process in between.
-import type { CgroupDriver } from '../core/cgroup-name.js'
+import type { CgroupDriver } from '../core/cgroup/name.js'
 import { fail } from '../core/errors.js'
-import type { TargetLevel } from '../core/memory-qos-targets.js'
+import type { TargetLevel } from '../core/memory-qos/targets.js'
 import type { CgroupPath } from '../ports/cgroups.js'
 import type { Files } from '../ports/files.js'
 

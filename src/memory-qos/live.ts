@@ -1,9 +1,14 @@
 // Reads the tree for `explain --live`: on request only, because it walks everything below kubepods.
-import { parentPath } from '../core/cgroup-path.js'
+import { parentPath } from '../core/cgroup/path.js'
 import { parseCount } from '../core/kernel-text/digits.js'
 import { parsePressure } from '../core/kernel-text/pressure.js'
 import { decodeText } from '../core/kernel-text/words.js'
-import { type LiveCgroup, type LiveReport, liveReport, type TreeCgroup } from '../core/memory-qos-live.js'
+import {
+  type LiveCgroup,
+  type LiveReport,
+  liveReport,
+  type TreeCgroup,
+} from '../core/memory-qos/effective-values.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { Observation } from './observe.js'
 import { readCgroup } from './observe.js'

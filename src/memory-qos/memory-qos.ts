@@ -1,11 +1,11 @@
 // Memory QoS with a life: passes on change and on a timer, and the moments at which whoever runs the pods calls in. The
 // kubelet and the companion both hold one.
 import { asKeelsonError, fail } from '../core/errors.js'
-import type { Finding } from '../core/memory-qos-findings.js'
-import type { LiveReport } from '../core/memory-qos-live.js'
-import type { MemoryTarget, TargetsInput } from '../core/memory-qos-targets.js'
-import { planMemoryQos } from '../core/memory-qos-targets.js'
-import type { Pod } from '../core/pod.js'
+import type { LiveReport } from '../core/memory-qos/effective-values.js'
+import type { Finding } from '../core/memory-qos/findings.js'
+import type { MemoryTarget, TargetsInput } from '../core/memory-qos/targets.js'
+import { planMemoryQos } from '../core/memory-qos/targets.js'
+import type { Pod } from '../core/pod/pod.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import { type EngineOptions, MemoryQosEngine, type PassReport } from './engine.js'

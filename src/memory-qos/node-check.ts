@@ -1,6 +1,6 @@
 // Findings that need the tree besides the plan: sums against the capacity, parents of kubepods and reserved cgroups, a protection that
 // leaves the page cache no room.
-import { parentPath } from '../core/cgroup-path.js'
+import { parentPath } from '../core/cgroup/path.js'
 import { parseCount } from '../core/kernel-text/digits.js'
 import { createFlatKeyedParser } from '../core/kernel-text/flat-keyed.js'
 import {
@@ -9,8 +9,8 @@ import {
   nodeFindings,
   reservedMissing,
   unprotectedParent,
-} from '../core/memory-qos-findings.js'
-import { protectedBytes, type TargetsInput } from '../core/memory-qos-targets.js'
+} from '../core/memory-qos/findings.js'
+import { protectedBytes, type TargetsInput } from '../core/memory-qos/targets.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { PassReport } from './engine.js'
 import type { Observation } from './observe.js'

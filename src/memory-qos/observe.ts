@@ -1,10 +1,11 @@
 // What the kernel says about the cgroups of the plan: contents of our three files, usage, and throttle events.
-import { childPath } from '../core/cgroup-path.js'
-import { findContainerCgroup } from '../core/container-cgroup.js'
+
+import { findContainerCgroup } from '../core/cgroup/container-cgroup.js'
+import { childPath } from '../core/cgroup/path.js'
 import { parseCount } from '../core/kernel-text/digits.js'
 import { createFlatKeyedParser } from '../core/kernel-text/flat-keyed.js'
 import { decodeText } from '../core/kernel-text/words.js'
-import { type MemoryTarget, type QosFile, qosFiles } from '../core/memory-qos-targets.js'
+import { type MemoryTarget, type QosFile, qosFiles } from '../core/memory-qos/targets.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { RunningByPod } from './containers.js'
 

@@ -3,8 +3,8 @@
 import { asKeelsonError } from '../core/errors.js'
 import { isSettled } from '../core/kernel-text/read-back.js'
 import { decodeText } from '../core/kernel-text/words.js'
-import { type Finding, writeFailed } from '../core/memory-qos-findings.js'
-import type { MemoryTarget } from '../core/memory-qos-targets.js'
+import { type Finding, writeFailed } from '../core/memory-qos/findings.js'
+import type { MemoryTarget } from '../core/memory-qos/targets.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { Observation } from './observe.js'
 

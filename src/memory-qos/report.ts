@@ -1,10 +1,10 @@
 // What a pass says to the outside: the KEP's and upstream's metrics, our own counts, an event when a container is throttled
 // for the first time, and each finding once in the log.
-import type { Finding } from '../core/memory-qos-findings.js'
-import type { MemoryTarget, PodRef } from '../core/memory-qos-targets.js'
-import { countThrottle, type ThrottleCount } from '../core/throttle-count.js'
+import type { Finding } from '../core/memory-qos/findings.js'
+import type { MemoryTarget, PodRef } from '../core/memory-qos/targets.js'
 import type { Log } from '../ports/log.js'
 import type { Labels, Metrics } from '../ports/metrics.js'
+import { countThrottle, type ThrottleCount } from './decide/throttle-count.js'
 import type { PassReport } from './engine.js'
 import type { Observation } from './observe.js'
 

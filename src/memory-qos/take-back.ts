@@ -1,15 +1,15 @@
 // Puts first values back: cgroups through the tree, containers through their runtime, in the order in which protection may
 // grow and shrink. What is gone needs nothing; what fails stays noted, so that the same call can be made again.
-import { splitPath } from '../core/cgroup-path.js'
+import { splitPath } from '../core/cgroup/path.js'
 import { asKeelsonError } from '../core/errors.js'
 import { isSettled } from '../core/kernel-text/read-back.js'
 import { decodeText } from '../core/kernel-text/words.js'
-import { growsTo } from '../core/memory-qos-decide.js'
-import { type Finding, unifiedIgnored, writeFailed } from '../core/memory-qos-findings.js'
-import { orderWrites, type PendingWrite, type WriteStep } from '../core/memory-qos-order.js'
-import { type QosFile, qosFiles } from '../core/memory-qos-targets.js'
+import { type Finding, unifiedIgnored, writeFailed } from '../core/memory-qos/findings.js'
+import { type QosFile, qosFiles } from '../core/memory-qos/targets.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import { carryOut, type Hands } from './carry-out.js'
+import { growsTo } from './decide/decide.js'
+import { orderWrites, type PendingWrite, type WriteStep } from './decide/order.js'
 import type { FoundCgroup } from './found-values.js'
 
 export interface TakenBack {

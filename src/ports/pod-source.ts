@@ -1,7 +1,7 @@
 // Where a companion learns which pods its node runs: the API server or the node's kubelet. Pods are API objects as they
 // came; reading them is the core's business.
 
-import type { PodTeller } from '../core/pod-origin.js'
+import type { PodTeller } from '../core/pod/origin.js'
 
 export interface PodSource {
   /** Who tells: what a pod says of itself counts accordingly. */

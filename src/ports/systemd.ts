@@ -1,5 +1,5 @@
 // systemd's manager as Keelson uses it: transient slices, their resource properties, and stopping them.
-import type { SystemdProperty, SystemdValue } from '../core/systemd-properties.js'
+import type { SystemdProperty, SystemdValue } from '../core/cgroup/systemd-properties.js'
 
 export interface SystemdCallOptions {
   readonly signal?: AbortSignal

@@ -1,6 +1,6 @@
 // Finds the cgroups of containers and pods without asking the runtime: their names hold the container's id. A walk
 // happens only when an id is not known yet.
-import { parentPath } from '../core/cgroup-path.js'
+import { parentPath } from '../core/cgroup/path.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { Inventory, PodInfo } from './inventory.js'
 

@@ -1,6 +1,6 @@
 // The statistics of a node: two sources, the loops that sample them, and the three answers made from the newest samples.
 import { fail } from '../core/errors.js'
-import { didYouMean } from '../core/nearest-name.js'
+import { didYouMean } from '../core/units/nearest-name.js'
 import { createSharedAnswer } from './answers.js'
 import { allFamilies } from './catalogue/index.js'
 import { alwaysFamilies } from './catalogue/times-and-limits.js'

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { containersOf, hexId, sandboxOf } from '../../test/support/stats-bed.js'
 import { web } from '../../test/support/stats-pods.js'
-import { possiblePageSizes } from '../core/pod-hugetlb.js'
+import { possiblePageSizes } from '../core/plan/hugetlb.js'
 import { PodSandboxState } from '../cri-api/api.js'
 import { createSharedAnswer } from './answers.js'
 import { extraLabels } from './catalogue/family.js'

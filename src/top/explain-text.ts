@@ -1,6 +1,13 @@
 // One pod in words: what each border of it is, what the kernel keeps of it, and what happens next.
-import { humanBytes } from '../core/human-bytes.js'
-import type { LiveCgroupRow, LiveContainer, LivePod, LiveRequest, LiveSnapshot } from '../core/live-model.js'
+
+import type {
+  LiveCgroupRow,
+  LiveContainer,
+  LivePod,
+  LiveRequest,
+  LiveSnapshot,
+} from '../core/dashboard/model.js'
+import { humanBytes } from '../core/units/human-bytes.js'
 import { pad, plain } from './text.js'
 
 const shown = (amount: string | null): string =>

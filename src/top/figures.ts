@@ -1,5 +1,5 @@
 // The figures of one row of the table, as numbers for sorting. Undefined: unknown.
-import type { LiveContainer, LiveFigures, LivePod, LiveRequest } from '../core/live-model.js'
+import type { LiveContainer, LiveFigures, LivePod, LiveRequest } from '../core/dashboard/model.js'
 
 export interface TopRow {
   /** A pod, or one container of it. */

@@ -1,7 +1,8 @@
 // The lines above the table: the node, the runtime, and what is chosen.
-import { counted } from '../core/counted.js'
-import { humanBytes } from '../core/human-bytes.js'
-import { hasList, type LiveSnapshot } from '../core/live-model.js'
+
+import { hasList, type LiveSnapshot } from '../core/dashboard/model.js'
+import { counted } from '../core/units/counted.js'
+import { humanBytes } from '../core/units/human-bytes.js'
 import type { TopState } from './state.js'
 import type { Style } from './style.js'
 import { clip, plain } from './text.js'

@@ -1,5 +1,5 @@
 // `keelson top --once`: the table as text, for scripts and for pipes.
-import type { LiveSnapshot } from '../core/live-model.js'
+import type { LiveSnapshot } from '../core/dashboard/model.js'
 import { formatHeader } from './header.js'
 import { topRows } from './rows.js'
 import type { TopState } from './state.js'

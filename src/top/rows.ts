@@ -1,5 +1,5 @@
 // From a snapshot to the rows of the table: filtered, sorted, flat or as a tree.
-import type { LivePod, LiveSnapshot } from '../core/live-model.js'
+import type { LivePod, LiveSnapshot } from '../core/dashboard/model.js'
 import { columns } from './columns.js'
 import { rowId, type TopRow } from './figures.js'
 import type { TopState } from './state.js'

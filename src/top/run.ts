@@ -1,7 +1,7 @@
 // `keelson top` on a terminal: readings on a timer, keys at once, and only the lines that changed are written.
-import { parseCriLog } from '../core/cri-log-line.js'
+import { parseCriLog } from '../core/cri/log-line.js'
+import type { LiveSnapshot } from '../core/dashboard/model.js'
 import { asKeelsonError } from '../core/errors.js'
-import type { LiveSnapshot } from '../core/live-model.js'
 import type { Clock } from '../ports/clock.js'
 import type { LogTail } from '../ports/log-tail.js'
 import type { Terminal } from '../ports/terminal.js'

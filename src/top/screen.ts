@@ -1,6 +1,6 @@
 // The whole screen as lines, from a snapshot and what is chosen. Pure: the same input gives the same screen.
-import type { CriLogLine } from '../core/cri-log-line.js'
-import type { LiveSnapshot } from '../core/live-model.js'
+import type { CriLogLine } from '../core/cri/log-line.js'
+import type { LiveSnapshot } from '../core/dashboard/model.js'
 import type { TerminalSize } from '../ports/terminal.js'
 import { explainLines } from './explain-text.js'
 import { rowId, type TopRow } from './figures.js'

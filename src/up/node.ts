@@ -1,7 +1,7 @@
 // The node step by step: CRI server, kubelet, pods, and the way back. Where it stands and what runs the processes is
 // the caller's business.
 import { asKeelsonError, fail } from '../core/errors.js'
-import type { PodJson } from '../core/pod-document.js'
+import type { PodJson } from '../core/pod/document.js'
 import { formatKubeletConfig, type KubeletSettings, type UpDirectories } from './kubelet-config.js'
 import { type ImagePlace, judgePod } from './pod-state.js'
 import type { KubeletView, Part, UpPorts } from './ports.js'

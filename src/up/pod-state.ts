@@ -1,5 +1,5 @@
 // What keeps a pod of the node from running, said so that a person can do something about it.
-import type { PodJson } from '../core/pod-document.js'
+import type { PodJson } from '../core/pod/document.js'
 
 /** What the node can offer for an image. */
 export interface ImagePlace {

@@ -1,5 +1,5 @@
 // What building a node needs from outside. The command puts processes and files in, tests put fakes in.
-import type { PodJson } from '../core/pod-document.js'
+import type { PodJson } from '../core/pod/document.js'
 
 /** A process of the node. */
 export interface Part {

@@ -1,7 +1,7 @@
 // `keelson up --demo pressure`: the same workloads on the same small node, with Memory QoS off and then on. Every figure is
 // read from the kernel while it happens.
 import { fail } from '../core/errors.js'
-import type { PodJson } from '../core/pod-document.js'
+import type { PodJson } from '../core/pod/document.js'
 import { type NodePlan, startNode, troubles, type UpNode } from './node.js'
 import type { MemoryValues, PodFigures, UpPorts } from './ports.js'
 import { cacheMiB, cachePod, hogPod, noisePod } from './pressure-pods.js'

@@ -2,8 +2,8 @@
 // values that take time to find out.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { LiveChange, LivePod, LiveSnapshot } from '../../src/core/live-model.js'
-import type { PodJson } from '../../src/core/pod-document.js'
+import type { LiveChange, LivePod, LiveSnapshot } from '../../src/core/dashboard/model.js'
+import type { PodJson } from '../../src/core/pod/document.js'
 import { createStore } from '../../src/dashboard/store.js'
 import { FakeClock } from '../../src/fakes/clock.js'
 import { FakeLog } from '../../src/fakes/log.js'

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { humanBytes } from '../../src/core/human-bytes.js'
+import { humanBytes } from '../../src/core/units/human-bytes.js'
 import { createLiveBed, type LiveBed } from '../support/live-bed.js'
 import { requires } from '../support/requirements.js'
 import { seriousProblems } from './axe.js'

@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { requiredMetrics } from '../../src/core/required-metrics.js'
 import { checks } from '../../src/doctor/checks/index.js'
 import { fixes } from '../../src/doctor/fixes/index.js'
 import { exitStatusOf, pageOf, runChecks, selectChecks } from '../../src/doctor/run.js'
+import { requiredMetrics } from '../../src/stats/catalogue/required.js'
 import { cgroups, healthy, kubelet, loadedWith } from './healthy.js'
 import { innocents, problems } from './problems.js'
 

@@ -1,9 +1,9 @@
 // Facts of a sound node, from which each test takes one thing away. Values are those of a small lab node.
 import { type ConfigInput, loadConfig } from '../../src/config/load.js'
-import { requiredMetrics } from '../../src/core/required-metrics.js'
 import type { CgroupFacts, DoctorFacts, KubeletFacts, RuntimeFacts } from '../../src/doctor/facts.js'
 import type { Activity, PodCgroup } from '../../src/doctor/pod-cgroup.js'
 import type { SocketPlace } from '../../src/doctor/socket-places.js'
+import { requiredMetrics } from '../../src/stats/catalogue/required.js'
 
 export const MiB = 1024n * 1024n
 export const endpoint = 'unix:///run/containerd/containerd.sock'

@@ -1,6 +1,6 @@
 // The long waits of pods on a virtual clock: restarts and pulls along the whole curve, and its new beginning.
 import { afterEach, describe, expect, test } from 'vitest'
-import { newestFirst } from '../../src/core/pod-observed.js'
+import { newestFirst } from '../../src/kubelet/pods/decide/observed.js'
 import { image, VirtualNode } from './virtual-node.js'
 
 const nodes: VirtualNode[] = []

@@ -1,6 +1,6 @@
 // Mutated manifests that the kubelet accepts, made fit to run on somebody's machine: no image from elsewhere, no path of
 // the host but a given one, and a short end. What is odd about them otherwise stays.
-import { parsePodSpec } from '../../src/core/parse-pod-spec.js'
+import { parsePodSpec } from '../../src/core/pod/spec/parse.js'
 import { createRandom, type Random } from '../fuzz/random.js'
 import { mutate } from '../fuzz/targets/manifests.js'
 import { busybox, forever } from './node.js'

@@ -17,7 +17,7 @@ import {
   V1VolumeMount,
 } from '@kubernetes/client-node'
 import { describe, expect, test } from 'vitest'
-import { parsePodSpec } from '../../src/core/parse-pod-spec.js'
+import { parsePodSpec } from '../../src/core/pod/spec/parse.js'
 import { image, manifest } from '../support/pod-manifest.js'
 
 type Fields = Readonly<Record<string, unknown>>

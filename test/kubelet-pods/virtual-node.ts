@@ -2,7 +2,7 @@
 // on a node takes none here, and every wait can be told to the second.
 import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { PodJson } from '../../src/core/pod-document.js'
+import type { PodJson } from '../../src/core/pod/document.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { nodeAnswers } from '../../src/fakes/cri/node-answers.js'
 import { createNodeState, type NodeState } from '../../src/fakes/cri/node-state.js'

@@ -2,7 +2,7 @@
 // runtime, and exit status, log lines and /metrics are looked at.
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deprecatedFallbackLine } from '../../src/core/decide-driver.js'
+import { deprecatedFallbackLine } from '../../src/core/driver/decide-driver.js'
 import type { AnswerOf } from '../../src/fakes/cri/answers.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
 import { configuredDriverIgnoredLine, driverFromCriLine } from '../../src/kubelet/driver-report.js'

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { differentSysctls } from '../../src/core/kernel-defaults.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
+import { differentSysctls } from '../../src/kubelet/node/decide/kernel-defaults.js'
 import { type Bundle, bundleCommand } from '../support/command.js'
 import { type KubeletProcess, startKubeletProcess } from './kubelet-process.js'
 

@@ -1,11 +1,11 @@
 // The start-up in one process: what is asked when, what the node must be like, and what running sandboxes prove.
 import { afterEach, describe, expect, test } from 'vitest'
-import { kernelDefaults } from '../../src/core/kernel-defaults.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { nodeAnswers } from '../../src/fakes/cri/node-answers.js'
 import { createNodeState } from '../../src/fakes/cri/node-state.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
+import { kernelDefaults } from '../../src/kubelet/node/decide/kernel-defaults.js'
 import { podLimit } from '../../src/kubelet/pods/start.js'
 import {
   createKubeletBed,

@@ -2,7 +2,7 @@
 // the containers.
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { LiveSnapshot } from '../../src/core/live-model.js'
+import type { LiveSnapshot } from '../../src/core/dashboard/model.js'
 import { needsOf } from '../../src/lab/packages.js'
 import { hasBrowser, logIn, openBrowser, openPage, type WatchedPage } from '../dashboard/browser.js'
 import { takeScreenshots } from '../dashboard/screenshots.js'

@@ -1,8 +1,8 @@
 // Mutated manifests on a real node: each comes to rest in a state that has a name, and everything of it goes again.
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { PodJson } from '../../src/core/pod-document.js'
-import { parseTime } from '../../src/core/rfc3339.js'
+import type { PodJson } from '../../src/core/pod/document.js'
+import { parseTime } from '../../src/core/units/rfc3339.js'
 import { type FuzzedManifest, fuzzedManifests } from '../kubelet-pods/fuzzed-manifests.js'
 import { until } from '../kubelet-pods/node.js'
 import { useNode } from '../kubelet-pods/use-node.js'

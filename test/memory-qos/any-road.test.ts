@@ -2,9 +2,9 @@
 // parent, and where a pass has been, the next one finds nothing to do.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parentPath } from '../../src/core/cgroup-path.js'
-import type { MemoryQosSettings } from '../../src/core/memory-qos-settings.js'
-import type { Pod } from '../../src/core/pod.js'
+import { parentPath } from '../../src/core/cgroup/path.js'
+import type { MemoryQosSettings } from '../../src/core/memory-qos/settings.js'
+import type { Pod } from '../../src/core/pod/pod.js'
 import { assertAsyncProperty } from '../support/property.js'
 import { gateOff, guaranteed, hard, type MemoryBed, makePod, startBed, tiered } from './bed.js'
 

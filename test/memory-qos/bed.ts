@@ -1,13 +1,14 @@
 // A node in memory for Memory QoS: a cgroup tree with the kernel's rules, pods with their cgroups, and a runtime that
 // applies `unified` to the container's cgroup as runc does.
-import { bytes } from '../../src/core/bytes.js'
-import { childPath } from '../../src/core/cgroup-path.js'
+
+import { childPath } from '../../src/core/cgroup/path.js'
 import { fail } from '../../src/core/errors.js'
-import type { MemoryQosSettings } from '../../src/core/memory-qos-settings.js'
-import { planMemoryQos, type TargetsInput } from '../../src/core/memory-qos-targets.js'
-import { parsePod, parseResourceList } from '../../src/core/parse-pod.js'
-import type { Pod } from '../../src/core/pod.js'
-import { applyPodDefaults } from '../../src/core/pod-defaults.js'
+import type { MemoryQosSettings } from '../../src/core/memory-qos/settings.js'
+import { planMemoryQos, type TargetsInput } from '../../src/core/memory-qos/targets.js'
+import { applyPodDefaults } from '../../src/core/pod/defaults.js'
+import { parsePod, parseResourceList } from '../../src/core/pod/parse-pod.js'
+import type { Pod } from '../../src/core/pod/pod.js'
+import { bytes } from '../../src/core/units/bytes.js'
 import { Container, ContainerState } from '../../src/cri-api/api.js'
 import type { FakeCgroupsOptions } from '../../src/fakes/cgroup-state.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'

@@ -1,10 +1,10 @@
 // The companion on a node in memory: found values before the first write, the exact way back, debug containers, a pod resized
 // through its status, and death at every point of applying and of rolling back.
 import { describe, expect, test } from 'vitest'
-import { parseActuatedPod } from '../../src/core/actuated-pod.js'
-import type { TargetsInput } from '../../src/core/memory-qos-targets.js'
+import type { TargetsInput } from '../../src/core/memory-qos/targets.js'
 import { FakeFiles } from '../../src/fakes/files.js'
 import { rollBack } from '../../src/memory-qos/companion/companion.js'
+import { parseActuatedPod } from '../../src/memory-qos/decide/actuated-pod.js'
 import { type FoundValues, openFoundValues } from '../../src/memory-qos/found-values.js'
 import type { CgroupTree } from '../../src/ports/cgroups.js'
 import type { Files } from '../../src/ports/files.js'

@@ -1,7 +1,7 @@
 // The engine on a tree in memory with the kernel's rules: values at every level, nothing without a change, drift, rollback.
 import { describe, expect, test } from 'vitest'
-import { findingIds } from '../../src/core/memory-qos-findings.js'
-import type { MemoryQosSettings } from '../../src/core/memory-qos-settings.js'
+import { findingIds } from '../../src/core/memory-qos/findings.js'
+import type { MemoryQosSettings } from '../../src/core/memory-qos/settings.js'
 import {
   gateOff,
   guaranteed,

@@ -1,7 +1,7 @@
 // What a pass says about the node: each danger that Memory QoS can meet is found and explained, and nothing else is.
 import { describe, expect, test } from 'vitest'
-import { checkKernel } from '../../src/core/kernel-check.js'
-import { type Finding, type NodeFindingsInput, nodeFindings } from '../../src/core/memory-qos-findings.js'
+import { type Finding, type NodeFindingsInput, nodeFindings } from '../../src/core/memory-qos/findings.js'
+import { checkKernel } from '../../src/core/release/kernel-check.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import { createMemoryQos } from '../../src/memory-qos/memory-qos.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'

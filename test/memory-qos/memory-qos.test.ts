@@ -1,6 +1,6 @@
 // Memory QoS as the kubelet holds it: node set-up, pods in order, reserved cgroups, metrics and events.
 import { describe, expect, test } from 'vitest'
-import type { Pod } from '../../src/core/pod.js'
+import type { Pod } from '../../src/core/pod/pod.js'
 import { FakeFiles } from '../../src/fakes/files.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import { openFoundValues } from '../../src/memory-qos/found-values.js'

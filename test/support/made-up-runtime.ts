@@ -1,9 +1,14 @@
 // A runtime without time: carries out the actions of a pod's turns at once, ends containers when asked to, and so
 // takes a pod through a whole life in a loop. For properties that must hold for every manifest.
-import { newestFirst, type ObservedContainer, type ObservedPod } from '../../src/core/pod-observed.js'
-import { allContainerSpecs, type PodSpec } from '../../src/core/pod-spec.js'
-import { decidePodTurn, type PodAction, type PodTurnInput } from '../../src/core/pod-turn.js'
-import { type Backoff, nextBackoff } from '../../src/core/restart-backoff.js'
+
+import { allContainerSpecs, type PodSpec } from '../../src/core/pod/spec/spec.js'
+import {
+  newestFirst,
+  type ObservedContainer,
+  type ObservedPod,
+} from '../../src/kubelet/pods/decide/observed.js'
+import { type Backoff, nextBackoff } from '../../src/kubelet/pods/decide/restart-backoff.js'
+import { decidePodTurn, type PodAction, type PodTurnInput } from '../../src/kubelet/pods/decide/turn.js'
 import { endsOf } from './pod-turns.js'
 
 const second = 1_000_000_000n

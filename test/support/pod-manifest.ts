@@ -1,7 +1,11 @@
 // Small manifests for tests: a pod of busybox containers with whatever a test adds, and what the runtime shows of it.
-import { parsePodSpec } from '../../src/core/parse-pod-spec.js'
-import { newestFirst, type ObservedContainer, type ObservedPod } from '../../src/core/pod-observed.js'
-import type { PodSpec } from '../../src/core/pod-spec.js'
+import { parsePodSpec } from '../../src/core/pod/spec/parse.js'
+import type { PodSpec } from '../../src/core/pod/spec/spec.js'
+import {
+  newestFirst,
+  type ObservedContainer,
+  type ObservedPod,
+} from '../../src/kubelet/pods/decide/observed.js'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 // A turn of a pod in a test: an input with everything unsaid at rest, and actions as short words.
-import type { ObservedContainer, ObservedPod } from '../../src/core/pod-observed.js'
-import { decidePodTurn, type PodAction, type PodTurnInput } from '../../src/core/pod-turn.js'
+import type { ObservedContainer, ObservedPod } from '../../src/kubelet/pods/decide/observed.js'
+import { decidePodTurn, type PodAction, type PodTurnInput } from '../../src/kubelet/pods/decide/turn.js'
 import { container, exited, image, second, specOf } from './pod-manifest.js'
 
 export const now = 10_000n * second

@@ -1,9 +1,10 @@
 // Everything that the runtime and the cgroup tree would be told of a pod, down to the bytes on the wire: for properties that
 // must hold for every manifest.
-import { bytes } from '../../src/core/bytes.js'
-import { allContainers } from '../../src/core/pod.js'
-import { planPod } from '../../src/core/pod-plan.js'
-import { allContainerSpecs, type PodSpec } from '../../src/core/pod-spec.js'
+
+import { planPod } from '../../src/core/plan/pod-plan.js'
+import { allContainers } from '../../src/core/pod/pod.js'
+import { allContainerSpecs, type PodSpec } from '../../src/core/pod/spec/spec.js'
+import { bytes } from '../../src/core/units/bytes.js'
 import { ContainerConfig, PodSandboxConfig } from '../../src/cri-api/api.js'
 import { podCgroupValues } from '../../src/kubelet/pods/cgroup-values.js'
 import { containerConfig } from '../../src/kubelet/pods/container-config.js'

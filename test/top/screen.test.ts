@@ -1,6 +1,6 @@
 // The screen as text, whole, at several sizes; and what keys do to it.
 import { describe, expect, test } from 'vitest'
-import type { LiveSnapshot } from '../../src/core/live-model.js'
+import type { LiveSnapshot } from '../../src/core/dashboard/model.js'
 import { chooseColumns } from '../../src/top/columns.js'
 import { parseKeys } from '../../src/top/keys.js'
 import { formatOnce } from '../../src/top/once.js'

@@ -1,5 +1,5 @@
 // Snapshots for tests of the terminal view: made by hand, every case of a column once.
-import type { LiveContainer, LiveFigures, LivePod, LiveSnapshot } from '../../src/core/live-model.js'
+import type { LiveContainer, LiveFigures, LivePod, LiveSnapshot } from '../../src/core/dashboard/model.js'
 
 const MiB = 1024 * 1024
 const absent = { absent: 'not in this test' }

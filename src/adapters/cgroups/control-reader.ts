@@ -1,6 +1,6 @@
 // Reads control files through kept descriptors into one buffer. The result is a view that the next read overwrites.
 import { readSync } from 'node:fs'
-import { cgroupError, errnoOf, isAbsent } from '../../core/cgroup-errors.js'
+import { cgroupError, errnoOf, isAbsent } from '../../core/cgroup/errors.js'
 import type { DescriptorCache } from './descriptors.js'
 
 const BUFFER_BYTES = 64 * 1024

@@ -1,7 +1,7 @@
 // Descriptors of control files that stay open between sweeps, grouped by cgroup. The number of open ones is bounded:
 // when it is reached, the cgroup that was not read for the longest time gives up all of its own.
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { errnoOf, isAbsent } from '../../core/cgroup-errors.js'
+import { errnoOf, isAbsent } from '../../core/cgroup/errors.js'
 
 interface KeptCgroup {
   readonly files: Map<string, number>

@@ -1,6 +1,6 @@
 // Finds the cgroup hierarchies of this machine from its mounts.
 import { readFileSync } from 'node:fs'
-import { type CgroupLayout, decideCgroupLayout } from '../../core/cgroup-layout.js'
+import { type CgroupLayout, decideCgroupLayout } from '../../core/cgroup/layout.js'
 import { parseMountInfo } from '../../core/kernel-text/mountinfo.js'
 
 /** Error: cgroup.not-mounted. */

@@ -2,8 +2,8 @@
 // on v1 in every hierarchy.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cgroupError, errnoOf, isAbsent } from '../../core/cgroup-errors.js'
-import { childPath, splitPath } from '../../core/cgroup-path.js'
+import { cgroupError, errnoOf, isAbsent } from '../../core/cgroup/errors.js'
+import { childPath, splitPath } from '../../core/cgroup/path.js'
 import { fail } from '../../core/errors.js'
 import type { CgroupPath, EnsureOptions } from '../../ports/cgroups.js'
 import { directory, type Hierarchy } from './hierarchy.js'

@@ -1,7 +1,7 @@
 // Where a cgroup's directories and files are: one hierarchy on v2, one per controller on v1.
 import { join } from 'node:path'
-import { type CgroupLayout, controlVersion } from '../../core/cgroup-layout.js'
-import { checkControlFile, controllerOf, splitPath } from '../../core/cgroup-path.js'
+import { type CgroupLayout, controlVersion } from '../../core/cgroup/layout.js'
+import { checkControlFile, controllerOf, splitPath } from '../../core/cgroup/path.js'
 import { fail } from '../../core/errors.js'
 
 export interface Hierarchy {

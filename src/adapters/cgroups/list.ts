@@ -1,7 +1,7 @@
 // Lists cgroups: children of one, and bounded walks. Only directories count, and links are never followed.
 import { readdirSync } from 'node:fs'
-import { cgroupError, isAbsent } from '../../core/cgroup-errors.js'
-import { childPath } from '../../core/cgroup-path.js'
+import { cgroupError, isAbsent } from '../../core/cgroup/errors.js'
+import { childPath } from '../../core/cgroup/path.js'
 import type { CgroupPath, WalkOptions } from '../../ports/cgroups.js'
 import { directory, type Hierarchy } from './hierarchy.js'
 

@@ -2,7 +2,7 @@
 // so EBUSY is asked again until the time is up.
 import { rmdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cgroupError, errnoOf, isAbsent } from '../../core/cgroup-errors.js'
+import { cgroupError, errnoOf, isAbsent } from '../../core/cgroup/errors.js'
 import { fail } from '../../core/errors.js'
 import type { CgroupPath, RemoveOptions } from '../../ports/cgroups.js'
 import { readWordsOf } from './ensure.js'

@@ -1,8 +1,8 @@
 // The cgroup tree on the kernel's files: reading, writing, and the calls that the files beside carry out.
 import { existsSync } from 'node:fs'
-import { cgroupError, errnoOf } from '../../core/cgroup-errors.js'
-import type { CgroupLayout } from '../../core/cgroup-layout.js'
-import { controllerOf } from '../../core/cgroup-path.js'
+import { cgroupError, errnoOf } from '../../core/cgroup/errors.js'
+import type { CgroupLayout } from '../../core/cgroup/layout.js'
+import { controllerOf } from '../../core/cgroup/path.js'
 import { fail } from '../../core/errors.js'
 import type {
   CgroupPath,

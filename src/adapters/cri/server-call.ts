@@ -7,8 +7,8 @@ import {
   type OutgoingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2'
+import { grpcCode } from '../../core/cri/grpc-codes.js'
 import { fail, isKeelsonError } from '../../core/errors.js'
-import { grpcCode } from '../../core/grpc-codes.js'
 import type {
   CallEnding,
   GrpcStatus,

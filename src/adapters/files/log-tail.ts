@@ -1,5 +1,5 @@
 // Reads the end of a log file, however large the file is.
-import { errnoOf } from '../../core/cgroup-errors.js'
+import { errnoOf } from '../../core/cgroup/errors.js'
 import { fail } from '../../core/errors.js'
 import type { LogTail } from '../../ports/log-tail.js'
 import { openRegular } from './open-regular.js'

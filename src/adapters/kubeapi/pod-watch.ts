@@ -1,12 +1,12 @@
 // The pods of one node from the API server: a list in pages, then a watch with bookmarks that goes on where it ended. What an
-// answer means is core/pod-watch-state.ts; this file owns connections and waiting.
+// answer means is pod-watch-state.ts; this file owns connections and waiting.
 import { asKeelsonError, fail } from '../../core/errors.js'
-import { emptyWatch, takeEvent, takeList, type WatchState } from '../../core/pod-watch-state.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { PodSource } from '../../ports/pod-source.js'
 import type { ApiAccess } from './api-access.js'
 import { getJson, getJsonLines } from './http-get.js'
+import { emptyWatch, takeEvent, takeList, type WatchState } from './pod-watch-state.js'
 
 export interface PodWatchOptions {
   readonly access: ApiAccess

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net'
 import { arch } from 'node:os'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { decideCgroupLayout } from '../../core/cgroup-layout.js'
+import { decideCgroupLayout } from '../../core/cgroup/layout.js'
 import { createProcfs } from './procfs.js'
 
 const fixture = (name: string) => {

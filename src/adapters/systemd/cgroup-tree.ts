@@ -1,11 +1,11 @@
 // The cgroup tree under the systemd driver: slices come and go through D-Bus, and a value is set as a property of its slice
 // and in the file. systemd re-applies its stored properties at every change and reload, so a value in the file alone is lost,
 // and every request carries all values that we own there.
-import { childPath, splitPath } from '../../core/cgroup-path.js'
+import { childPath, splitPath } from '../../core/cgroup/path.js'
+import { newSliceProperties, parentSlice, systemdProperties } from '../../core/cgroup/systemd-properties.js'
 import { fail } from '../../core/errors.js'
 import { isSettled } from '../../core/kernel-text/read-back.js'
 import { decodeText } from '../../core/kernel-text/words.js'
-import { newSliceProperties, parentSlice, systemdProperties } from '../../core/systemd-properties.js'
 import type {
   CgroupPath,
   CgroupTree,

@@ -1,7 +1,8 @@
 // systemd's manager over D-Bus: transient units with their jobs awaited, properties, stopping. The D-Bus library is loaded
 // with the first call.
+
+import type { SystemdProperty, SystemdValue } from '../../core/cgroup/systemd-properties.js'
 import { fail } from '../../core/errors.js'
-import type { SystemdProperty, SystemdValue } from '../../core/systemd-properties.js'
 import type { Systemd, SystemdCallOptions } from '../../ports/systemd.js'
 import type { BusSignal } from './bus.js'
 import { Connection, type OperationDeadline } from './connection.js'

@@ -1,6 +1,6 @@
 // Property values between our form and the library's variants.
 import type { Variant } from '@jellybrick/dbus-next'
-import type { SystemdProperty, SystemdValue } from '../../core/systemd-properties.js'
+import type { SystemdProperty, SystemdValue } from '../../core/cgroup/systemd-properties.js'
 
 type MakeVariant = (signature: string, value: unknown) => Variant
 

@@ -3,8 +3,8 @@
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import type { Watchdog } from '../../core/watchdog.js'
 import type { Log } from '../../ports/log.js'
+import type { Watchdog } from './watchdog-env.js'
 
 const run = promisify(execFile)
 

@@ -1,7 +1,7 @@
 // Lists the phases of a command and picks those that run: all, one, or all but some.
 
 import { fail } from '../../core/errors.js'
-import { didYouMean } from '../../core/nearest-name.js'
+import { didYouMean } from '../../core/units/nearest-name.js'
 import type { CommandName } from '../kubeadm-documents.js'
 import { phasesOf } from './index.js'
 import type { Phase } from './phase.js'

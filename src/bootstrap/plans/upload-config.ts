@@ -1,5 +1,5 @@
 // upload-config of init and upgrade apply: the two ConfigMaps of kube-system, and the annotation.
-import { formatVersion } from '../../core/kubernetes-version.js'
+import { formatVersion } from '../../core/release/version.js'
 import type { PhaseContext } from '../context.js'
 import { kubeadmConfigMap, kubeadmConfigMapKey, kubeletConfigMap, kubeletConfigMapKey } from '../paths.js'
 import { annotate, type ClusterChange, type PlanPart } from '../plan.js'

@@ -1,5 +1,5 @@
 // What preflight looks at before anything changes. The questions themselves are the doctor's, where it has them.
-import type { KubernetesVersion } from '../../core/kubernetes-version.js'
+import type { KubernetesVersion } from '../../core/release/version.js'
 import type { Check } from '../../doctor/check.js'
 import type { HostFacts, RuntimeAnswer } from '../../ports/bootstrap.js'
 import type { CommandName } from '../kubeadm-documents.js'

@@ -1,6 +1,6 @@
 // Asks every check and decides whether the command may go on.
 import { fail } from '../../core/errors.js'
-import { didYouMean } from '../../core/nearest-name.js'
+import { didYouMean } from '../../core/units/nearest-name.js'
 import type { Finding } from '../../doctor/check.js'
 import { worstOf } from '../../doctor/run.js'
 import type { NodePorts } from '../../ports/bootstrap.js'

@@ -1,10 +1,10 @@
 // The companion's part of the live picture: the plan of Memory QoS beside another kubelet, its sources, its settings.
 import type { KeelsonConfig } from '../../config/keelson-schema.js'
 import { formatOrigin, type Origin } from '../../config/origin.js'
-import type { CgroupDriver } from '../../core/cgroup-name.js'
-import type { KubeletSettings } from '../../core/kubelet-settings.js'
-import type { LiveDriver, LiveSetting } from '../../core/live-model.js'
+import type { CgroupDriver } from '../../core/cgroup/name.js'
+import type { LiveDriver, LiveSetting } from '../../core/dashboard/model.js'
 import { podPaths } from '../../kubelet/node-stats.js'
+import type { KubeletSettings } from '../../memory-qos/decide/kubelet-settings.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'

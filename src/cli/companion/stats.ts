@@ -3,7 +3,7 @@
 import { createClock } from '../../adapters/clock/clock.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import type { KeelsonConfig } from '../../config/keelson-schema.js'
-import type { CgroupDriver } from '../../core/cgroup-name.js'
+import type { CgroupDriver } from '../../core/cgroup/name.js'
 import { podPaths, readMachine } from '../../kubelet/node-stats.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Log } from '../../ports/log.js'

@@ -1,5 +1,5 @@
 // The CRI server's part of the live picture: its RPC table, what it found out about the driver, its command line.
-import type { LiveDriver, LiveRpc, LiveSetting, LiveSources } from '../../core/live-model.js'
+import type { LiveDriver, LiveRpc, LiveSetting, LiveSources } from '../../core/dashboard/model.js'
 import { createCadvisorText } from '../../criserver/metrics/exposition.js'
 import type { RpcRow } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'

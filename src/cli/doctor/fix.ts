@@ -1,6 +1,6 @@
 // Carries out the fixes that were asked for by name. The plans are pure; this is the only place that acts on them.
 import { fail } from '../../core/errors.js'
-import { didYouMean } from '../../core/nearest-name.js'
+import { didYouMean } from '../../core/units/nearest-name.js'
 import type { DoctorFacts } from '../../doctor/facts.js'
 import { type FixStep, formatStep } from '../../doctor/fixes/fix.js'
 import { fixes } from '../../doctor/fixes/index.js'

@@ -1,8 +1,8 @@
 // `keelson explain --live`: what a running kubelet or companion intends, what the kernel's files hold, and how much of it the
 // kernel really protects.
 import { fail } from '../../core/errors.js'
-import type { Finding } from '../../core/memory-qos-findings.js'
-import type { LiveFile, LiveReport, LiveRow } from '../../core/memory-qos-live.js'
+import type { LiveFile, LiveReport, LiveRow } from '../../core/memory-qos/effective-values.js'
+import type { Finding } from '../../core/memory-qos/findings.js'
 import { defaultPorts, defaultSettings } from '../../serve/settings.js'
 import { createKubeletClient, type ReachOptions } from '../pods/kubelet-client.js'
 

@@ -1,6 +1,6 @@
 // An explanation as text for a person: one block per cgroup, one line per file, the reason beside the value.
-import type { ExplainedCgroup, ExplainedFile, Explanation } from '../../core/explain.js'
-import { formatQuantity, quantityOfBytes } from '../../core/quantity.js'
+import type { ExplainedCgroup, ExplainedFile, Explanation } from '../../core/plan/explain.js'
+import { formatQuantity, quantityOfBytes } from '../../core/units/quantity.js'
 import type { ExplainHeader } from './report.js'
 
 const nothing = '-'

@@ -1,7 +1,8 @@
 // The machine-readable form of an explanation. File contents are text, as the kernel takes them, so no number
 // loses digits on its way through a JSON reader.
-import type { ExplainedCgroup, Explanation } from '../../core/explain.js'
-import type { MemoryQosSettings } from '../../core/memory-qos-settings.js'
+
+import type { MemoryQosSettings } from '../../core/memory-qos/settings.js'
+import type { ExplainedCgroup, Explanation } from '../../core/plan/explain.js'
 
 export interface ExplainHeader {
   readonly kubernetesVersion: string

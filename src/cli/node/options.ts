@@ -10,7 +10,7 @@ import type { KubeletFlag } from '../../bootstrap/kubelet-flags.js'
 import { readKubeletPatches } from '../../bootstrap/patches/patch-files.js'
 import { checkMix, type NodeRequest } from '../../bootstrap/request.js'
 import { fail } from '../../core/errors.js'
-import { type Profile, profiles } from '../../core/feature-gate-table.js'
+import { type Profile, profiles } from '../../core/release/gate-table.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 
 export interface NodeOptions {

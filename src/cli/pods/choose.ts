@@ -1,7 +1,7 @@
 // Finds the pod and the container that a person means: static pods carry the node's name at their end, which nobody
 // wants to type.
 import { fail } from '../../core/errors.js'
-import type { PodJson } from '../../core/pod-document.js'
+import type { PodJson } from '../../core/pod/document.js'
 
 export function choosePod(pods: readonly PodJson[], name: string, namespace: string | undefined): PodJson {
   const inNamespace = pods.filter((pod) => namespace === undefined || pod.metadata.namespace === namespace)

@@ -6,7 +6,7 @@ import { request } from 'node:https'
 import type { Command } from 'commander'
 import { readLocalToken } from '../../adapters/secrets/local-token.js'
 import { fail, isKeelsonError } from '../../core/errors.js'
-import type { PodJson } from '../../core/pod-document.js'
+import type { PodJson } from '../../core/pod/document.js'
 import { defaultRootDir } from '../../kubelet/serve-settings.js'
 import { defaultSettings } from '../../serve/settings.js'
 

@@ -1,5 +1,5 @@
 // The table of `get pods -w`: rows come in batches, and a header stands above them that has their columns.
-import { formatColumns } from '../../core/pod-printing.js'
+import { formatColumns } from '../../core/pod/printing.js'
 
 type Cells = readonly string[]
 

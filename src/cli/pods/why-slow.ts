@@ -1,8 +1,9 @@
 // Why a command in a container takes long, from what the kubelet sees of the container now.
+
+import type { LiveContainer, LiveSnapshot } from '../../core/dashboard/model.js'
 import { isKeelsonError } from '../../core/errors.js'
-import { humanBytes } from '../../core/human-bytes.js'
-import type { LiveContainer, LiveSnapshot } from '../../core/live-model.js'
-import type { PodJson } from '../../core/pod-document.js'
+import type { PodJson } from '../../core/pod/document.js'
+import { humanBytes } from '../../core/units/human-bytes.js'
 import type { KubeletClient } from './kubelet-client.js'
 
 const timeoutMs = 5_000

@@ -2,7 +2,7 @@
 import { readCgroupLayout } from '../../adapters/cgroups/detect.js'
 import { createCgroupTree } from '../../adapters/cgroups/tree.js'
 import { isKeelsonError } from '../../core/errors.js'
-import { ownerMarks } from '../../core/pod-owner.js'
+import { ownerMarks } from '../../kubelet/pods/decide/owner.js'
 import type { CriClient } from '../../ports/runtime.js'
 
 const timeoutMs = 10_000

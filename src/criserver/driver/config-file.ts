@@ -1,6 +1,6 @@
 // What a runtime's configuration file says about its handlers and their cgroup driver: containerd's format versions 2
 // and 3, and CRI-O's. Works on parsed TOML; reading files is find.ts.
-import { type HandlerSetting, parseHandlerSettings } from '../../core/driver-evidence.js'
+import { type HandlerSetting, parseHandlerSettings } from '../../core/driver/evidence.js'
 
 type Fields = Readonly<Record<string, unknown>>
 const fieldsOf = (v: unknown): Fields | undefined =>

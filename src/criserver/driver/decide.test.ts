@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import type { HandlerSetting } from '../../core/driver-evidence.js'
-import type { SandboxCgroup } from '../../core/driver-proof.js'
+import type { HandlerSetting } from '../../core/driver/evidence.js'
+import type { SandboxCgroup } from '../../core/driver/proof.js'
 import { type DriverFacts, decideRuntimeDriver } from './decide.js'
 
 const id = 'a'.repeat(64)

@@ -1,8 +1,8 @@
 // Which cgroup driver a runtime uses that does not say so itself (KEP-4033): from the operator's word, the runtime's own
 // configuration and the cgroups of running sandboxes. Two sources that disagree give no answer: never a guess.
-import type { CgroupDriver } from '../../core/cgroup-name.js'
-import { classifyCgroupPath, type HandlerSetting } from '../../core/driver-evidence.js'
-import type { SandboxCgroup } from '../../core/driver-proof.js'
+import type { CgroupDriver } from '../../core/cgroup/name.js'
+import { classifyCgroupPath, type HandlerSetting } from '../../core/driver/evidence.js'
+import type { SandboxCgroup } from '../../core/driver/proof.js'
 
 /** What the runtime's configuration says. */
 export interface StatedSettings {

@@ -1,7 +1,7 @@
 // Looks up the facts that decide.ts decides on: the runtime's own RuntimeConfig, then Status, since it shows what is loaded;
 // files where Status is silent.
-import type { CgroupDriver } from '../../core/cgroup-name.js'
-import { parseHandlerSettings } from '../../core/driver-evidence.js'
+import type { CgroupDriver } from '../../core/cgroup/name.js'
+import { parseHandlerSettings } from '../../core/driver/evidence.js'
 import { asKeelsonError, isKeelsonError } from '../../core/errors.js'
 import { CgroupDriver as Driver } from '../../cri-api/api.js'
 import type { Log } from '../../ports/log.js'

@@ -1,5 +1,5 @@
 // The configuration files of a runtime that does not show its settings, and whether it can have read them as they are now.
-import type { HandlerSetting } from '../../core/driver-evidence.js'
+import type { HandlerSetting } from '../../core/driver/evidence.js'
 import type { Files } from '../../ports/files.js'
 import { containerdDefault, readContainerdFile, readCrioFiles } from './config-file.js'
 import type { StatedSettings } from './decide.js'

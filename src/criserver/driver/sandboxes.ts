@@ -1,7 +1,8 @@
 // Cgroup paths of running sandboxes: the pid from the verbose status, the path from the kernel.
-import type { SandboxCgroup } from '../../core/driver-proof.js'
+
+import { parsePid } from '../../core/cri/verbose-status.js'
+import type { SandboxCgroup } from '../../core/driver/proof.js'
 import { memoryCgroup } from '../../core/kernel-text/proc-cgroup.js'
-import { parsePid } from '../../core/verbose-status.js'
 import { PodSandboxState } from '../../cri-api/api.js'
 import type { Log } from '../../ports/log.js'
 import type { Procfs } from '../../ports/procfs.js'

@@ -1,6 +1,6 @@
 // The way of every RPC that gives stats: ask the runtime, put our figures into the gaps of its answer, or answer alone where
 // it has no such RPC. A node that cannot be looked at costs the runtime's own answer nothing.
-import { grpcCode } from '../../core/grpc-codes.js'
+import { grpcCode } from '../../core/cri/grpc-codes.js'
 import type { MessageFns } from '../../cri-api/api.js'
 import type { CallEnding, ServerCall, WholeAnswer } from '../../ports/cri-calls.js'
 import type { Knows } from '../figures/complete.js'

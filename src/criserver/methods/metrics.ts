@@ -1,5 +1,5 @@
 // ListMetricDescriptors and ListPodSandboxMetrics: answered from the cgroups, or the runtime's own with what it lacks.
-import { grpcCode } from '../../core/grpc-codes.js'
+import { grpcCode } from '../../core/cri/grpc-codes.js'
 import {
   ListMetricDescriptorsResponse,
   ListPodSandboxMetricsResponse,

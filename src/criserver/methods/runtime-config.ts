@@ -1,6 +1,6 @@
 // RuntimeConfig: the runtime's own answer where it has one; otherwise the driver that we know for certain.
 
-import { grpcCode } from '../../core/grpc-codes.js'
+import { grpcCode } from '../../core/cri/grpc-codes.js'
 import { CgroupDriver, RuntimeConfigResponse } from '../../cri-api/api.js'
 import { type CriMethod, runtimePath } from './method.js'
 

@@ -1,7 +1,7 @@
 // The Stream* RPCs on a runtime that has only the unary ones. Lists that can be asked by sandbox are, so that no single
 // answer of the runtime grows with the node.
 
-import { grpcCode } from '../../core/grpc-codes.js'
+import { grpcCode } from '../../core/cri/grpc-codes.js'
 import {
   ListContainerStatsRequest,
   ListContainersRequest,

@@ -1,7 +1,7 @@
 // UpdatePodSandboxResources on a runtime without it: the pod's cgroup gets the values, where that cgroup is ours to write.
 // Slices belong to systemd: there the call is answered only when the values are in place already.
 
-import { grpcCode } from '../../core/grpc-codes.js'
+import { grpcCode } from '../../core/cri/grpc-codes.js'
 import { isSettled } from '../../core/kernel-text/read-back.js'
 import { UpdatePodSandboxResourcesRequest, UpdatePodSandboxResourcesResponse } from '../../cri-api/api.js'
 import { podValues } from '../unified/pod-values.js'

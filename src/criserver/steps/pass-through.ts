@@ -1,6 +1,6 @@
 // Everything that nobody above took: to the runtime as it is, and back as it is.
 
-import { grpcCode } from '../../core/grpc-codes.js'
+import { grpcCode } from '../../core/cri/grpc-codes.js'
 import type { Step } from '../chain.js'
 
 export const passThrough: Step =

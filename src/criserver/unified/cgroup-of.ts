@@ -1,7 +1,7 @@
 // The cgroup of one container or sandbox: its process from the verbose status, its place from the kernel.
-import { parentPath } from '../../core/cgroup-path.js'
+import { parentPath } from '../../core/cgroup/path.js'
+import { parsePid } from '../../core/cri/verbose-status.js'
 import { memoryCgroup } from '../../core/kernel-text/proc-cgroup.js'
-import { parsePid } from '../../core/verbose-status.js'
 import type { CgroupPath } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { RuntimeService } from '../../ports/runtime.js'

@@ -1,5 +1,5 @@
 // What UpdatePodSandboxResources asks of the pod's cgroup: containers' resources plus overhead, as control files.
-import { linearWeight } from '../../core/cpu.js'
+import { linearWeight } from '../../core/units/cpu.js'
 import type { LinuxContainerResources, UpdatePodSandboxResourcesRequest } from '../../cri-api/api.js'
 import type { ControlValues } from '../../ports/cgroups.js'
 

@@ -1,6 +1,6 @@
 // Every setting with its value and where the value came from.
 import { useState } from 'preact/hooks'
-import type { LiveSetting, Part } from '../../core/live-model.js'
+import type { LiveSetting, Part } from '../../core/dashboard/model.js'
 import { Scroll } from './scroll.js'
 
 export function ConfigView({ config }: { readonly config: Part<readonly LiveSetting[]> }) {

@@ -1,5 +1,5 @@
 // What the doctor found on this node, each with its evidence and what to do.
-import type { LiveWarning, Part } from '../../core/live-model.js'
+import type { LiveWarning, Part } from '../../core/dashboard/model.js'
 import { Words } from './words.js'
 
 const levels = { error: 'act', warn: 'watch', info: 'calm' } as const

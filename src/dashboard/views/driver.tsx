@@ -1,5 +1,5 @@
 // Which cgroup driver is used, who said so, and what stands for and against it.
-import type { LiveDriver, LiveNode, LiveRuntime, Part } from '../../core/live-model.js'
+import type { LiveDriver, LiveNode, LiveRuntime, Part } from '../../core/dashboard/model.js'
 import { runtimeWords } from '../format.js'
 import { Words } from './words.js'
 

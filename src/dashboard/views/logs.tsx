@@ -1,6 +1,6 @@
 // The end of a container's log, read when somebody asks for it.
 import { useEffect, useState } from 'preact/hooks'
-import type { LivePod } from '../../core/live-model.js'
+import type { LivePod } from '../../core/dashboard/model.js'
 
 interface LogLine {
   readonly time: string

@@ -1,6 +1,6 @@
 // The memory of one cgroup as a bar: how much is used and of what kind, where protection ends and where throttling and the
 // limit begin.
-import type { Amount, LiveMemory, LivePod } from '../../core/live-model.js'
+import type { Amount, LiveMemory, LivePod } from '../../core/dashboard/model.js'
 import { amountOf, bytesText, exactTitle } from '../format.js'
 import { memo } from '../memo.js'
 

@@ -5,7 +5,7 @@ import {
   type LiveRuntime,
   type LiveSources,
   type Part,
-} from '../../core/live-model.js'
+} from '../../core/dashboard/model.js'
 import { podsUnknown } from '../format.js'
 import { Scroll } from './scroll.js'
 

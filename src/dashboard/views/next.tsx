@@ -1,5 +1,5 @@
 // What the kernel does to a cgroup's memory now or next, with a sign that does not depend on colour.
-import type { LiveNext } from '../../core/live-model.js'
+import type { LiveNext } from '../../core/dashboard/model.js'
 
 const words = { calm: 'fine', watch: 'watch', act: 'act' } as const
 

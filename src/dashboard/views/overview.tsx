@@ -1,6 +1,6 @@
 // The node at a glance: how full, how pressed, what needs somebody, and its pods.
 import type { ComponentChildren } from 'preact'
-import { hasList } from '../../core/live-model.js'
+import { hasList } from '../../core/dashboard/model.js'
 import { Chart } from '../chart.js'
 import { bytesText, exactTitle, milliText, nothing, percentText, rateText, runtimeWords } from '../format.js'
 import type { History } from '../history.js'

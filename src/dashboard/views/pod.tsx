@@ -1,5 +1,5 @@
 // One pod in full: its bars, its curves, its cgroups, its containers and their logs.
-import { hasList, type LiveContainer, type LivePod } from '../../core/live-model.js'
+import { hasList, type LiveContainer, type LivePod } from '../../core/dashboard/model.js'
 import { Chart } from '../chart.js'
 import {
   ageText,

@@ -1,6 +1,6 @@
 // The pods of the node, each as bars. Sorted so that what needs somebody comes first.
 import { useState } from 'preact/hooks'
-import { hasList, type LivePod, type LiveRuntime } from '../../core/live-model.js'
+import { hasList, type LivePod, type LiveRuntime } from '../../core/dashboard/model.js'
 import { milliText, nothing, percentText, podsUnknown, rateText } from '../format.js'
 import { memo } from '../memo.js'
 import { podLink } from '../route.js'

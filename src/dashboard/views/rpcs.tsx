@@ -1,6 +1,6 @@
 // The calls that went through the CRI server, and what became of them.
 import { useState } from 'preact/hooks'
-import type { LiveRpc, Part } from '../../core/live-model.js'
+import type { LiveRpc, Part } from '../../core/dashboard/model.js'
 import { Scroll } from './scroll.js'
 import { Words } from './words.js'
 

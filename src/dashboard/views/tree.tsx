@@ -1,6 +1,6 @@
 // The cgroup tree: what was intended, what is written in the files, and what the kernel keeps of it below all ancestors.
 import { useState } from 'preact/hooks'
-import type { LiveCgroupRow, LiveValue, Part } from '../../core/live-model.js'
+import type { LiveCgroupRow, LiveValue, Part } from '../../core/dashboard/model.js'
 import { bytesText, exactTitle } from '../format.js'
 import { memo } from '../memo.js'
 import { Scroll } from './scroll.js'

@@ -1,7 +1,7 @@
 // KEP-2570: what is promised to pods must leave the rest of the system room to live.
 import { resourceListOf } from '../../config/effective.js'
-import { allocatableMemory, checkReservations } from '../../core/allocatable.js'
-import { bytes } from '../../core/bytes.js'
+import { allocatableMemory, checkReservations } from '../../core/plan/allocatable.js'
+import { bytes } from '../../core/units/bytes.js'
 import { type Check, error, info, ok, skipped, warn } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
 import { formatAmount } from '../format.js'

@@ -1,11 +1,11 @@
 // KEP-4033: the driver in use, against everything the node shows of it.
 
 import { formatOrigin } from '../../config/origin.js'
-import { counted } from '../../core/counted.js'
-import { type DriverDecision, decideDriver } from '../../core/decide-driver.js'
-import { type ProofFinding, proveDriver } from '../../core/driver-proof.js'
-import { isGateEnabled } from '../../core/feature-gates.js'
-import { formatVersion } from '../../core/kubernetes-version.js'
+import { type DriverDecision, decideDriver } from '../../core/driver/decide-driver.js'
+import { type ProofFinding, proveDriver } from '../../core/driver/proof.js'
+import { isGateEnabled } from '../../core/release/gates.js'
+import { formatVersion } from '../../core/release/version.js'
+import { counted } from '../../core/units/counted.js'
 import { type Check, error, type Finding, ok, skipped, warn } from '../check.js'
 import type { DoctorFacts, RuntimeFacts } from '../facts.js'
 

@@ -1,5 +1,5 @@
 // Shared with preflight: from 1.35 on the kubelet refuses cgroup v1 unless it is told otherwise.
-import type { KubernetesVersion } from '../../core/kubernetes-version.js'
+import type { KubernetesVersion } from '../../core/release/version.js'
 import type { HostFacts } from '../../ports/bootstrap.js'
 import { type Check, error, ok, skipped, warn } from '../check.js'
 

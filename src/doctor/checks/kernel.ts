@@ -1,5 +1,5 @@
 // Shared with preflight: before 5.9 a task over memory.high could be put to sleep for very long (KEP-2570).
-import { isKernelAtLeast, parseKernelVersion } from '../../core/kernel-check.js'
+import { isKernelAtLeast, parseKernelVersion } from '../../core/release/kernel-check.js'
 import type { HostFacts } from '../../ports/bootstrap.js'
 import { type Check, ok, skipped, warn } from '../check.js'
 

@@ -1,5 +1,5 @@
 // Shared with preflight: kubeadm takes kubelets of its own minor down to three minors older.
-import type { KubernetesVersion } from '../../core/kubernetes-version.js'
+import type { KubernetesVersion } from '../../core/release/version.js'
 import type { HostFacts } from '../../ports/bootstrap.js'
 import { type Check, error, ok, skipped } from '../check.js'
 

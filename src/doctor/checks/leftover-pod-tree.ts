@@ -1,5 +1,5 @@
 // A driver change leaves the old tree's empty directories behind: harmless, but they mislead whoever looks.
-import type { CgroupDriver } from '../../core/cgroup-name.js'
+import type { CgroupDriver } from '../../core/cgroup/name.js'
 import { type Check, info, ok, skipped } from '../check.js'
 import type { CgroupFacts, DoctorFacts } from '../facts.js'
 

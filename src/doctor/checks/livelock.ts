@@ -1,6 +1,7 @@
 // KEP-2570, failure modes: processes that reclaim and allocate in turns at memory.high and never get on.
-import { counted } from '../../core/counted.js'
-import { isKernelAtLeast, parseKernelVersion } from '../../core/kernel-check.js'
+
+import { isKernelAtLeast, parseKernelVersion } from '../../core/release/kernel-check.js'
+import { counted } from '../../core/units/counted.js'
 import { type Check, error, firstOf, ok, skipped } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
 import { createNamer } from '../names.js'

@@ -1,6 +1,6 @@
 // KEP-2371: can this runtime feed /metrics/cadvisor by itself?
-import { isGateEnabled } from '../../core/feature-gates.js'
-import { requiredMetrics } from '../../core/required-metrics.js'
+import { isGateEnabled } from '../../core/release/gates.js'
+import { requiredMetrics } from '../../stats/catalogue/required.js'
 import { type Check, firstOf, info, ok, skipped, warn } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
 

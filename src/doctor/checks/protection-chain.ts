@@ -1,7 +1,8 @@
 // KEP-2570, "memory.min protection ineffective": the kernel caps each level by its parent, so one ancestor without a
 // value makes everything below it void.
-import { counted } from '../../core/counted.js'
-import { effectiveProtection } from '../../core/effective-protection.js'
+
+import { effectiveProtection } from '../../core/memory-qos/effective-protection.js'
+import { counted } from '../../core/units/counted.js'
 import { type Check, error, type Finding, firstOf, info, ok, skipped, warn } from '../check.js'
 import type { CgroupFacts, DoctorFacts } from '../facts.js'
 import { formatAmount } from '../format.js'

@@ -1,6 +1,6 @@
 // KEP-4033: from one release on the kubelet refuses a runtime that does not answer RuntimeConfig.
-import { oldestAnsweringRuntimes } from '../../core/decide-driver.js'
-import { fallbackRemovedIn } from '../../core/feature-gate-table.js'
+import { oldestAnsweringRuntimes } from '../../core/driver/decide-driver.js'
+import { fallbackRemovedIn } from '../../core/release/gate-table.js'
 import { type Check, error, ok, skipped, warn } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
 

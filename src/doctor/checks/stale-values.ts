@@ -1,5 +1,5 @@
 // KEP-2570, rollback: with the gate off, memory.min and memory.low are 0 and memory.high is max everywhere.
-import { counted } from '../../core/counted.js'
+import { counted } from '../../core/units/counted.js'
 import { type Check, firstOf, ok, skipped, warn } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
 import { formatAmount } from '../format.js'

@@ -1,5 +1,5 @@
 // KEP-2570, monitoring: containers that wait at memory.high, and those that are about to.
-import { counted } from '../../core/counted.js'
+import { counted } from '../../core/units/counted.js'
 import { type Check, type Finding, firstOf, info, ok, skipped, warn } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
 import { formatAmount } from '../format.js'

@@ -1,5 +1,5 @@
 // The comparison of both sources for people and for programs.
-import { formatColumns } from '../../core/pod-printing.js'
+import { formatColumns } from '../../core/pod/printing.js'
 import { type FamilyParity, isEqual, type ParityReport } from './parity.js'
 
 function verdict({ compared, onlyRuntime, onlyCgroup, typesDiffer, outside }: FamilyParity): string {

@@ -1,6 +1,7 @@
 // The count of series for people and for programs.
-import { counted } from '../../core/counted.js'
-import { formatColumns } from '../../core/pod-printing.js'
+
+import { formatColumns } from '../../core/pod/printing.js'
+import { counted } from '../../core/units/counted.js'
 import { formatAmount } from '../format.js'
 import { bytesPerSeries, type Projection, rowKinds, type SeriesCount } from './series.js'
 

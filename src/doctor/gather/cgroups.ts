@@ -1,12 +1,12 @@
 // Reads the pod trees twice, a moment apart: settings once, what moves in both looks.
-import { decideCgroupLayout } from '../../core/cgroup-layout.js'
+import { decideCgroupLayout } from '../../core/cgroup/layout.js'
 import {
   type CgroupDriver,
   type CgroupName,
   formatCgroupPath,
   parseCgroupfsPath,
-} from '../../core/cgroup-name.js'
-import { parentPath } from '../../core/cgroup-path.js'
+} from '../../core/cgroup/name.js'
+import { parentPath } from '../../core/cgroup/path.js'
 import { parseCount, parseCountOrMax } from '../../core/kernel-text/digits.js'
 import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
 import { parsePressure } from '../../core/kernel-text/pressure.js'

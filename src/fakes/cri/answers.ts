@@ -1,6 +1,6 @@
 // What a scripted runtime may say to a call, and the helpers that name the odd cases. A script is a list of
 // answers for one method: one per call, and the last one for every call after it.
-import type { GrpcCodeName } from '../../core/grpc-codes.js'
+import type { GrpcCodeName } from '../../core/cri/grpc-codes.js'
 import type { DeepPartial, ImageServiceDefinition, RuntimeServiceDefinition } from '../../cri-api/api.js'
 import type { RequestOf, ResponseOf } from '../../ports/runtime.js'
 

@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import type { ServerHttp2Stream } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { grpcCodeNames } from '../../core/grpc-codes.js'
+import { grpcCodeNames } from '../../core/cri/grpc-codes.js'
 import type { Said, StatusSaid } from './answers.js'
 
 export interface Stage {

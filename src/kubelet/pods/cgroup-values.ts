@@ -1,12 +1,13 @@
 // From planned values to control files, for pods and for the cgroups above them, in the names of either cgroup version.
-import { sharesOfMilliCpu } from '../../core/cpu.js'
-import type { NodePlan, QosFiles } from '../../core/node-plan.js'
-import { type Outcome, outcomeValue } from '../../core/outcome.js'
-import type { Pod } from '../../core/pod.js'
-import type { PodPlan } from '../../core/pod-plan.js'
-import { podRequests } from '../../core/pod-resources.js'
-import { milliCpuOf } from '../../core/resource-list.js'
-import { desiredText, type MemoryFile } from '../../core/unified.js'
+
+import { desiredText, type MemoryFile } from '../../core/memory-qos/unified.js'
+import type { NodePlan, QosFiles } from '../../core/plan/node-plan.js'
+import { type Outcome, outcomeValue } from '../../core/plan/planned-value.js'
+import type { PodPlan } from '../../core/plan/pod-plan.js'
+import type { Pod } from '../../core/pod/pod.js'
+import { podRequests } from '../../core/pod/resources.js'
+import { sharesOfMilliCpu } from '../../core/units/cpu.js'
+import { milliCpuOf } from '../../core/units/resource-list.js'
 import type { ControlValues } from '../../ports/cgroups.js'
 
 export interface CgroupFacts {

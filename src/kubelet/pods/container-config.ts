@@ -1,7 +1,7 @@
 // A container of a pod to the ContainerConfig that the runtime is given. Pure.
-import { containerWords, type EnvFacts } from '../../core/container-env.js'
-import type { ContainerSpec, PodSpec, Volume, VolumeMount } from '../../core/pod-spec.js'
-import { effectiveUser } from '../../core/pod-spec-security.js'
+
+import { effectiveUser } from '../../core/pod/spec/security.js'
+import type { ContainerSpec, PodSpec, Volume, VolumeMount } from '../../core/pod/spec/spec.js'
 import {
   type ContainerConfig,
   type DeepPartial,
@@ -11,6 +11,7 @@ import {
   SupplementalGroupsPolicy,
 } from '../../cri-api/api.js'
 import type { PlannedResources } from './container-resources.js'
+import { containerWords, type EnvFacts } from './decide/container-env.js'
 import {
   containerAnnotations,
   containerLabels,

@@ -1,13 +1,14 @@
 // cpu and memory of a container as the runtime is told, and whether a running one has them already. Pure.
-import { sharesOfMilliCpu } from '../../core/cpu.js'
-import { outcomeValue } from '../../core/outcome.js'
-import type { Container } from '../../core/pod.js'
-import { resourcesOf } from '../../core/pod.js'
-import type { ObservedResources } from '../../core/pod-observed.js'
-import type { ContainerPlan } from '../../core/pod-plan.js'
-import { quantityValue } from '../../core/quantity.js'
-import { milliCpuOf } from '../../core/resource-list.js'
-import { containerUnified } from '../../core/unified.js'
+
+import { containerUnified } from '../../core/memory-qos/unified.js'
+import { outcomeValue } from '../../core/plan/planned-value.js'
+import type { ContainerPlan } from '../../core/plan/pod-plan.js'
+import type { Container } from '../../core/pod/pod.js'
+import { resourcesOf } from '../../core/pod/pod.js'
+import { sharesOfMilliCpu } from '../../core/units/cpu.js'
+import { quantityValue } from '../../core/units/quantity.js'
+import { milliCpuOf } from '../../core/units/resource-list.js'
+import type { ObservedResources } from './decide/observed.js'
 
 export interface ResourceFacts {
   readonly cgroupVersion: 1 | 2

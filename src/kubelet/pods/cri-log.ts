@@ -1,5 +1,5 @@
 // One line of a container's log file as runtimes write it: `TIME stdout|stderr F|P text`. Pure.
-import { parseTime } from '../../core/rfc3339.js'
+import { parseTime } from '../../core/units/rfc3339.js'
 
 export interface LogLine {
   readonly time: string

@@ -1,7 +1,7 @@
 // The names by which pods are known outside: CRI labels and annotations, log paths and directories, all the kubelet's
 // own, so that crictl, log shippers and every CRI-aware tool find what they know.
-import type { ContainerSpec, PodSpec } from '../../core/pod-spec.js'
-import { canonicalJson } from '../../core/static-pod.js'
+import type { ContainerSpec, PodSpec } from '../../core/pod/spec/spec.js'
+import { canonicalJson } from './decide/static-pod.js'
 
 export const labels = {
   podName: 'io.kubernetes.pod.name',

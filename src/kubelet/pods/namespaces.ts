@@ -1,5 +1,5 @@
 // Which namespaces of the host or the pod a sandbox and its containers use, and their seccomp and AppArmor profiles.
-import type { PodSpec, SeccompProfile } from '../../core/pod-spec.js'
+import type { PodSpec, SeccompProfile } from '../../core/pod/spec/spec.js'
 import {
   type DeepPartial,
   NamespaceMode,

@@ -1,6 +1,6 @@
 // kubepods and the QoS cgroups: made at the start, and written when the value that the pods lead to has changed. Nothing
 // here is ever written again on a timer.
-import type { PodSpec } from '../../core/pod-spec.js'
+import type { PodSpec } from '../../core/pod/spec/spec.js'
 import type { CgroupTree, ControlValues } from '../../ports/cgroups.js'
 import type { Planner } from './planner.js'
 

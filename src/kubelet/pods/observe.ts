@@ -1,12 +1,5 @@
-// CRI's lists and statuses to what decisions are made from (core/pod-observed.ts). Pure.
-import {
-  newestFirst,
-  type ObservedContainer,
-  type ObservedPod,
-  type ObservedResources,
-  type ObservedSandbox,
-  type ObservedState,
-} from '../../core/pod-observed.js'
+// CRI's lists and statuses to what decisions are made from (decide/observed.ts). Pure.
+
 import {
   type Container,
   ContainerState,
@@ -15,6 +8,14 @@ import {
   PodSandboxState,
   type PodSandboxStatus,
 } from '../../cri-api/api.js'
+import {
+  newestFirst,
+  type ObservedContainer,
+  type ObservedPod,
+  type ObservedResources,
+  type ObservedSandbox,
+  type ObservedState,
+} from './decide/observed.js'
 import { annotations, labels } from './names.js'
 
 const states: Readonly<Partial<Record<ContainerState, ObservedState>>> = {

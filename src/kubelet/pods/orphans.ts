@@ -1,7 +1,7 @@
 // What pods of this kubelet have left behind that nobody knows any more: cgroups, directories and logs. Only pods with a record
 // are looked at: between its cgroup and its sandbox a pod of another kubelet looks just like one that is left.
 import { asKeelsonError } from '../../core/errors.js'
-import { isStaticUid } from '../../core/pod-owner.js'
+import { isStaticUid } from './decide/owner.js'
 import { podDirectory, podRecords } from './names.js'
 import type { PodContext } from './ports.js'
 import { removeLogLinks, removePodCgroups } from './prepare.js'

@@ -1,19 +1,19 @@
-// The values of pods on this node: what core/pod-plan.ts computes, from the configuration and the facts of the node, and
+// The values of pods on this node: what core/plan/pod-plan.ts computes, from the configuration and the facts of the node, and
 // what the runtime and the cgroup tree are told of it.
 import type { EffectiveConfig } from '../../config/effective.js'
-import { type Bytes, bytes } from '../../core/bytes.js'
-import { type CgroupDriver, formatCgroupPath } from '../../core/cgroup-name.js'
-import { planNode } from '../../core/node-plan.js'
-import { allContainers } from '../../core/pod.js'
-import { kubepodsName, podCgroupName, qosCgroupName } from '../../core/pod-cgroup.js'
-import type { ObservedPod } from '../../core/pod-observed.js'
-import { type PodPlan, type PodPlanInput, planPod } from '../../core/pod-plan.js'
-import type { PodSpec } from '../../core/pod-spec.js'
-import { qosClassOf } from '../../core/qos-class.js'
+import { type CgroupDriver, formatCgroupPath } from '../../core/cgroup/name.js'
+import { kubepodsName, podCgroupName, qosCgroupName } from '../../core/cgroup/pod-cgroup.js'
+import { planNode } from '../../core/plan/node-plan.js'
+import { type PodPlan, type PodPlanInput, planPod } from '../../core/plan/pod-plan.js'
+import { allContainers } from '../../core/pod/pod.js'
+import { qosClassOf } from '../../core/pod/qos-class.js'
+import type { PodSpec } from '../../core/pod/spec/spec.js'
+import { type Bytes, bytes } from '../../core/units/bytes.js'
 import type { ControlValues } from '../../ports/cgroups.js'
 import type { NodeFacts } from '../node-facts.js'
 import { nodeCgroupValues, podCgroupValues } from './cgroup-values.js'
 import { containerResources, hasResources, type PlannedResources } from './container-resources.js'
+import type { ObservedPod } from './decide/observed.js'
 
 export interface PlannerInput {
   readonly config: EffectiveConfig

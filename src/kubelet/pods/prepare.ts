@@ -1,10 +1,11 @@
 // What a pod has before its sandbox and loses after it: its cgroup with values, its directories and volumes.
+
+import { isFileOfLog } from '../../core/cri/log-rotation.js'
 import { asKeelsonError } from '../../core/errors.js'
-import { isFileOfLog } from '../../core/log-rotation.js'
-import { podHugetlb } from '../../core/pod-hugetlb.js'
-import type { ObservedContainer, ObservedPod } from '../../core/pod-observed.js'
-import type { PodSpec } from '../../core/pod-spec.js'
+import { podHugetlb } from '../../core/plan/hugetlb.js'
+import type { PodSpec } from '../../core/pod/spec/spec.js'
 import type { CgroupPath, ControlValues } from '../../ports/cgroups.js'
+import type { ObservedContainer, ObservedPod } from './decide/observed.js'
 import {
   containerLogName,
   logLinkName,

@@ -1,10 +1,10 @@
 // Reads a container's log as /containerLogs gives it: from a line count or a time on, to a number of bytes, with or without
 // times, and on as the container goes on. Memory is bounded by one piece of the file, whatever its size.
 import { fail } from '../../core/errors.js'
-import { isOver, newestOf, type ObservedContainer, type ObservedPod } from '../../core/pod-observed.js'
 import type { OpenLog, PodHost } from '../../ports/pod-host.js'
 import type { LogRequest } from '../../serve/endpoints/container-logs.js'
 import { lineTimeNanos, parseCriLine } from './cri-log.js'
+import { isOver, newestOf, type ObservedContainer, type ObservedPod } from './decide/observed.js'
 import { containerLogPath, podLogDirectory } from './names.js'
 import type { PodContext } from './ports.js'
 import type { PodRunner } from './runner.js'

@@ -1,7 +1,7 @@
 // A resize in place: what is written, and that a limit below what is in use waits without any change.
 import { expect, test } from 'vitest'
 import { container, image, observed, specOf } from '../../../test/support/pod-manifest.js'
-import type { PodSpec } from '../../core/pod-spec.js'
+import type { PodSpec } from '../../core/pod/spec/spec.js'
 import { FakeCgroupTree } from '../../fakes/cgroup-tree.js'
 import { FakeClock } from '../../fakes/clock.js'
 import { FakeLog } from '../../fakes/log.js'

@@ -1,11 +1,11 @@
 // Other cpu and memory values for a running pod, in place: its cgroup and every container that differs. A limit below what is
 // in use waits: the kernel would answer it with OOM kills.
-import { findContainerCgroup } from '../../core/container-cgroup.js'
+import { findContainerCgroup } from '../../core/cgroup/container-cgroup.js'
 import { parseCount } from '../../core/kernel-text/digits.js'
-import type { ObservedPod } from '../../core/pod-observed.js'
-import type { PodSpec } from '../../core/pod-spec.js'
-import type { Hold } from '../../core/pod-turn.js'
+import type { PodSpec } from '../../core/pod/spec/spec.js'
 import type { CgroupPath, ControlValues } from '../../ports/cgroups.js'
+import type { ObservedPod } from './decide/observed.js'
+import type { Hold } from './decide/turn.js'
 import type { PodContext } from './ports.js'
 
 type ResizeContext = Pick<PodContext, 'cgroups' | 'planner' | 'runtime' | 'log' | 'timeoutMs' | 'clock'>

@@ -1,9 +1,10 @@
 // Keeps the logs of containers within their limits: looks at each every containerLogMonitorInterval, renames a file that
-// has grown too large and has the runtime open a new one. What to do is decided in core/log-rotation.ts.
+// has grown too large and has the runtime open a new one. What to do is decided in core/cri/log-rotation.ts.
+
+import { type LogRotation, type LogRotationPolicy, planLogRotation } from '../../core/cri/log-rotation.js'
 import { asKeelsonError } from '../../core/errors.js'
-import { type LogRotation, type LogRotationPolicy, planLogRotation } from '../../core/log-rotation.js'
-import type { ObservedContainer, ObservedPod } from '../../core/pod-observed.js'
-import { isOwnPod } from '../../core/pod-owner.js'
+import type { ObservedContainer, ObservedPod } from './decide/observed.js'
+import { isOwnPod } from './decide/owner.js'
 import { createLimiter } from './limiter.js'
 import { containerLogName, containerLogPath, podLogDirectory } from './names.js'
 import type { PodContext } from './ports.js'

@@ -1,10 +1,10 @@
 // All pods of the node: takes what the files want and what the runtime shows, and keeps one worker for each pod that is
 // wanted or still there. Decides only who has a worker; what a pod needs is the worker's business.
 import { asKeelsonError } from '../../core/errors.js'
-import type { PodJson } from '../../core/pod-document.js'
-import { isAlive, type ObservedPod } from '../../core/pod-observed.js'
-import { isMarkedByOther, isOwnPod, ownerMarks } from '../../core/pod-owner.js'
+import type { PodJson } from '../../core/pod/document.js'
 import type { HealthCheck } from '../../serve/health.js'
+import { isAlive, type ObservedPod } from './decide/observed.js'
+import { isMarkedByOther, isOwnPod, ownerMarks } from './decide/owner.js'
 import type { NodeCgroups } from './node-cgroups.js'
 import { removeOrphans } from './orphans.js'
 import { startPleg } from './pleg.js'

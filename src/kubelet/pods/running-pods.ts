@@ -1,5 +1,5 @@
 // /runningpods: what the runtime runs, as Pod objects with nothing in them but names and images.
-import type { ObservedPod } from '../../core/pod-observed.js'
+import type { ObservedPod } from './decide/observed.js'
 
 export interface RunningPodJson {
   readonly metadata: {

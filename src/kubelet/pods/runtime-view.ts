@@ -1,10 +1,10 @@
 // What the runtime shows of all pods, kept as cheaply as it can be: ids and states tell whether anything changed, two lists
 // tell what, and only that is asked for in detail. The owner of the node's picture; others get snapshots.
 import { asKeelsonError } from '../../core/errors.js'
-import { nothingObserved, type ObservedPod } from '../../core/pod-observed.js'
 import { type Container, ContainerState, type PodSandbox, PodSandboxState } from '../../cri-api/api.js'
 import type { Clock } from '../../ports/clock.js'
 import type { CallOptions, RuntimeService, RuntimeStates } from '../../ports/runtime.js'
+import { nothingObserved, type ObservedPod } from './decide/observed.js'
 import { labels } from './names.js'
 import { observePod, type SeenContainer, type SeenSandbox } from './observe.js'
 

@@ -1,9 +1,10 @@
 // A pod to the PodSandboxConfig that the runtime is given. Pure.
-import { type KubeletIdentity, ownMarks } from '../../core/pod-owner.js'
-import type { PodSpec, Protocol as PortProtocol } from '../../core/pod-spec.js'
-import { allContainerSpecs } from '../../core/pod-spec.js'
-import { type ClusterDns, podResolvConf, type ResolvConf } from '../../core/resolv-conf.js'
+
+import type { PodSpec, Protocol as PortProtocol } from '../../core/pod/spec/spec.js'
+import { allContainerSpecs } from '../../core/pod/spec/spec.js'
 import { type DeepPartial, type PodSandboxConfig, type PortMapping, Protocol } from '../../cri-api/api.js'
+import { type KubeletIdentity, ownMarks } from './decide/owner.js'
+import { type ClusterDns, podResolvConf, type ResolvConf } from './decide/resolv-conf.js'
 import { type PodPaths, podLabels, podLogDirectory } from './names.js'
 import { namespaceOptions, runtimeDefault } from './namespaces.js'
 

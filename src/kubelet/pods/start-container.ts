@@ -1,15 +1,15 @@
 // One container from image to running process. What keeps it from starting becomes a hold with the reason that kubectl
 // shows; only the runtime being away is thrown.
 import { asKeelsonError, type KeelsonError } from '../../core/errors.js'
-import { decideImage, faultRetryNanos, pullFailed, rootProblem } from '../../core/image-pull.js'
-import { currentSandbox, type ObservedPod } from '../../core/pod-observed.js'
-import type { ContainerSpec, PodSpec } from '../../core/pod-spec.js'
-import { effectiveUser } from '../../core/pod-spec-security.js'
-import type { Hold } from '../../core/pod-turn.js'
-import { formatHosts } from '../../core/resolv-conf.js'
-import type { Backoff } from '../../core/restart-backoff.js'
+import { effectiveUser } from '../../core/pod/spec/security.js'
+import type { ContainerSpec, PodSpec } from '../../core/pod/spec/spec.js'
 import type { DeepPartial, Image, PodSandboxConfig } from '../../cri-api/api.js'
 import { containerConfig } from './container-config.js'
+import { decideImage, faultRetryNanos, pullFailed, rootProblem } from './decide/image-pull.js'
+import { currentSandbox, type ObservedPod } from './decide/observed.js'
+import { formatHosts } from './decide/resolv-conf.js'
+import type { Backoff } from './decide/restart-backoff.js'
+import type { Hold } from './decide/turn.js'
 import {
   containerLogPath,
   hostsFile,

@@ -3,14 +3,14 @@
 import { type FieldPlace, fieldLines } from '../../config/field-lines.js'
 import { type ManifestDocument, maxManifestBytes, readManifest } from '../../config/read-manifest.js'
 import { asKeelsonError, fail } from '../../core/errors.js'
-import { formatPodProblems, parsePodSpec } from '../../core/parse-pod-spec.js'
-import type { PodSpec } from '../../core/pod-spec.js'
-import { formatTimeNano } from '../../core/rfc3339.js'
-import { identifyStaticPod } from '../../core/static-pod.js'
-import { findPods } from '../../core/workload.js'
+import { formatPodProblems, parsePodSpec } from '../../core/pod/spec/parse.js'
+import type { PodSpec } from '../../core/pod/spec/spec.js'
+import { findPods } from '../../core/pod/workload.js'
+import { formatTimeNano } from '../../core/units/rfc3339.js'
 import type { Clock } from '../../ports/clock.js'
 import type { FileEntry, Files } from '../../ports/files.js'
 import type { Log } from '../../ports/log.js'
+import { identifyStaticPod } from './decide/static-pod.js'
 
 export interface StaticSourceOptions {
   /** A directory, or one file. */

@@ -1,7 +1,7 @@
 // The directories of a pod and its volumes: made before its sandbox, checked where they must be there already.
 import { fail } from '../../core/errors.js'
-import type { HostPathType, PodSpec, Volume } from '../../core/pod-spec.js'
-import { allContainerSpecs } from '../../core/pod-spec.js'
+import type { HostPathType, PodSpec, Volume } from '../../core/pod/spec/spec.js'
+import { allContainerSpecs } from '../../core/pod/spec/spec.js'
 import type { PathKind, PodHost } from '../../ports/pod-host.js'
 import { emptyDirPath, type PodPaths, podDirectory, podLogDirectory } from './names.js'
 

@@ -1,11 +1,11 @@
 // Memory QoS beside another kubelet, for the life of the process: follow the pods, keep the values, and the way back. Writes
 // nothing before the values that it finds are on disk.
 import { asKeelsonError, fail } from '../../core/errors.js'
-import type { KubeletSettings } from '../../core/kubelet-settings.js'
-import type { TargetsInput } from '../../core/memory-qos-targets.js'
+import type { TargetsInput } from '../../core/memory-qos/targets.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { PodSource } from '../../ports/pod-source.js'
 import type { RuntimeService } from '../../ports/runtime.js'
+import type { KubeletSettings } from '../decide/kubelet-settings.js'
 import type { FoundValues } from '../found-values.js'
 import { createMemoryQos, type MemoryQos, type MemoryQosOptions } from '../memory-qos.js'
 import { takeBack } from '../take-back.js'

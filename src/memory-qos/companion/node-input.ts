@@ -1,13 +1,14 @@
 // What a companion plans from: the kubelet's settings, the machine, and its own policy and factor. Pure.
-import { allocatableMemory } from '../../core/allocatable.js'
-import type { Bytes } from '../../core/bytes.js'
-import { type CgroupDriver, formatCgroupPath } from '../../core/cgroup-name.js'
-import { defaultCpuPeriodUs } from '../../core/cpu.js'
+
+import { type CgroupDriver, formatCgroupPath } from '../../core/cgroup/name.js'
+import { kubepodsName } from '../../core/cgroup/pod-cgroup.js'
 import { fail } from '../../core/errors.js'
-import type { KubeletSettings } from '../../core/kubelet-settings.js'
-import type { MemoryQosSettings, ReservationPolicy } from '../../core/memory-qos-settings.js'
-import type { TargetsInput } from '../../core/memory-qos-targets.js'
-import { kubepodsName } from '../../core/pod-cgroup.js'
+import type { MemoryQosSettings, ReservationPolicy } from '../../core/memory-qos/settings.js'
+import type { TargetsInput } from '../../core/memory-qos/targets.js'
+import { allocatableMemory } from '../../core/plan/allocatable.js'
+import type { Bytes } from '../../core/units/bytes.js'
+import { defaultCpuPeriodUs } from '../../core/units/cpu.js'
+import type { KubeletSettings } from '../decide/kubelet-settings.js'
 
 export interface CompanionPolicy {
   /** Null: no memory.high. */

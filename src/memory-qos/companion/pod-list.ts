@@ -1,10 +1,11 @@
 // Pods of the source as the core reads them. One that cannot be read is named once and left alone; the others go on.
-import { parseActuatedPod } from '../../core/actuated-pod.js'
+
 import { asKeelsonError, type KeelsonError } from '../../core/errors.js'
-import type { Pod } from '../../core/pod.js'
-import type { PodTeller } from '../../core/pod-origin.js'
+import type { PodTeller } from '../../core/pod/origin.js'
+import type { Pod } from '../../core/pod/pod.js'
 import type { Log } from '../../ports/log.js'
 import type { PodSource } from '../../ports/pod-source.js'
+import { parseActuatedPod } from '../decide/actuated-pod.js'
 
 export function createPodList(source: PodSource, log: Log): () => readonly Pod[] | undefined {
   const parsed = new WeakMap<object, Pod>()

@@ -1,6 +1,6 @@
 // /containerLogs/{namespace}/{pod}/{container}: a container's output, with the query parameters of `kubectl logs`.
 import { fail } from '../../core/errors.js'
-import { parseTime } from '../../core/rfc3339.js'
+import { parseTime } from '../../core/units/rfc3339.js'
 import type { Endpoint } from '../endpoint.js'
 import { safeHeaders } from '../failures.js'
 

@@ -1,6 +1,6 @@
 // /live/snapshot: the picture of the node as JSON. /live/events: the same, then what changes, as server-sent events.
 // /live/logs/...: the end of a container's log. What the dashboard reads, and nothing else.
-import { parseCriLog } from '../../core/cri-log-line.js'
+import { parseCriLog } from '../../core/cri/log-line.js'
 import type { Clock } from '../../ports/clock.js'
 import type { LogTail } from '../../ports/log-tail.js'
 import type { Endpoint } from '../endpoint.js'

@@ -1,7 +1,8 @@
 // /memoryqos: intended, written and effective memory values at every level, and what is wrong with them. `?pod=NAME` or
 // `?pod=NAMESPACE/NAME` for one pod and its ancestors.
-import type { Finding } from '../../core/memory-qos-findings.js'
-import type { LiveReport } from '../../core/memory-qos-live.js'
+
+import type { LiveReport } from '../../core/memory-qos/effective-values.js'
+import type { Finding } from '../../core/memory-qos/findings.js'
 import type { Endpoint } from '../endpoint.js'
 import { jsonAnswer } from '../failures.js'
 

@@ -1,5 +1,5 @@
 // /pods: every pod that this node was told to run, with its status, as a PodList.
-import type { PodJson } from '../../core/pod-document.js'
+import type { PodJson } from '../../core/pod/document.js'
 import type { Endpoint } from '../endpoint.js'
 import { jsonAnswer } from '../failures.js'
 

@@ -1,6 +1,6 @@
 // A snapshot as a flat table of JSON pieces, and what changed between two of them. Pieces are compared as text, so that
 // what did not change is not sent.
-import type { LiveSnapshot } from '../../core/live-model.js'
+import type { LiveSnapshot } from '../../core/dashboard/model.js'
 
 export type Pieces = ReadonlyMap<string, string>
 

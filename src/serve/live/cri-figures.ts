@@ -1,6 +1,6 @@
 // The runtime's own figures, for pods whose cgroups cannot be read: in a virtual machine, or on another machine's socket.
 // Asked for only while some pod needs it, and not more often than a runtime can bear.
-import type { LiveFigures, LivePod } from '../../core/live-model.js'
+import type { LiveFigures, LivePod } from '../../core/dashboard/model.js'
 import type { Clock } from '../../ports/clock.js'
 import { createCpuHistory } from '../../stats/cpu-history.js'
 import { usageNanoCores } from '../../stats/cpu-rate.js'

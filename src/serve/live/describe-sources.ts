@@ -1,6 +1,6 @@
 // Where the figures of pods come from, endpoint by endpoint, and which of the names that KEP-2371 asks for are on the page.
-import type { LiveSources } from '../../core/live-model.js'
-import { requiredMetrics } from '../../core/required-metrics.js'
+import type { LiveSources } from '../../core/dashboard/model.js'
+import { requiredMetrics } from '../../stats/catalogue/required.js'
 import type { Stats } from '../../stats/create-stats.js'
 
 /** Only after a start there is anything to wait for. */

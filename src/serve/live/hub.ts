@@ -1,6 +1,6 @@
 // Shares one reader among all who watch: each reading is made, compared and printed once. Whoever is too slow for every
 // change gets the whole picture instead, so that nothing is queued for anybody.
-import type { LiveSnapshot } from '../../core/live-model.js'
+import type { LiveSnapshot } from '../../core/dashboard/model.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import { formatChange, type Pieces, toPieces } from './changes.js'

@@ -1,7 +1,8 @@
 // A value that takes time to find out, for a picture that is made every second: asked for in the background while somebody
 // looks, and shown as it was last known.
+
+import type { Part } from '../../core/dashboard/model.js'
 import { asKeelsonError } from '../../core/errors.js'
-import type { Part } from '../../core/live-model.js'
 import type { Clock } from '../../ports/clock.js'
 
 export interface KeptOptions<T> {

@@ -1,6 +1,5 @@
 // Counters of two readings as the figures that a view shows.
 
-import type { Pressure } from '../../core/kernel-text/pressure.js'
 import type {
   LiveCpu,
   LiveFigures,
@@ -8,7 +7,8 @@ import type {
   LiveMemory,
   LivePressure,
   LivePressures,
-} from '../../core/live-model.js'
+} from '../../core/dashboard/model.js'
+import type { Pressure } from '../../core/kernel-text/pressure.js'
 import type { Usage } from '../../stats/usage.js'
 import type { Border, RawCpu, RawFigures, RawIo, RawMemory, RawPressure } from './raw-figures.js'
 

@@ -1,5 +1,5 @@
 // The live picture of a node: read while somebody watches, once for all of them. Nothing is read for nobody.
-import { asKeelsonError } from '../../core/errors.js'
+
 import type {
   LiveDriver,
   LiveRpc,
@@ -9,8 +9,9 @@ import type {
   LiveSources,
   LiveWarning,
   Part,
-} from '../../core/live-model.js'
-import type { LiveReport } from '../../core/memory-qos-live.js'
+} from '../../core/dashboard/model.js'
+import { asKeelsonError } from '../../core/errors.js'
+import type { LiveReport } from '../../core/memory-qos/effective-values.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Procfs } from '../../ports/procfs.js'

@@ -1,5 +1,5 @@
 // What Memory QoS intends, read from time to time: it walks the whole tree, and changes far less often than usage does.
-import type { LiveReport } from '../../core/memory-qos-live.js'
+import type { LiveReport } from '../../core/memory-qos/effective-values.js'
 import type { Clock } from '../../ports/clock.js'
 
 const everyNanos = 5_000_000_000n

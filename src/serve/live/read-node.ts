@@ -1,7 +1,7 @@
 // The node as a whole: capacity, what is left of it, and pressure, with the reason where the kernel has none.
 
+import type { LiveNode } from '../../core/dashboard/model.js'
 import type { CpuTicks } from '../../core/kernel-text/proc-stat.js'
-import type { LiveNode } from '../../core/live-model.js'
 import type { Procfs } from '../../ports/procfs.js'
 import { livePressures } from './live-figures.js'
 

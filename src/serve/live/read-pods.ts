@@ -1,6 +1,6 @@
 // Pods and containers of the runtime's list with their figures: from cgroups where they can be read, else from what the
 // runtime says.
-import { deriveRequest } from '../../core/derive-request.js'
+
 import type {
   LiveContainer,
   LiveFigures,
@@ -8,13 +8,14 @@ import type {
   LivePod,
   LiveRequest,
   LiveSource,
-} from '../../core/live-model.js'
-import { decideMemoryNext, unknownNext } from '../../core/memory-next.js'
+} from '../../core/dashboard/model.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CgroupLocator } from '../../stats/cgroup-locator.js'
 import { networkFigures } from '../../stats/collectors/network.js'
 import type { ContainerInfo, Inventory, PodInfo } from '../../stats/inventory.js'
+import { deriveRequest } from '../dashboard/decide/derive-request.js'
+import { decideMemoryNext, unknownNext } from '../dashboard/decide/memory-forecast.js'
 import type { ContainerDetails } from './container-details.js'
 import type { CriFigures } from './cri-figures.js'
 import { liveFigures, noFigures, perSecond, type Reading } from './live-figures.js'

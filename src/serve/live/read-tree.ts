@@ -1,9 +1,9 @@
 // The cgroup tree above and below the pods: what was intended, what the files hold, and what the kernel keeps of it once
 // every ancestor has capped it.
-import { parentPath } from '../../core/cgroup-path.js'
-import { effectiveProtection, type ProtectionNode } from '../../core/effective-protection.js'
-import type { LiveCgroupRow, LiveMemory, LivePod, LiveValue, Part } from '../../core/live-model.js'
-import type { LiveReport } from '../../core/memory-qos-live.js'
+import { parentPath } from '../../core/cgroup/path.js'
+import type { LiveCgroupRow, LiveMemory, LivePod, LiveValue, Part } from '../../core/dashboard/model.js'
+import { effectiveProtection, type ProtectionNode } from '../../core/memory-qos/effective-protection.js'
+import type { LiveReport } from '../../core/memory-qos/effective-values.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import { liveFigures } from './live-figures.js'
 import { readRawFigures } from './raw-figures.js'

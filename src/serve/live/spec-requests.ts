@@ -1,7 +1,7 @@
 // Requests as a kubelet knows them: from the pod itself. Better than anything that can be read back from a runtime.
-import type { LiveRequest } from '../../core/live-model.js'
-import type { PodJson } from '../../core/pod-document.js'
-import { parseQuantity, quantityMilliValue, quantityValue } from '../../core/quantity.js'
+import type { LiveRequest } from '../../core/dashboard/model.js'
+import type { PodJson } from '../../core/pod/document.js'
+import { parseQuantity, quantityMilliValue, quantityValue } from '../../core/units/quantity.js'
 import type { Clock } from '../../ports/clock.js'
 import type { PodRef } from '../../stats/inventory.js'
 

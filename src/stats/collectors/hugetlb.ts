@@ -1,7 +1,7 @@
 // Huge pages by size. v2: hugetlb.SIZE.*, v1: hugetlb.SIZE.*_in_bytes. Reservations come first, where the kernel
 // keeps them (5.7), because they are what fails.
 import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
-import { possiblePageSizes } from '../../core/pod-hugetlb.js'
+import { possiblePageSizes } from '../../core/plan/hugetlb.js'
 import type { CgroupPath } from '../../ports/cgroups.js'
 import { type ExtraLabels, extraLabels } from '../catalogue/family.js'
 import { memoryFamilies } from '../catalogue/memory.js'

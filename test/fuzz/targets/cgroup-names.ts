@@ -4,10 +4,10 @@ import {
   cgroupName,
   formatCgroupPath,
   parseCgroupPath,
-} from '../../../src/core/cgroup-name.js'
+} from '../../../src/core/cgroup/name.js'
+import { podCgroupName } from '../../../src/core/cgroup/pod-cgroup.js'
 import { isKeelsonError, type KeelsonError } from '../../../src/core/errors.js'
-import type { QosClass } from '../../../src/core/pod.js'
-import { podCgroupName } from '../../../src/core/pod-cgroup.js'
+import type { QosClass } from '../../../src/core/pod/pod.js'
 import { mutateText, type Random } from '../random.js'
 import { check, type FuzzTarget } from '../types.js'
 

@@ -1,7 +1,7 @@
 // Configuration: mutated files, drop-ins and command lines through the whole road to the effective configuration.
 
 import { configError, loadConfig } from '../../../src/config/load.js'
-import { defaultVersion } from '../../../src/core/kubernetes-version.js'
+import { defaultVersion } from '../../../src/core/release/version.js'
 import { mutateText, type Random } from '../random.js'
 import { check, type FuzzTarget } from '../types.js'
 

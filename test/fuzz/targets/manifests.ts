@@ -1,11 +1,12 @@
 // Static pod manifests: broken documents and broken text through reading, identity, a plan of values, what the runtime is
 // told, the turns of a whole life against a made-up runtime, and the status. Either every problem is named or the pod rests.
-import { containerWords } from '../../../src/core/container-env.js'
+
 import { asKeelsonError, fail } from '../../../src/core/errors.js'
-import { formatPodProblems, parsePodSpec } from '../../../src/core/parse-pod-spec.js'
-import { allContainerSpecs, type PodSpec } from '../../../src/core/pod-spec.js'
-import { podStatus } from '../../../src/core/pod-status.js'
-import { identifyStaticPod } from '../../../src/core/static-pod.js'
+import { formatPodProblems, parsePodSpec } from '../../../src/core/pod/spec/parse.js'
+import { allContainerSpecs, type PodSpec } from '../../../src/core/pod/spec/spec.js'
+import { containerWords } from '../../../src/kubelet/pods/decide/container-env.js'
+import { identifyStaticPod } from '../../../src/kubelet/pods/decide/static-pod.js'
+import { podStatus } from '../../../src/kubelet/pods/decide/status.js'
 import { type ManifestProblem, readPodSpecs } from '../../../src/kubelet/pods/static-source.js'
 import { liveThrough } from '../../support/made-up-runtime.js'
 import { tellRuntime } from '../../support/told-runtime.js'

@@ -1,10 +1,11 @@
 // Pods: untyped objects with broken parts, through reading, defaulting, classification and every value.
-import { bytes } from '../../../src/core/bytes.js'
-import { planNode } from '../../../src/core/node-plan.js'
-import { outcomeValue } from '../../../src/core/outcome.js'
-import { parsePod } from '../../../src/core/parse-pod.js'
-import { applyPodDefaults } from '../../../src/core/pod-defaults.js'
-import { type PodPlanInput, planPod } from '../../../src/core/pod-plan.js'
+
+import { planNode } from '../../../src/core/plan/node-plan.js'
+import { outcomeValue } from '../../../src/core/plan/planned-value.js'
+import { type PodPlanInput, planPod } from '../../../src/core/plan/pod-plan.js'
+import { applyPodDefaults } from '../../../src/core/pod/defaults.js'
+import { parsePod } from '../../../src/core/pod/parse-pod.js'
+import { bytes } from '../../../src/core/units/bytes.js'
 import { mutateText, type Random } from '../random.js'
 import { check, type FuzzTarget } from '../types.js'
 

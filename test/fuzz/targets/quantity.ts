@@ -4,7 +4,7 @@ import {
   parseQuantity,
   quantityMilliValue,
   quantityValue,
-} from '../../../src/core/quantity.js'
+} from '../../../src/core/units/quantity.js'
 import { mutateText, type Random } from '../random.js'
 import { check, type FuzzTarget } from '../types.js'
 

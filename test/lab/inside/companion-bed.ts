@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseActuatedPod } from '../../../src/core/actuated-pod.js'
-import { formatCgroupPath } from '../../../src/core/cgroup-name.js'
-import type { TargetsInput } from '../../../src/core/memory-qos-targets.js'
+import { formatCgroupPath } from '../../../src/core/cgroup/name.js'
+import type { TargetsInput } from '../../../src/core/memory-qos/targets.js'
+import { parseActuatedPod } from '../../../src/memory-qos/decide/actuated-pod.js'
 import { type ApiStub, startApiStub } from '../../memory-qos/api-stub.js'
 import { type Command, startKeelson } from './lab-kubelet.js'
 import {

@@ -1,7 +1,7 @@
 // Values of others in files that only a full kernel has: huge page limits, set by somebody else on every level, stay over
 // passes with and without changes of ours. Pressure of a container is in `explain --live` where the kernel has it.
 import assert from 'node:assert/strict'
-import { formatCgroupPath } from '../../../src/core/cgroup-name.js'
+import { formatCgroupPath } from '../../../src/core/cgroup/name.js'
 import { FakeLog } from '../../../src/fakes/log.js'
 import { createMemoryQos } from '../../../src/memory-qos/memory-qos.js'
 import { createProcessMetrics } from '../../../src/serve/process-metrics.js'

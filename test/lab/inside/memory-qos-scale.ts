@@ -1,6 +1,6 @@
 // A full node of real containers: a pass without a change reads and does nothing else, and what it costs.
 import assert from 'node:assert/strict'
-import type { TargetsInput } from '../../../src/core/memory-qos-targets.js'
+import type { TargetsInput } from '../../../src/core/memory-qos/targets.js'
 import type { CgroupTree } from '../../../src/ports/cgroups.js'
 import type { Check } from '../../support/check.js'
 import {

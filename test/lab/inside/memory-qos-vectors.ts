@@ -1,7 +1,7 @@
 // The `transition` vectors on real files: `before` is put into the cgroups of a running pod, the engine makes a pass, and the
 // kernel is read back. The same cases run on a tree in memory in vectors-runner/suites/memory-qos/transition.ts.
 import assert from 'node:assert/strict'
-import { formatCgroupPath } from '../../../src/core/cgroup-name.js'
+import { formatCgroupPath } from '../../../src/core/cgroup/name.js'
 import type { Check } from '../../support/check.js'
 import vectors from '../../vectors/memory-qos.json' with { type: 'json' }
 import { settingsWithDefaults } from '../../vectors-runner/suites/memory-qos/transition.js'

@@ -1,11 +1,11 @@
 // Memory QoS on a real kernel with real containerd, under the driver of the bed: values of every class and kind of container,
 // transitions with running containers, values of others, and the transition vectors on real files.
 import assert from 'node:assert/strict'
-import { formatCgroupPath } from '../../../src/core/cgroup-name.js'
-import type { MemoryQosSettings } from '../../../src/core/memory-qos-settings.js'
-import type { TargetsInput } from '../../../src/core/memory-qos-targets.js'
-import { parseResourceList } from '../../../src/core/parse-pod.js'
-import type { Pod } from '../../../src/core/pod.js'
+import { formatCgroupPath } from '../../../src/core/cgroup/name.js'
+import type { MemoryQosSettings } from '../../../src/core/memory-qos/settings.js'
+import type { TargetsInput } from '../../../src/core/memory-qos/targets.js'
+import { parseResourceList } from '../../../src/core/pod/parse-pod.js'
+import type { Pod } from '../../../src/core/pod/pod.js'
 import type { MemoryQosEngine } from '../../../src/memory-qos/engine.js'
 import type { Check } from '../../support/check.js'
 import {

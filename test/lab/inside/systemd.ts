@@ -6,8 +6,8 @@ import { readCgroupLayout } from '../../../src/adapters/cgroups/detect.js'
 import { createCgroupTree } from '../../../src/adapters/cgroups/tree.js'
 import { SystemdCgroupTree } from '../../../src/adapters/systemd/cgroup-tree.js'
 import { SystemdManager } from '../../../src/adapters/systemd/manager.js'
+import { newSliceProperties, systemdProperties } from '../../../src/core/cgroup/systemd-properties.js'
 import { decodeText } from '../../../src/core/kernel-text/words.js'
-import { newSliceProperties, systemdProperties } from '../../../src/core/systemd-properties.js'
 import type { Check } from '../../support/check.js'
 
 const MiB = 1024 * 1024

@@ -1,9 +1,9 @@
 // Suite `cgroup-driver` (KEP-4033): each case runs the kubelet's start-up against a scripted runtime on a unix socket
 // and compares what an operator would see: log lines, waits, metric, Event, or the error that ends the start.
 
-import { deprecatedFallbackLine } from '../../../src/core/decide-driver.js'
+import type { GrpcCodeName } from '../../../src/core/cri/grpc-codes.js'
+import { deprecatedFallbackLine } from '../../../src/core/driver/decide-driver.js'
 import { asKeelsonError } from '../../../src/core/errors.js'
-import type { GrpcCodeName } from '../../../src/core/grpc-codes.js'
 import type { AnswerOf } from '../../../src/fakes/cri/answers.js'
 import { runtimeConfig } from '../../../src/fakes/cri/shapes.js'
 import { configuredDriverIgnoredLine, driverFromCriLine } from '../../../src/kubelet/driver-report.js'

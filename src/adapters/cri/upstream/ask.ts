@@ -1,7 +1,7 @@
 // One question to the runtime whose whole answer is wanted before anything is said to the client.
 import { constants, type IncomingHttpHeaders } from 'node:http2'
+import { grpcCode } from '../../../core/cri/grpc-codes.js'
 import { fail } from '../../../core/errors.js'
-import { grpcCode } from '../../../core/grpc-codes.js'
 import type { RawMetadata, WholeAnswer } from '../../../ports/cri-calls.js'
 import { unframeOne } from '../proxy-frames.js'
 import { findHeader, statusOf } from '../proxy-headers.js'

@@ -6,7 +6,7 @@ import {
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2'
-import { grpcCode } from '../../../core/grpc-codes.js'
+import { grpcCode } from '../../../core/cri/grpc-codes.js'
 import type { RawMetadata, WholeAnswer } from '../../../ports/cri-calls.js'
 import { sensitiveIn, statusOf, toHeaders } from '../proxy-headers.js'
 import type { Reply } from '../server-reply.js'

@@ -6,10 +6,10 @@ import {
   formatCgroupfsPath,
   formatSystemdPath,
   parseCgroupPath,
-} from '../../../../src/core/cgroup-name.js'
+} from '../../../../src/core/cgroup/name.js'
+import { podCgroupName } from '../../../../src/core/cgroup/pod-cgroup.js'
 import { isKeelsonError } from '../../../../src/core/errors.js'
-import { qosClasses } from '../../../../src/core/pod.js'
-import { podCgroupName } from '../../../../src/core/pod-cgroup.js'
+import { qosClasses } from '../../../../src/core/pod/pod.js'
 import { type Fields, textAt } from '../../types.js'
 
 export function runCgroupName(input: Fields): Fields {

@@ -1,11 +1,12 @@
 // Kind `node`: several pods on one node, the cgroups above them, the reserved cgroups and the gauges.
-import { allocatableMemory, defaultMemoryEviction } from '../../../../src/core/allocatable.js'
-import { type Bytes, bytes } from '../../../../src/core/bytes.js'
-import { formatCgroupPath } from '../../../../src/core/cgroup-name.js'
-import { type NodeGauges, planNode, type QosFiles } from '../../../../src/core/node-plan.js'
-import { parsePod, parseResourceList } from '../../../../src/core/parse-pod.js'
-import { kubepodsName, qosCgroupName } from '../../../../src/core/pod-cgroup.js'
-import { planReservedCgroups } from '../../../../src/core/reserved-cgroups.js'
+
+import { formatCgroupPath } from '../../../../src/core/cgroup/name.js'
+import { kubepodsName, qosCgroupName } from '../../../../src/core/cgroup/pod-cgroup.js'
+import { allocatableMemory, defaultMemoryEviction } from '../../../../src/core/plan/allocatable.js'
+import { type NodeGauges, planNode, type QosFiles } from '../../../../src/core/plan/node-plan.js'
+import { planReservedCgroups } from '../../../../src/core/plan/reserved-cgroups.js'
+import { parsePod, parseResourceList } from '../../../../src/core/pod/parse-pod.js'
+import { type Bytes, bytes } from '../../../../src/core/units/bytes.js'
 import { type Fields, fieldsAt, isFields } from '../../types.js'
 import { asNumber, asText, bytesOf, cgroupRootOf, driverOf, setting, settingsOf } from './settings.js'
 

@@ -1,11 +1,12 @@
 // Kind `pod`: one pod on one node, its containers' and its own values, and its cgroup under both drivers.
-import { bytes } from '../../../../src/core/bytes.js'
-import { formatCgroupfsPath, formatSystemdPath } from '../../../../src/core/cgroup-name.js'
-import { defaultCpuPeriodUs } from '../../../../src/core/cpu.js'
-import { parsePod } from '../../../../src/core/parse-pod.js'
-import { cgroupParent, podCgroupName } from '../../../../src/core/pod-cgroup.js'
-import { applyPodDefaults } from '../../../../src/core/pod-defaults.js'
-import { type ContainerPlan, type PodFiles, planPod } from '../../../../src/core/pod-plan.js'
+
+import { formatCgroupfsPath, formatSystemdPath } from '../../../../src/core/cgroup/name.js'
+import { cgroupParent, podCgroupName } from '../../../../src/core/cgroup/pod-cgroup.js'
+import { type ContainerPlan, type PodFiles, planPod } from '../../../../src/core/plan/pod-plan.js'
+import { applyPodDefaults } from '../../../../src/core/pod/defaults.js'
+import { parsePod } from '../../../../src/core/pod/parse-pod.js'
+import { bytes } from '../../../../src/core/units/bytes.js'
+import { defaultCpuPeriodUs } from '../../../../src/core/units/cpu.js'
 import { type Fields, fieldsAt } from '../../types.js'
 import { asNumber, asText, bytesOf, cgroupRootOf, driverOf, settingsOf } from './settings.js'
 

@@ -1,8 +1,9 @@
 // The settings of a vector (`config`, and what a case says about the node) as the product's own inputs.
-import { type Bytes, bytes } from '../../../../src/core/bytes.js'
-import type { CgroupDriver } from '../../../../src/core/cgroup-name.js'
-import { type MemoryQosSettings, parseReservationPolicy } from '../../../../src/core/memory-qos-settings.js'
-import type { Outcome } from '../../../../src/core/outcome.js'
+
+import type { CgroupDriver } from '../../../../src/core/cgroup/name.js'
+import { type MemoryQosSettings, parseReservationPolicy } from '../../../../src/core/memory-qos/settings.js'
+import type { Outcome } from '../../../../src/core/plan/planned-value.js'
+import { type Bytes, bytes } from '../../../../src/core/units/bytes.js'
 import { type Fields, isFields } from '../../types.js'
 
 /** Taken as it is: after defaulting, without validation. */

@@ -1,14 +1,15 @@
 // Kinds `quantity`, `kernel` and `cpu`: one call each.
+
+import { isKeelsonError } from '../../../../src/core/errors.js'
+import { checkKernel } from '../../../../src/core/release/kernel-check.js'
 import {
   linearWeight,
   logQuadraticWeight,
   quotaOfMilliCpu,
   sharesOfLinearWeight,
   sharesOfMilliCpu,
-} from '../../../../src/core/cpu.js'
-import { isKeelsonError } from '../../../../src/core/errors.js'
-import { checkKernel } from '../../../../src/core/kernel-check.js'
-import { parseQuantity, quantityMilliValue, quantityValue } from '../../../../src/core/quantity.js'
+} from '../../../../src/core/units/cpu.js'
+import { parseQuantity, quantityMilliValue, quantityValue } from '../../../../src/core/units/quantity.js'
 import { type Fields, textAt } from '../../types.js'
 
 export function runQuantity(input: Fields): Fields {

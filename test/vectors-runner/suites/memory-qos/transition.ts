@@ -1,12 +1,13 @@
 // Kind `transition`: the engine of kubelet and companion makes its passes over a node in memory whose files were left as the
 // vector says. The same cases run on a real kernel in test/lab/inside/memory-qos-vectors.ts.
-import { bytes } from '../../../../src/core/bytes.js'
-import { effectiveMemoryQos, kepMemoryQosRules } from '../../../../src/core/memory-qos-config.js'
-import type { MemoryQosSettings } from '../../../../src/core/memory-qos-settings.js'
-import { parsePod } from '../../../../src/core/parse-pod.js'
-import type { Pod } from '../../../../src/core/pod.js'
-import { planPod } from '../../../../src/core/pod-plan.js'
-import { desiredText, isMemoryFile, memoryFiles } from '../../../../src/core/unified.js'
+
+import { effectiveMemoryQos, kepMemoryQosRules } from '../../../../src/core/memory-qos/config.js'
+import type { MemoryQosSettings } from '../../../../src/core/memory-qos/settings.js'
+import { desiredText, isMemoryFile, memoryFiles } from '../../../../src/core/memory-qos/unified.js'
+import { planPod } from '../../../../src/core/plan/pod-plan.js'
+import { parsePod } from '../../../../src/core/pod/parse-pod.js'
+import type { Pod } from '../../../../src/core/pod/pod.js'
+import { bytes } from '../../../../src/core/units/bytes.js'
 import { type MemoryBed, startBed } from '../../../memory-qos/bed.js'
 import { type Fields, fieldsAt, isFields } from '../../types.js'
 import { bytesOf, setting } from './settings.js'

@@ -1,0 +1,146 @@
+// A Pod as a node runs it: every field that this node carries out, read, checked and with defaults filled in. What the
+// pod asks for in cpu and memory is `pod` (pod.ts); the reading itself is parse-pod-spec.ts.
+import type { Pod } from '../pod.js'
+
+export type RestartPolicy = 'Always' | 'OnFailure' | 'Never'
+export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never'
+export type Protocol = 'TCP' | 'UDP' | 'SCTP'
+export type TerminationMessagePolicy = 'File' | 'FallbackToLogsOnError'
+
+export interface PodSpec {
+  /** Names, annotations and resources, defaults applied. */
+  readonly pod: Pod
+  readonly labels: ReadonlyMap<string, string>
+  readonly restartPolicy: RestartPolicy
+  readonly terminationGracePeriodSeconds: number
+  readonly hostNetwork: boolean
+  readonly hostPID: boolean
+  readonly hostIPC: boolean
+  readonly shareProcessNamespace: boolean
+  /** Undefined: the pod's name. */
+  readonly hostname: string | undefined
+  readonly hostAliases: readonly HostAlias[]
+  readonly dns: DnsSpec
+  readonly security: PodSecurity
+  readonly volumes: readonly Volume[]
+  /** Init containers and sidecars, in order. */
+  readonly initContainers: readonly ContainerSpec[]
+  readonly containers: readonly ContainerSpec[]
+  /** metadata.labels, .annotations and spec as written, for what people and tools read back. */
+  readonly document: PodDocument
+}
+
+export interface PodDocument {
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly spec: Readonly<Record<string, unknown>>
+}
+
+export interface HostAlias {
+  readonly ip: string
+  readonly hostnames: readonly string[]
+}
+
+export interface DnsSpec {
+  readonly policy: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None'
+  readonly nameservers: readonly string[]
+  readonly searches: readonly string[]
+  /** `ndots:5`, `rotate`. */
+  readonly options: readonly string[]
+}
+
+export type SeccompProfile =
+  | { readonly type: 'RuntimeDefault' | 'Unconfined' }
+  | { readonly type: 'Localhost'; readonly localhostProfile: string }
+
+export interface UserSettings {
+  readonly runAsUser: number | undefined
+  readonly runAsGroup: number | undefined
+  readonly runAsNonRoot: boolean | undefined
+  readonly seccomp: SeccompProfile | undefined
+  readonly appArmor: SeccompProfile | undefined
+}
+
+export interface PodSecurity extends UserSettings {
+  readonly supplementalGroups: readonly number[]
+  readonly supplementalGroupsPolicy: 'Merge' | 'Strict'
+  readonly fsGroup: number | undefined
+  readonly sysctls: ReadonlyMap<string, string>
+}
+
+export interface ContainerSecurity extends UserSettings {
+  readonly privileged: boolean
+  readonly addCapabilities: readonly string[]
+  readonly dropCapabilities: readonly string[]
+  readonly readOnlyRootFilesystem: boolean
+  readonly allowPrivilegeEscalation: boolean | undefined
+}
+
+export interface ContainerSpec {
+  readonly name: string
+  readonly kind: 'init' | 'sidecar' | 'app'
+  readonly image: string
+  readonly pullPolicy: PullPolicy
+  readonly command: readonly string[]
+  readonly args: readonly string[]
+  readonly workingDir: string | undefined
+  readonly env: readonly EnvVar[]
+  readonly ports: readonly ContainerPort[]
+  readonly mounts: readonly VolumeMount[]
+  readonly security: ContainerSecurity
+  readonly terminationMessagePath: string
+  readonly terminationMessagePolicy: TerminationMessagePolicy
+  readonly stdin: boolean
+  readonly stdinOnce: boolean
+  readonly tty: boolean
+}
+
+export type EnvVar =
+  | { readonly name: string; readonly value: string }
+  | { readonly name: string; readonly fieldPath: string }
+
+export interface ContainerPort {
+  readonly name: string | undefined
+  readonly containerPort: number
+  readonly hostPort: number
+  readonly hostIP: string
+  readonly protocol: Protocol
+}
+
+export interface VolumeMount {
+  readonly volume: string
+  readonly path: string
+  readonly readOnly: boolean
+  readonly propagation: 'None' | 'HostToContainer' | 'Bidirectional'
+}
+
+export const hostPathTypes = [
+  'DirectoryOrCreate',
+  'Directory',
+  'FileOrCreate',
+  'File',
+  'Socket',
+  'CharDevice',
+  'BlockDevice',
+] as const
+export type HostPathType = (typeof hostPathTypes)[number]
+
+export type Volume =
+  | {
+      readonly name: string
+      readonly kind: 'emptyDir'
+      readonly medium: 'disk' | 'memory'
+      /** Bytes; only for memory. */
+      readonly sizeLimit: bigint | undefined
+    }
+  | {
+      readonly name: string
+      readonly kind: 'hostPath'
+      readonly path: string
+      /** Undefined: nothing is checked. */
+      readonly type: HostPathType | undefined
+    }
+
+export const allContainerSpecs = (spec: PodSpec): readonly ContainerSpec[] => [
+  ...spec.initContainers,
+  ...spec.containers,
+]
