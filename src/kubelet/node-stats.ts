@@ -10,7 +10,7 @@ import { metricsCadvisor } from '../serve/endpoints/metrics-cadvisor.js'
 import { metricsResource } from '../serve/endpoints/metrics-resource.js'
 import { statsSummary } from '../serve/endpoints/stats-summary.js'
 import { createStats, type Stats } from '../stats/create-stats.js'
-import type { MachineFacts } from '../stats/machine-metrics.js'
+import type { MachineFacts } from '../stats/render/machine-metrics.js'
 import type { KubeletPorts } from './ports.js'
 
 export interface NodeStatsInput {

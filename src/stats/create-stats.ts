@@ -1,20 +1,20 @@
 // The statistics of a node: two sources, the loops that sample them, and the three answers made from the newest samples.
 import { fail } from '../core/errors.js'
 import { didYouMean } from '../core/units/nearest-name.js'
-import { createSharedAnswer } from './answers.js'
 import { allFamilies } from './catalogue/index.js'
 import { alwaysFamilies } from './catalogue/times-and-limits.js'
-import { createExposition } from './exposition.js'
-import { formatJson } from './json.js'
-import { writeMachine } from './machine-metrics.js'
-import type { NodeReading } from './node-reader.js'
+import type { NodeReading } from './cgroup/node-reader.js'
+import { createSharedAnswer } from './memoize-latest.js'
 import { createOwnCounters } from './own-counters.js'
-import { buildResourceMetrics } from './resource-metrics.js'
-import { createRowWriter, unknownFamilies } from './row-writer.js'
+import { createExposition } from './render/exposition.js'
+import { formatJson } from './render/json.js'
+import { writeMachine } from './render/machine-metrics.js'
+import { buildResourceMetrics } from './render/resource-metrics.js'
+import { createRowWriter, unknownFamilies } from './render/row-writer.js'
+import { buildSummary } from './render/summary.js'
 import type { MetricsSample, SourceName, StatsSample } from './sample.js'
 import { createSources, type StatsDescription } from './sources.js'
 import type { StatsOptions } from './stats-options.js'
-import { buildSummary } from './summary.js'
 
 export interface Stats {
   /**

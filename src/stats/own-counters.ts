@@ -1,6 +1,6 @@
 // What the statistics say about themselves on /metrics.
 import type { Metrics } from '../ports/metrics.js'
-import type { JoinLosses } from './cri-metrics.js'
+import type { JoinLosses } from './runtime/metrics.js'
 import type { SourceName } from './sample.js'
 
 export type EndpointName = 'stats' | 'metrics'

@@ -7,8 +7,8 @@ import { requires } from '../../test/support/requirements.js'
 import { createStatsBed, text } from '../../test/support/stats-bed.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
 import { allFamilies } from './catalogue/index.js'
-import { createExposition } from './exposition.js'
-import { formatLabels } from './row.js'
+import { createExposition } from './render/exposition.js'
+import { formatLabels } from './render/row.js'
 
 const docs = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8')
 

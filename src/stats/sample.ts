@@ -1,7 +1,7 @@
 // What one pass over the node found. A sample never changes once it is published.
 
-import type { Exposition } from './exposition.js'
-import type { ContainerInfo, PodInfo } from './inventory.js'
+import type { Exposition } from './render/exposition.js'
+import type { ContainerInfo, PodInfo } from './runtime/inventory.js'
 import type { NetworkUsage, ProcessUsage, Usage } from './usage.js'
 
 export type SourceName = 'cri' | 'cgroup'

@@ -14,15 +14,15 @@ import { type FakeRuntime, startFakeRuntime } from '../fakes/cri/fake-runtime.js
 import { vmHandler, vmPodStats, vmStatus, windowsPodStats } from '../fakes/cri/shapes.js'
 import { FakeLog } from '../fakes/log.js'
 import { createProcessMetrics } from '../serve/process-metrics.js'
-import { createCpuHistory } from './cpu-history.js'
+import { createCpuHistory } from './cgroup/cpu-history.js'
+import type { NodeSample } from './cgroup/node-sample.js'
 import { createStats, type Stats } from './create-stats.js'
-import { criStatsSample } from './cri-stats.js'
-import { buildInventory } from './inventory.js'
-import { formatJson } from './json.js'
-import type { NodeSample } from './node-sample.js'
-import { buildResourceMetrics } from './resource-metrics.js'
+import { formatJson } from './render/json.js'
+import { buildResourceMetrics } from './render/resource-metrics.js'
+import { buildSummary } from './render/summary.js'
+import { buildInventory } from './runtime/inventory.js'
+import { criStatsSample } from './runtime/stats.js'
 import { noUsage } from './sum-usage.js'
-import { buildSummary } from './summary.js'
 
 const goldens = join(import.meta.dirname, '../../test/golden')
 const now = 1_790_000_000_000_000_000n

@@ -6,8 +6,8 @@ import type { Metrics } from '../ports/metrics.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
-import type { MachineFacts } from './machine-metrics.js'
-import type { SwitchRequest } from './row-writer.js'
+import type { MachineFacts } from './render/machine-metrics.js'
+import type { SwitchRequest } from './render/row-writer.js'
 
 export interface StatsOptions {
   readonly nodeName: string

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { readExposition } from '../../test/support/exposition.js'
 import { createStatsBed, type StatsBed, text } from '../../test/support/stats-bed.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
-import type { SwitchRequest } from './row-writer.js'
+import type { SwitchRequest } from './render/row-writer.js'
 
 let bed: StatsBed | undefined
 afterEach(async () => bed?.close())

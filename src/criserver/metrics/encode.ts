@@ -1,7 +1,7 @@
 // The answer of ListPodSandboxMetrics straight from series to bytes. A node of 110 pods has 13,000 metrics, and most of each
 // is the labels of its row; as objects they would cost more than the sweep. The bytes are those of the generated encoder.
 import type { ExtraLabels, Family } from '../../stats/catalogue/family.js'
-import type { Row } from '../../stats/row.js'
+import type { Row } from '../../stats/render/row.js'
 import { rowLabelKeys } from './messages.js'
 import type { LaterPodSeries, Series } from './series.js'
 

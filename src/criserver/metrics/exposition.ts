@@ -1,5 +1,5 @@
 // The Prometheus text of the same series that the RPC gives, with the fractions that CRI has no room for (KEP-2371).
-import { createExposition, formatTimestamp } from '../../stats/exposition.js'
+import { createExposition, formatTimestamp } from '../../stats/render/exposition.js'
 import { knowsOf } from '../methods/completing.js'
 import type { Services } from '../services.js'
 import type { CollectedMetrics } from './source.js'

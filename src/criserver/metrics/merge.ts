@@ -4,15 +4,15 @@ import type { ContainerMetrics, Metric, MetricDescriptor, PodSandboxMetrics } fr
 import type { Family } from '../../stats/catalogue/family.js'
 import { familyOf } from '../../stats/catalogue/index.js'
 import { alwaysFamilies } from '../../stats/catalogue/times-and-limits.js'
-import { containerRow, podRow } from '../../stats/cgroup-metrics.js'
+import { containerRow, podRow } from '../../stats/render/container-rows.js'
+import { createRow, type Row, type Rows } from '../../stats/render/row.js'
 import {
   type Described,
   describeAll,
   extraLabelsOf,
   type LabelFixes,
   rowLabelsOf,
-} from '../../stats/cri-descriptors.js'
-import { createRow, type Row, type Rows } from '../../stats/row.js'
+} from '../../stats/runtime/descriptors.js'
 import type { Knows } from '../figures/complete.js'
 import type { NodeView } from '../figures/node-view.js'
 import { descriptorOf } from './messages.js'

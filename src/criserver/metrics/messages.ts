@@ -1,8 +1,8 @@
 // Series and families as CRI's messages. Values are whole numbers there, so seconds lose their fractions.
 import { type Metric, type MetricDescriptor, MetricType, type PodSandboxMetrics } from '../../cri-api/api.js'
 import type { Family } from '../../stats/catalogue/family.js'
-import { criValue } from '../../stats/decimal.js'
-import type { RowLabels } from '../../stats/row.js'
+import { criValue } from '../../stats/render/decimal.js'
+import type { RowLabels } from '../../stats/render/row.js'
 import type { PodSeries, Series } from './series.js'
 
 export const rowLabelKeys: readonly (keyof RowLabels)[] = [

@@ -1,9 +1,9 @@
 // The series of a look at the node, as values: the RPC and the Prometheus endpoint are two ways to write them.
 import type { ExtraLabels, Family } from '../../stats/catalogue/family.js'
-import { writeSweep } from '../../stats/cgroup-metrics.js'
-import type { PodFigures } from '../../stats/cgroup-source.js'
-import type { Row, Rows } from '../../stats/row.js'
-import { isShown, type Switches } from '../../stats/row-writer.js'
+import type { PodFigures } from '../../stats/cgroup/source.js'
+import { writeSweep } from '../../stats/render/container-rows.js'
+import type { Row, Rows } from '../../stats/render/row.js'
+import { isShown, type Switches } from '../../stats/render/row-writer.js'
 import type { NodeView } from '../figures/node-view.js'
 
 export interface Series {

@@ -13,7 +13,7 @@ import { parsePressure } from '../../core/kernel-text/pressure.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Procfs } from '../../ports/procfs.js'
-import { containerIdOf } from '../../stats/cgroup-locator.js'
+import { containerIdOf } from '../../stats/cgroup/locator.js'
 import type { CgroupFacts } from '../facts.js'
 import type { Activity, PodCgroup } from '../pod-cgroup.js'
 

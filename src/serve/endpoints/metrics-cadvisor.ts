@@ -1,7 +1,7 @@
 // /metrics/cadvisor: the container_* and machine_* families, for Prometheus.
 import { asKeelsonError } from '../../core/errors.js'
 import type { Stats } from '../../stats/create-stats.js'
-import { expositionType } from '../../stats/exposition.js'
+import { expositionType } from '../../stats/render/exposition.js'
 import type { Endpoint } from '../endpoint.js'
 import { safeHeaders, textAnswer } from '../failures.js'
 import { scrapeTimeoutMs } from './stats-summary.js'

@@ -1,6 +1,6 @@
 // /metrics/resource: processor and memory of node, pods and containers, for metrics-server.
 import type { Stats } from '../../stats/create-stats.js'
-import { expositionType } from '../../stats/exposition.js'
+import { expositionType } from '../../stats/render/exposition.js'
 import type { Endpoint } from '../endpoint.js'
 import { safeHeaders } from '../failures.js'
 import { scrapeTimeoutMs } from './stats-summary.js'

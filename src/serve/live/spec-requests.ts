@@ -3,7 +3,7 @@ import type { LiveRequest } from '../../core/dashboard/model.js'
 import type { PodJson } from '../../core/pod/document.js'
 import { parseQuantity, quantityMilliValue, quantityValue } from '../../core/units/quantity.js'
 import type { Clock } from '../../ports/clock.js'
-import type { PodRef } from '../../stats/inventory.js'
+import type { PodRef } from '../../stats/runtime/inventory.js'
 
 export interface SpecRequests {
   container(pod: PodRef, name: string): LiveRequest | undefined

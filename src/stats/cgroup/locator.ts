@@ -1,0 +1,84 @@
+// Finds the cgroups of containers and pods without asking the runtime: their names hold the container's id. A walk
+// happens only when an id is not known yet.
+import { parentPath } from '../../core/cgroup/path.js'
+import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
+import type { Inventory, PodInfo } from '../runtime/inventory.js'
+
+export interface PodCgroups {
+  /** Undefined: the pod has no cgroup of its own, only its containers do. */
+  readonly pod: CgroupPath | undefined
+  readonly sandbox: CgroupPath | undefined
+}
+
+export interface CgroupLocator {
+  /** Looks for what is new; forgets what is gone. */
+  refresh(inventory: Inventory): void
+  container(id: string): CgroupPath | undefined
+  pod(pod: PodInfo): PodCgroups
+}
+
+/** `cri-containerd-<id>.scope`, `crio-<id>.scope`, `<id>`, or `x.slice:cri-containerd:<id>` after a driver mismatch. */
+const idInName = /(?:^|[-:])([0-9a-f]{64})(?:\.scope)?$/
+
+export function containerIdOf(name: string): string | undefined {
+  // conmon supervises a container of CRI-O from a cgroup of its own that carries the same id.
+  return name.startsWith('crio-conmon-') ? undefined : idInName.exec(name)?.[1]
+}
+
+const lastPart = (path: CgroupPath): string => path.slice(path.lastIndexOf('/') + 1)
+
+const idsOf = ({ sandboxId, containers }: PodInfo): string[] => [sandboxId, ...containers.map((c) => c.id)]
+
+/** `pod<uid>`, or `kubepods-burstable-pod<uid with underscores>.slice`. */
+const belongsTo = (name: string, uid: string): boolean =>
+  uid !== '' && (name.includes(`pod${uid}`) || name.includes(`pod${uid.replaceAll('-', '_')}`))
+
+export interface LocatorOptions {
+  readonly cgroups: Pick<CgroupTree, 'walk' | 'exists'>
+  /** Where pods are expected: `/kubepods`, `/kubepods.slice`. The whole tree is searched only after these. */
+  readonly podRoots: readonly CgroupPath[]
+}
+
+export function createCgroupLocator({ cgroups, podRoots }: LocatorOptions): CgroupLocator {
+  let known = new Map<string, CgroupPath>()
+  /** Ids that a walk of everything did not find: asked for again only after a change of the list. */
+  let hopeless = new Set<string>()
+
+  function walk(root: CgroupPath, wanted: Set<string>, found: Map<string, CgroupPath>): void {
+    for (const path of cgroups.walk(root)) {
+      const name = lastPart(path)
+      const id = containerIdOf(name) ?? name
+      if (!wanted.has(id)) continue
+      found.set(id, path)
+      wanted.delete(id)
+    }
+  }
+
+  return {
+    refresh(inventory) {
+      const ids = inventory.pods.flatMap(idsOf)
+      const kept = new Map<string, CgroupPath>()
+      const wanted = new Set<string>()
+      for (const id of ids) {
+        const path = known.get(id)
+        if (path !== undefined) kept.set(id, path)
+        else wanted.add(id)
+      }
+      known = kept
+      if (wanted.size === 0) return
+      for (const root of podRoots) if (wanted.size > 0 && cgroups.exists(root)) walk(root, wanted, known)
+      if ([...wanted].some((id) => !hopeless.has(id))) walk('/', wanted, known)
+      hopeless = wanted
+    },
+    container: (id) => known.get(id),
+    pod({ sandboxId, ref, containers }) {
+      const sandbox = known.get(sandboxId)
+      const any = sandbox ?? containers.map((c) => known.get(c.id)).find((path) => path !== undefined)
+      const parent = any === undefined ? undefined : parentPath(any)
+      return {
+        sandbox,
+        pod: parent !== undefined && belongsTo(lastPart(parent), ref.uid) ? parent : undefined,
+      }
+    },
+  }
+}

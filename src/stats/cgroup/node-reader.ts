@@ -1,0 +1,112 @@
+// Reads the node part of every answer: the root cgroup, the slices above the pods, and the system containers.
+import type { CgroupPath } from '../../ports/cgroups.js'
+import type { Procfs } from '../../ports/procfs.js'
+import { minus } from '../collectors/amounts.js'
+import type { CollectContext } from '../collectors/collector.js'
+import { emitNetwork } from '../collectors/network.js'
+import { emitTimes } from '../render/container-rows.js'
+import type { Row, Rows } from '../render/row.js'
+import type { RowWriter, Switches } from '../render/row-writer.js'
+import type { Usage } from '../usage.js'
+import {
+  type CgroupFigures,
+  cpuReading,
+  emitCgroup,
+  networkUsage,
+  readCgroup,
+  usageFrom,
+} from './container-stats.js'
+import { createCpuHistory } from './cpu-history.js'
+import type { NodeSample, SystemContainer } from './node-sample.js'
+import { type NodeFigures, readNode } from './node-values.js'
+
+export interface NodeReaderOptions {
+  readonly context: CollectContext
+  readonly procfs: Procfs
+  readonly nowNanos: () => bigint
+  /** A process in the node's network namespace. */
+  readonly hostPid: number
+  /** `kubelet`, `runtime`, `pods`, `misc` -> cgroup. */
+  readonly systemContainers: Readonly<Record<string, CgroupPath>>
+  /** Cgroups with rows of their own: kubepods and the two QoS cgroups below it. */
+  readonly slices: readonly CgroupPath[]
+  /** Gate HugepageAwareEviction: memory set aside for huge pages is not available. */
+  readonly hugepageAware: boolean
+  readonly startedAtNanos: bigint
+}
+
+export interface NodeReading {
+  readonly sample: NodeSample
+  write(rows: Rows, write: RowWriter, switches: Switches): void
+}
+
+function nodeUsage({ cgroup, hugePageBytes }: NodeFigures, usage: Usage, hugepageAware: boolean): Usage {
+  const { memory } = usage
+  // The root's own pressure is the machine's; CRI's rules for a container without a limit do not apply here.
+  if (memory?.availableBytes === undefined || !hugepageAware || cgroup.memory === undefined) return usage
+  return { ...usage, memory: { ...memory, availableBytes: minus(memory.availableBytes, hugePageBytes) } }
+}
+
+const smaller = (a: bigint, b: bigint): bigint => (b < a ? b : a)
+
+const sliceRow = (rows: Rows, kind: 'node' | 'slice', path: CgroupPath): Row =>
+  rows.get(kind, path, () => ({ container: '', id: path, image: '', name: '', namespace: '', pod: '' }))
+
+export function createNodeReader(o: NodeReaderOptions): { read(): NodeReading } {
+  const { context, procfs, nowNanos } = o
+  const history = createCpuHistory()
+  const usageOf = (key: string, figures: CgroupFigures): Usage =>
+    usageFrom(figures, history.exchange(key, cpuReading(figures)))
+
+  function readSystem(bootNanos: bigint): SystemContainer[] {
+    return Object.entries(o.systemContainers).flatMap(([name, path]) => {
+      const figures = readCgroup(path, 'pod', context, nowNanos)
+      if (figures === undefined) return []
+      const startTimeNanos = name === 'kubelet' ? o.startedAtNanos : bootNanos
+      return [{ name, startTimeNanos, usage: usageOf(`system ${name}`, figures) }]
+    })
+  }
+
+  return {
+    read() {
+      const node = readNode(context, procfs, o.hostPid, nowNanos)
+      const bootNanos = procfs.stat().bootTimeSeconds * 1_000_000_000n
+      const { pidMax, threadsMax } = procfs.pidLimits()
+      const paths = new Set([...o.slices, ...Object.values(o.systemContainers)])
+      const slices = [...paths].flatMap((path) => {
+        const figures = readCgroup(path, 'pod', context, nowNanos)
+        return figures === undefined ? [] : [{ path, figures }]
+      })
+      const sample: NodeSample = {
+        timeNanos: node.cgroup.timeNanos,
+        startTimeNanos: bootNanos,
+        usage: nodeUsage(node, usageOf('/', node.cgroup), o.hugepageAware),
+        network: node.network && networkUsage(node.network, node.cgroup.timeNanos),
+        rlimit: {
+          timeNanos: nowNanos(),
+          maxPid: smaller(pidMax, threadsMax),
+          processes: procfs.taskCount(),
+        },
+        systemContainers: readSystem(bootNanos),
+      }
+      history.sweep()
+      return {
+        sample,
+        write(rows, write, switches) {
+          if (switches.rows.node)
+            write(sliceRow(rows, 'node', '/'), node.cgroup.timeNanos, (emit) => {
+              emitCgroup(node.cgroup, emit)
+              emitTimes(bootNanos, node.cgroup.timeNanos, emit)
+              if (node.network !== undefined) emitNetwork(node.network, emit)
+            })
+          if (switches.rows.slices)
+            for (const { path, figures } of slices)
+              write(sliceRow(rows, 'slice', path), figures.timeNanos, (emit) => {
+                emitCgroup(figures, emit)
+                emitTimes(0n, figures.timeNanos, emit)
+              })
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,122 @@
+// The node's own figures: the root cgroup, with /proc where the root has no files of its own.
+import type { MemInfo } from '../../core/kernel-text/meminfo.js'
+import { ticksPerSecond } from '../../core/kernel-text/proc-stat.js'
+import type { Procfs } from '../../ports/procfs.js'
+import type { CollectContext } from '../collectors/collector.js'
+import type { CpuFigures } from '../collectors/cpu.js'
+import { diskTimes } from '../collectors/disk-io.js'
+import { type MemoryFigures, workingSet } from '../collectors/memory-figures.js'
+import { type NetworkFigures, networkFigures } from '../collectors/network.js'
+import { type CgroupFigures, readCgroup } from './container-stats.js'
+
+export interface NodeFigures {
+  readonly cgroup: CgroupFigures
+  readonly network: NetworkFigures | undefined
+  /** Bytes set aside for huge pages, which nobody else can use. */
+  readonly hugePageBytes: bigint
+}
+
+type NodeProcfs = Pick<Procfs, 'memInfo' | 'stat' | 'diskStats' | 'netDev' | 'pressure'>
+
+/** Processor time since boot. Old kernels have no cpu.stat at the root. */
+function cpuFromProc(procfs: Pick<Procfs, 'stat'>): CpuFigures {
+  const { total: t } = procfs.stat()
+  const nanos = (ticks: bigint): bigint => (ticks * 1_000_000_000n) / ticksPerSecond
+  const userNanos = nanos(t.user + t.nice)
+  const systemNanos = nanos(t.system + t.irq + t.softirq)
+  return {
+    usageNanos: userNanos + systemNanos + nanos(t.steal),
+    userNanos,
+    systemNanos,
+    quotaMicros: undefined,
+    periodMicros: undefined,
+    shares: undefined,
+    throttling: {
+      periods: 0n,
+      throttledPeriods: 0n,
+      throttledNanos: 0n,
+      burstPeriods: 0n,
+      burstNanos: 0n,
+    },
+  }
+}
+
+/** Where the root has no memory.stat either. */
+function memoryFromProc(info: MemInfo): MemoryFigures {
+  const bytes = (name: string): bigint => info.get(name) ?? 0n
+  const usage = bytes('AnonPages') + bytes('Cached')
+  const inactiveFile = bytes('Inactive(file)')
+  const none = { own: 0n, withChildren: 0n }
+  return {
+    usage,
+    workingSet: workingSet(usage, inactiveFile),
+    rss: bytes('AnonPages'),
+    cache: bytes('Cached'),
+    mappedFile: bytes('Mapped'),
+    activeFile: bytes('Active(file)'),
+    inactiveFile,
+    pageFaults: none,
+    majorPageFaults: none,
+    kernel: bytes('Slab') + bytes('KernelStack') + bytes('PageTables'),
+    peak: 0n,
+    failures: 0n,
+    limit: undefined,
+    reservation: undefined,
+    swapLimit: undefined,
+    swap: undefined,
+    oomKills: undefined,
+    events: undefined,
+    reclaim: undefined,
+  }
+}
+
+/** The limits of the root are the machine's. */
+function withMachineLimits(memory: MemoryFigures, info: MemInfo): MemoryFigures {
+  const total = info.get('MemTotal')
+  const swapTotal = info.get('SwapTotal')
+  const swapFree = info.get('SwapFree')
+  return {
+    ...memory,
+    limit: total,
+    reservation: undefined,
+    swapLimit: swapTotal,
+    swap:
+      swapTotal === undefined || swapFree === undefined
+        ? undefined
+        : { usage: swapTotal - swapFree, available: swapFree },
+  }
+}
+
+/** `hostPid` is a process in the node's network namespace. */
+export function readNode(
+  context: CollectContext,
+  procfs: NodeProcfs,
+  hostPid: number,
+  nowNanos: () => bigint,
+): NodeFigures {
+  const info = procfs.memInfo()
+  const root = readCgroup('/', 'node', context, nowNanos)
+  const interfaces = procfs.netDev(hostPid)
+  return {
+    cgroup: {
+      timeNanos: root?.timeNanos ?? nowNanos(),
+      cpu: root?.cpu ?? cpuFromProc(procfs),
+      memory: withMachineLimits(root?.memory ?? memoryFromProc(info), info),
+      pressure: {
+        cpu: procfs.pressure('cpu'),
+        memory: procfs.pressure('memory'),
+        io: procfs.pressure('io'),
+      },
+      io: [
+        ...(root?.io ?? []),
+        ...(context.cgroups.version === 'v2' ? diskTimes(procfs.diskStats(), context.device) : []),
+      ],
+      hugePages: undefined,
+      processes: root?.processes,
+      taskStates: undefined,
+    },
+    network: interfaces === undefined ? undefined : networkFigures(interfaces),
+    hugePageBytes:
+      info.get('Hugetlb') ?? (info.get('HugePages_Total') ?? 0n) * (info.get('Hugepagesize') ?? 0n),
+  }
+}

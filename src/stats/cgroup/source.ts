@@ -1,0 +1,164 @@
+// The cgroup source: one sweep over the cgroups of the pods that the runtime lists. Every cgroup gets the time of its
+// own reading; a container that has gone meanwhile is counted and left out.
+import type { CgroupPath } from '../../ports/cgroups.js'
+import type { Procfs } from '../../ports/procfs.js'
+import type { CollectContext } from '../collectors/collector.js'
+import { type NetworkFigures, networkFigures } from '../collectors/network.js'
+import { processes } from '../collectors/processes.js'
+import type { ContainerInfo, Inventory, PodInfo } from '../runtime/inventory.js'
+import type { ContainerSample, PodSample, StatsSample } from '../sample.js'
+import { noUsage, sumUsage } from '../sum-usage.js'
+import type { Usage } from '../usage.js'
+import { type CgroupFigures, cpuReading, networkUsage, readCgroup, usageFrom } from './container-stats.js'
+import { type CpuHistory, createCpuHistory } from './cpu-history.js'
+import type { CgroupLocator } from './locator.js'
+
+export interface ContainerFigures {
+  readonly info: ContainerInfo
+  readonly path: CgroupPath
+  readonly figures: CgroupFigures
+}
+
+export interface PodFigures {
+  readonly info: PodInfo
+  /** Undefined: the pod has no cgroup of its own. */
+  readonly own: { readonly path: CgroupPath; readonly figures: CgroupFigures } | undefined
+  /** Undefined: the pod uses the node's network, or has no process to look through. */
+  readonly network: { readonly timeNanos: bigint; readonly figures: NetworkFigures } | undefined
+  readonly containers: readonly ContainerFigures[]
+}
+
+export interface CgroupSweep {
+  readonly stats: StatsSample
+  readonly pods: readonly PodFigures[]
+  /** Pods of which only the runtime knows something. */
+  readonly opaque: readonly PodSample[]
+}
+
+export interface CgroupSourceOptions {
+  readonly context: CollectContext
+  readonly procfs: Pick<Procfs, 'netDev' | 'networkNamespace'>
+  readonly locator: CgroupLocator
+  readonly nowNanos: () => bigint
+  /** Pods in virtual machines: the host's cgroups say nothing about them. */
+  readonly isOpaque: (pod: PodInfo) => boolean
+  /** What the runtime last said of a container, for those pods. */
+  readonly runtimeUsage: (containerId: string) => Usage | undefined
+  /** Default: rates span two sweeps. */
+  readonly history?: CpuHistory
+}
+
+export interface CgroupSource {
+  sweep(inventory: Inventory, signal: AbortSignal): Promise<CgroupSweep>
+}
+
+/** Pods between two turns of the event loop: requests must not wait for a whole sweep. */
+const PODS_A_TURN = 8
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+export function createCgroupSource(o: CgroupSourceOptions): CgroupSource {
+  const history = o.history ?? createCpuHistory()
+  const hostNetwork = o.procfs.networkNamespace()
+  return {
+    async sweep(inventory, signal) {
+      o.locator.refresh(inventory)
+      const timeNanos = o.nowNanos()
+      const pods: PodSample[] = []
+      const figures: PodFigures[] = []
+      const opaque: PodSample[] = []
+      let missing = 0
+      for (const [i, info] of inventory.pods.entries()) {
+        if (i % PODS_A_TURN === PODS_A_TURN - 1) await nextTurn()
+        signal.throwIfAborted()
+        const read = o.isOpaque(info) ? readOpaque(info, o) : readPod(info, o, history, hostNetwork)
+        missing += read.missing
+        pods.push(read.sample)
+        if (read.figures === undefined) opaque.push(read.sample)
+        else figures.push(read.figures)
+      }
+      history.sweep()
+      return { stats: { source: 'cgroup', timeNanos, pods, missing }, pods: figures, opaque }
+    },
+  }
+}
+
+interface ReadPod {
+  readonly sample: PodSample
+  readonly figures: PodFigures | undefined
+  readonly missing: number
+}
+
+function readOpaque(info: PodInfo, { runtimeUsage }: CgroupSourceOptions): ReadPod {
+  const containers = info.containers.map(
+    (c): ContainerSample => ({
+      info: c,
+      usage: runtimeUsage(c.id) ?? noUsage,
+      writableLayer: undefined,
+    }),
+  )
+  const usage = sumUsage(containers.map((c) => c.usage))
+  return {
+    sample: { info, usage, network: undefined, processes: undefined, containers },
+    figures: undefined,
+    missing: containers.filter((c) => c.usage === noUsage).length,
+  }
+}
+
+function readPod(
+  info: PodInfo,
+  o: CgroupSourceOptions,
+  history: CpuHistory,
+  hostNetwork: string | undefined,
+): ReadPod {
+  const { context, nowNanos, locator } = o
+  const at = locator.pod(info)
+  const sandboxPids = at.sandbox === undefined ? [] : (processes.read(at.sandbox, 'pod', context)?.pids ?? [])
+  const containers: ContainerFigures[] = []
+  for (const container of info.containers) {
+    const path = locator.container(container.id)
+    const figures = path === undefined ? undefined : readCgroup(path, 'container', context, nowNanos)
+    if (path !== undefined && figures !== undefined) containers.push({ info: container, path, figures })
+  }
+  const ownFigures = at.pod === undefined ? undefined : readCgroup(at.pod, 'pod', context, nowNanos)
+  const own =
+    at.pod === undefined || ownFigures === undefined ? undefined : { path: at.pod, figures: ownFigures }
+  const samples = containers.map(
+    (c): ContainerSample => ({
+      info: c.info,
+      usage: usageFrom(c.figures, history.exchange(c.info.id, cpuReading(c.figures))),
+      writableLayer: undefined,
+    }),
+  )
+  const pid = sandboxPids[0] ?? containers.flatMap((c) => c.figures.processes?.pids ?? [])[0]
+  const network = pid === undefined ? undefined : readNetwork(pid, o, hostNetwork)
+  const count = containers.reduce((n, c) => n + (c.figures.processes?.pids.length ?? 0), sandboxPids.length)
+  const usage =
+    own === undefined
+      ? sumUsage(samples.map((s) => s.usage))
+      : usageFrom(own.figures, history.exchange(info.sandboxId, cpuReading(own.figures)))
+  return {
+    figures: { info, own, network, containers },
+    sample: {
+      info,
+      usage,
+      network: network === undefined ? undefined : networkUsage(network.figures, network.timeNanos),
+      processes: count === 0 ? undefined : { timeNanos: nowNanos(), processCount: BigInt(count) },
+      containers: samples,
+    },
+    missing: info.containers.length - containers.length,
+  }
+}
+
+/** Pods on the node's own network have no figures of their own: they would repeat the node's traffic. */
+function readNetwork(
+  pid: number,
+  { procfs, nowNanos }: CgroupSourceOptions,
+  hostNetwork: string | undefined,
+): PodFigures['network'] {
+  const namespace = procfs.networkNamespace(pid)
+  if (namespace === undefined || namespace === hostNetwork) return undefined
+  const timeNanos = nowNanos()
+  const interfaces = procfs.netDev(pid)
+  return interfaces === undefined ? undefined : { timeNanos, figures: networkFigures(interfaces) }
+}

@@ -1,0 +1,99 @@
+// Which pods and containers there are to report on, from the runtime's two lists. Names come from the labels that a
+// kubelet puts on everything it creates, so no API server is needed.
+import { type Container, ContainerState, type PodSandbox, PodSandboxState } from '../../cri-api/api.js'
+
+export interface PodRef {
+  readonly name: string
+  readonly namespace: string
+  readonly uid: string
+}
+
+export interface ContainerInfo {
+  readonly id: string
+  readonly name: string
+  readonly image: string
+  readonly createdAtNanos: bigint
+}
+
+export interface PodInfo {
+  readonly sandboxId: string
+  readonly ref: PodRef
+  readonly createdAtNanos: bigint
+  readonly runtimeHandler: string
+  /** Running ones only, one for each name. */
+  readonly containers: readonly ContainerInfo[]
+}
+
+export interface Inventory {
+  readonly timeNanos: bigint
+  /** Sorted by namespace, name and uid. */
+  readonly pods: readonly PodInfo[]
+}
+
+const refOf = ({ labels, metadata }: PodSandbox): PodRef => ({
+  name: labels['io.kubernetes.pod.name'] ?? metadata?.name ?? '',
+  namespace: labels['io.kubernetes.pod.namespace'] ?? metadata?.namespace ?? '',
+  uid: labels['io.kubernetes.pod.uid'] ?? metadata?.uid ?? '',
+})
+
+const containerInfo = (c: Container): ContainerInfo => ({
+  id: c.id,
+  name: c.labels['io.kubernetes.container.name'] ?? c.metadata?.name ?? '',
+  image: c.image?.userSpecifiedImage || c.image?.image || c.imageRef,
+  createdAtNanos: c.createdAt,
+})
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return [...groups.values()]
+}
+
+const newest = <T extends { readonly createdAt: bigint }>(items: readonly T[]): T[] =>
+  items.toSorted((a, b) => (a.createdAt > b.createdAt ? -1 : 1)).slice(0, 1)
+
+/** Of several sandboxes of one pod the ready ones count; without any, the newest. The uid is left out on purpose. */
+function currentSandboxes(sandboxes: readonly PodSandbox[]): PodSandbox[] {
+  return groupBy(sandboxes, (s) => `${refOf(s).namespace}/${refOf(s).name}`).flatMap((group) => {
+    if (group.length === 1) return group
+    const ready = group.filter((s) => s.state === PodSandboxState.SANDBOX_READY)
+    return ready.length > 0 ? ready : newest(group)
+  })
+}
+
+/**
+ * Of two running instances of one name, as during a restart, the newer one counts. The oldest comes first: kubelets create
+ * containers in the order of the spec, which CRI does not tell, and runtimes list them in any.
+ */
+const currentContainers = (containers: readonly Container[]): ContainerInfo[] =>
+  groupBy(containers, (c) => containerInfo(c).name)
+    .flatMap(newest)
+    .map(containerInfo)
+    .sort((a, b) => (a.createdAtNanos < b.createdAtNanos ? -1 : a.createdAtNanos > b.createdAtNanos ? 1 : 0))
+
+export const comparePods = (a: PodRef, b: PodRef): number => {
+  const [x, y] = [`${a.namespace}\0${a.name}\0${a.uid}`, `${b.namespace}\0${b.name}\0${b.uid}`]
+  return x < y ? -1 : x > y ? 1 : 0
+}
+
+export function buildInventory(
+  sandboxes: readonly PodSandbox[],
+  containers: readonly Container[],
+  timeNanos: bigint,
+): Inventory {
+  const running = containers.filter((c) => c.state === ContainerState.CONTAINER_RUNNING)
+  const bySandbox = new Map(groupBy(running, (c) => c.podSandboxId).map((g) => [g[0]?.podSandboxId ?? '', g]))
+  const pods = currentSandboxes(sandboxes).map((sandbox) => ({
+    sandboxId: sandbox.id,
+    ref: refOf(sandbox),
+    createdAtNanos: sandbox.createdAt,
+    runtimeHandler: sandbox.runtimeHandler,
+    containers: currentContainers(bySandbox.get(sandbox.id) ?? []),
+  }))
+  return { timeNanos, pods: pods.sort((a, b) => comparePods(a.ref, b.ref)) }
+}

@@ -1,0 +1,219 @@
+// The runtime as the source: same series as from cgroups, exact seconds, no double work, and a fallback for each endpoint.
+import { afterEach, describe, expect, test } from 'vitest'
+import { readExposition } from '../../../test/support/exposition.js'
+import { expectGolden } from '../../../test/support/golden.js'
+import { indentJson } from '../../../test/support/indent-json.js'
+import { delivers, descriptors, metricsOf, statsOf } from '../../../test/support/runtime-figures.js'
+import { createStatsBed, podCgroup, type StatsBed, text } from '../../../test/support/stats-bed.js'
+import { etcd, web } from '../../../test/support/stats-pods.js'
+
+const pods = [web, etcd]
+let bed: StatsBed
+afterEach(() => bed.close())
+
+const fromCri = { fromCri: true } as const
+const cadvisor = async () => readExposition(text(await bed.stats.cadvisor(0)))
+const sourceOf = () => {
+  const { stats, metrics } = bed.stats.describe()
+  return { stats: stats.source, metrics: metrics.source }
+}
+const ownMetric = async (name: string) =>
+  readExposition(`${(await bed.metrics.text()).body.replace(/\n+/g, '\n').trimEnd()}\n`).filter(
+    (s) => s.name === name,
+  )
+
+describe('a runtime that delivers', () => {
+  test('the three answers after two samples', async () => {
+    bed = await createStatsBed({ pods, stats: fromCri })
+    const answers = delivers(pods, () => bed.clock.nowNanos())
+    for (const [method, answer] of Object.entries(answers)) bed.answer(method, answer)
+    bed.reconnect()
+    await bed.tick()
+    await bed.tick()
+    expect(sourceOf()).toEqual({ stats: 'cri', metrics: 'cri' })
+    expectGolden('stats/cri-cadvisor.txt', text(await bed.stats.cadvisor(0)))
+    expectGolden('stats/cri-resource.txt', text(await bed.stats.resource(0)))
+    expectGolden('stats/cri-summary.json', indentJson(text(await bed.stats.summary(true, 0))))
+  })
+
+  test('no file of a container is read besides its processor seconds, and RPCs do not grow with pods', async () => {
+    bed = await createStatsBed({ pods, stats: fromCri, answers: delivers(pods) })
+    await bed.tick()
+    bed.reads.length = 0
+    bed.calls.length = 0
+    await bed.tick()
+    const inPods = bed.reads.filter((read) => read.startsWith('/kubepods/'))
+    expect(new Set(inPods)).toEqual(
+      new Set(pods.flatMap((p) => p.containers.map((c) => `${podCgroup(p)}/${c.id} cpu.stat`))),
+    )
+    expect(bed.calls.toSorted()).toEqual([
+      'listContainers',
+      'listPodSandbox',
+      'listPodSandboxMetrics',
+      'listPodSandboxStats',
+    ])
+  })
+
+  test('seconds that CRI cut are exact again, and labels are those of the cgroup source', async () => {
+    bed = await createStatsBed({ pods, stats: fromCri, answers: delivers(pods) })
+    await bed.tick()
+    const app = (await cadvisor()).filter((s) => s.labels.container === 'app')
+    const id = web.containers[0]?.id ?? ''
+    const labels = {
+      container: 'app',
+      id: `${podCgroup(web)}/${id}`,
+      image: 'registry.example/app:1',
+      name: id,
+      namespace: 'default',
+      pod: 'web-0',
+    }
+    // 12 s on the wire; cpu.stat of the snapshot has the rest.
+    expect(app.find((s) => s.name === 'container_cpu_usage_seconds_total')).toMatchObject({
+      value: '12.345678',
+      labels: { ...labels, cpu: 'total' },
+    })
+    expect(app.find((s) => s.name === 'container_fs_reads_total')?.labels).toEqual({
+      ...labels,
+      device: '/dev/sda',
+    })
+    // Whole seconds on the wire; the list has the rest.
+    expect(app.find((s) => s.name === 'container_start_time_seconds')?.value).toBe('1789997000.123456789')
+    // Timestamp 0 was gathered live and gets none.
+    expect(app.find((s) => s.name === 'runtime_only_total')?.timestamp).toBeUndefined()
+  })
+
+  test('what the metrics lack, and what is malformed in them, is counted and left out', async () => {
+    const odd = metricsOf(web)
+    const [first] = odd.containerMetrics
+    const [metric] = first?.metrics ?? []
+    if (first === undefined || metric === undefined) throw new Error('no metric')
+    first.metrics.push(
+      { ...metric, name: 'never_declared' },
+      { ...metric, labelValues: ['x'] },
+      { ...metric },
+      { ...metric, name: 'runtime_only_total', value: undefined },
+    )
+    bed = await createStatsBed({
+      pods,
+      stats: fromCri,
+      answers: { ...delivers(pods), listPodSandboxMetrics: () => ({ podMetrics: [odd] }) },
+    })
+    const series = await cadvisor()
+    expect(series.some((s) => s.labels.container === 'app')).toBe(true)
+    expect(series.some((s) => s.name === 'never_declared')).toBe(false)
+    const dropped = await ownMetric('keelson_stats_dropped_series_total')
+    expect(Object.fromEntries(dropped.map((s) => [s.labels.reason, s.value]))).toEqual({
+      undeclared: '1',
+      'label-count': '1',
+      duplicate: '1',
+      'no-value': '1',
+    })
+    // The other pod was not in the answer.
+    expect(await ownMetric('keelson_stats_missing_containers')).toMatchObject([
+      { labels: { endpoint: 'metrics' }, value: '1' },
+    ])
+  })
+})
+
+describe('each endpoint falls back by itself', () => {
+  test('gate off: no stats RPC but the one in the background', async () => {
+    bed = await createStatsBed({ pods, answers: delivers(pods) })
+    await bed.tick()
+    expect(sourceOf()).toEqual({ stats: 'cgroup', metrics: 'cgroup' })
+    expect(new Set(bed.calls)).toEqual(
+      new Set(['listPodSandbox', 'listContainers', 'status', 'listContainerStats', 'imageFsInfo']),
+    )
+  })
+
+  test('a runtime with stats and without metrics', async () => {
+    const { listPodSandboxStats } = delivers(pods)
+    bed = await createStatsBed({ pods, stats: fromCri, answers: { listPodSandboxStats } })
+    await bed.tick()
+    expect(sourceOf()).toEqual({ stats: 'cri', metrics: 'cgroup' })
+    const containers = new Set((await cadvisor()).map((s) => s.labels.container))
+    expect(containers).toEqual(new Set([undefined, '', 'app', 'sidecar', 'etcd']))
+  })
+
+  test('a runtime that hides the code of an unknown method, and one whose metrics are switched off', async () => {
+    const { fail } = await import('../../core/errors.js')
+    bed = await createStatsBed({
+      pods,
+      stats: fromCri,
+      answers: {
+        listPodSandboxStats: () => {
+          throw fail('runtime.failed', 'call', { grpcCode: 'UNKNOWN', grpcMessage: 'not implemented' })
+        },
+        listMetricDescriptors: () => ({ descriptors: [{ ...descriptors[0], name: 'container_last_seen' }] }),
+      },
+    })
+    await bed.tick()
+    expect(bed.stats.describe()).toEqual({
+      fromCri: true,
+      stats: { source: 'cgroup', runtime: 'unsupported' },
+      metrics: { source: 'cgroup', runtime: 'unsupported' },
+    })
+    const before = bed.calls.filter((c) => c === 'listPodSandboxStats').length
+    await bed.tick()
+    expect(bed.calls.filter((c) => c === 'listPodSandboxStats')).toHaveLength(before)
+  })
+
+  test('after a reconnect the runtime is asked again', async () => {
+    bed = await createStatsBed({ pods, stats: fromCri })
+    await bed.tick()
+    expect(sourceOf()).toEqual({ stats: 'cgroup', metrics: 'cgroup' })
+    for (const [method, answer] of Object.entries(delivers(pods))) bed.answer(method, answer)
+    bed.reconnect()
+    await bed.tick(0)
+    expect(sourceOf()).toEqual({ stats: 'cri', metrics: 'cri' })
+  })
+
+  test('a runtime that stops delivering: the next sample is from cgroups, and series stay', async () => {
+    bed = await createStatsBed({ pods, stats: fromCri, answers: delivers(pods) })
+    await bed.tick()
+    const key = (s: { name: string; labels: object }) => `${s.name}${JSON.stringify(s.labels)}`
+    const before = (await cadvisor()).filter((s) => /^container_(cpu|memory)_/.test(s.name)).map(key)
+    expect(before.length).toBeGreaterThan(10)
+    bed.answer('listPodSandboxMetrics', () => {
+      throw new Error('broken')
+    })
+    bed.answer('listPodSandboxStats', () => ({ stats: [] }))
+    await bed.tick()
+    expect(sourceOf()).toEqual({ stats: 'cgroup', metrics: 'cgroup' })
+    const after = new Set((await cadvisor()).map(key))
+    expect(before.filter((k) => !after.has(k))).toEqual([])
+    expect(await ownMetric('keelson_stats_fallbacks_total')).toHaveLength(2)
+  })
+
+  test('the stream form is used where the gate is on, and given up where the runtime lacks it', async () => {
+    bed = await createStatsBed({
+      pods,
+      stats: { ...fromCri, streaming: true },
+      answers: {
+        ...delivers(pods),
+        streamPodSandboxStats: () => pods.map((p) => ({ podSandboxStats: [statsOf(p)] })),
+      },
+    })
+    await bed.tick()
+    expect(sourceOf()).toEqual({ stats: 'cri', metrics: 'cri' })
+    expect(bed.calls).toContain('streamPodSandboxStats')
+    // It has no stream of sandboxes: from then on nothing is streamed until it comes back.
+    bed.calls.length = 0
+    await bed.tick()
+    expect(bed.calls.filter((c) => c.startsWith('stream'))).toEqual([])
+  })
+})
+
+test('which source is in use is on /metrics', async () => {
+  bed = await createStatsBed({ pods, stats: fromCri, answers: delivers(pods) })
+  await bed.tick()
+  await cadvisor()
+  await bed.stats.resource(0)
+  expect((await ownMetric('kubelet_metrics_provider')).map((s) => s.labels.provider)).toEqual(['cri'])
+  const inUse = (await ownMetric('keelson_stats_source')).filter((s) => s.value === '1').map((s) => s.labels)
+  expect(inUse).toEqual(
+    expect.arrayContaining([
+      { endpoint: 'stats', source: 'cri' },
+      { endpoint: 'metrics', source: 'cri' },
+    ]),
+  )
+})
