@@ -9,7 +9,7 @@ import type { DriverProof } from '../core/driver/proof.js'
 import { formatVersion } from '../core/release/version.js'
 import type { ConfigzContent } from '../serve/endpoints/configz.js'
 import type { StatsDescription } from '../stats/sources.js'
-import type { NodeFacts } from './node-facts.js'
+import type { NodeFacts } from './node/node-facts.js'
 
 export interface ConfigzFacts {
   readonly loaded: LoadedConfig

@@ -13,9 +13,9 @@ import { openFoundValues } from '../memory-qos/found-values.js'
 import { createMemoryQos, type MemoryQos } from '../memory-qos/memory-qos.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { CriClient } from '../ports/runtime.js'
-import type { EventQueue } from './event-queue.js'
-import type { NodeFacts } from './node-facts.js'
-import type { NodeCgroups } from './pods/node-cgroups.js'
+import type { EventQueue } from './node/event-queue.js'
+import type { NodeFacts } from './node/node-facts.js'
+import type { NodeCgroups } from './pods/run/node-cgroups.js'
 import type { KubeletPorts } from './ports.js'
 
 export interface KubeletMemoryQosInput {

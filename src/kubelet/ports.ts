@@ -16,7 +16,7 @@ import type { ConfigzContent } from '../serve/endpoints/configz.js'
 import type { HealthCheck } from '../serve/health.js'
 import type { ServeSettings } from '../serve/settings.js'
 import type { RunningServer } from '../serve/start.js'
-import type { KubeletLivePorts } from './live.js'
+import type { KubeletLivePorts } from './dashboard-source.js'
 
 export interface KubeletServeOptions {
   readonly settings: ServeSettings

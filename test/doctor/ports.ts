@@ -6,8 +6,8 @@ import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import type { DoctorPorts } from '../../src/doctor/ports.js'
 import type { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeLog } from '../../src/fakes/log.js'
-import { askOnce, readAnswer } from '../../src/kubelet/discover-driver.js'
-import { gatherEvidence } from '../../src/kubelet/gather-evidence.js'
+import { askOnce, readAnswer } from '../../src/kubelet/driver/discover-driver.js'
+import { gatherEvidence } from '../../src/kubelet/driver/gather-evidence.js'
 import { endpoint, healthy, kubelet } from './healthy.js'
 
 export interface FakePortsOptions {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deprecatedFallbackLine } from '../../src/core/driver/decide-driver.js'
 import type { AnswerOf } from '../../src/fakes/cri/answers.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
-import { configuredDriverIgnoredLine, driverFromCriLine } from '../../src/kubelet/driver-report.js'
+import { configuredDriverIgnoredLine, driverFromCriLine } from '../../src/kubelet/driver/driver-report.js'
 import { type Bundle, bundleCommand } from '../support/command.js'
 import { type KubeletProcess, onThisHost, startKubeletProcess } from './kubelet-process.js'
 

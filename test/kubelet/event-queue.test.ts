@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { fail } from '../../src/core/errors.js'
 import { FakeClock } from '../../src/fakes/clock.js'
 import { FakeLog } from '../../src/fakes/log.js'
-import { createEventQueue } from '../../src/kubelet/event-queue.js'
+import { createEventQueue } from '../../src/kubelet/node/event-queue.js'
 import type { NodeEvent } from '../../src/ports/kubeapi.js'
 
 function queueWith(answer: (event: NodeEvent, nth: number) => Promise<void> | void) {

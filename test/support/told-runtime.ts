@@ -6,10 +6,10 @@ import { allContainers } from '../../src/core/pod/pod.js'
 import { allContainerSpecs, type PodSpec } from '../../src/core/pod/spec/spec.js'
 import { bytes } from '../../src/core/units/bytes.js'
 import { ContainerConfig, PodSandboxConfig } from '../../src/cri-api/api.js'
-import { podCgroupValues } from '../../src/kubelet/pods/cgroup-values.js'
-import { containerConfig } from '../../src/kubelet/pods/container-config.js'
-import { containerResources } from '../../src/kubelet/pods/container-resources.js'
-import { sandboxConfig } from '../../src/kubelet/pods/sandbox-config.js'
+import { podCgroupValues } from '../../src/kubelet/pods/to-cri/cgroup-values.js'
+import { containerConfig } from '../../src/kubelet/pods/to-cri/container-config.js'
+import { containerResources } from '../../src/kubelet/pods/to-cri/container-resources.js'
+import { sandboxConfig } from '../../src/kubelet/pods/to-cri/sandbox-config.js'
 
 const paths = { rootDir: '/var/lib/kubelet', podLogsDir: '/var/log/pods' }
 const facts = { nodeName: 'n', hostIPs: ['192.0.2.1'], podIPs: ['10.0.0.2'] }

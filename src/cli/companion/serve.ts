@@ -1,6 +1,6 @@
 // What the companion serves: its plan and state, figures of the pods, the dashboard.
 import type { LiveSetting } from '../../core/dashboard/model.js'
-import { statsEndpoints } from '../../kubelet/node-stats.js'
+import { statsEndpoints } from '../../kubelet/node/node-stats.js'
 import type { KubeApi } from '../../ports/kubeapi.js'
 import type { Metrics } from '../../ports/metrics.js'
 import { memoryQosEndpoint } from '../../serve/endpoints/memory-qos.js'

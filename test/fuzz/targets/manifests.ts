@@ -7,7 +7,7 @@ import { allContainerSpecs, type PodSpec } from '../../../src/core/pod/spec/spec
 import { containerWords } from '../../../src/kubelet/pods/decide/container-env.js'
 import { identifyStaticPod } from '../../../src/kubelet/pods/decide/static-pod.js'
 import { podStatus } from '../../../src/kubelet/pods/decide/status.js'
-import { type ManifestProblem, readPodSpecs } from '../../../src/kubelet/pods/static-source.js'
+import { type ManifestProblem, readPodSpecs } from '../../../src/kubelet/pods/source/static-source.js'
 import { liveThrough } from '../../support/made-up-runtime.js'
 import { tellRuntime } from '../../support/told-runtime.js'
 import { mutateText, type Random } from '../random.js'

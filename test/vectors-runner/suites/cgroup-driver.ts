@@ -6,7 +6,7 @@ import { deprecatedFallbackLine } from '../../../src/core/driver/decide-driver.j
 import { asKeelsonError } from '../../../src/core/errors.js'
 import type { AnswerOf } from '../../../src/fakes/cri/answers.js'
 import { runtimeConfig } from '../../../src/fakes/cri/shapes.js'
-import { configuredDriverIgnoredLine, driverFromCriLine } from '../../../src/kubelet/driver-report.js'
+import { configuredDriverIgnoredLine, driverFromCriLine } from '../../../src/kubelet/driver/driver-report.js'
 import type { RunningKubelet } from '../../../src/kubelet/start.js'
 import {
   createKubeletBed,

@@ -1,0 +1,55 @@
+// Asks the runtime for its cgroup driver: at most three calls of RuntimeConfig, two seconds apart, until the first
+// answer. What an answer means for the start is core/driver/decide-driver.ts.
+import type { CgroupDriver } from '../../core/cgroup/name.js'
+import type { RuntimeConfigAnswer } from '../../core/driver/decide-driver.js'
+import { asKeelsonError } from '../../core/errors.js'
+import { CgroupDriver as CriDriver, type RuntimeConfigResponse } from '../../cri-api/api.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Log } from '../../ports/log.js'
+import type { CriClient } from '../../ports/runtime.js'
+
+export const maxCalls = 3
+export const waitMs = 2000
+
+export interface DiscoverOptions {
+  readonly client: Pick<CriClient, 'runtime' | 'socketPath'>
+  readonly clock: Pick<Clock, 'sleep'>
+  readonly log: Log
+  /** runtimeRequestTimeout: of one call. */
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+export async function discoverDriver(o: DiscoverOptions): Promise<RuntimeConfigAnswer> {
+  for (let calls = 1; ; calls++) {
+    try {
+      return readAnswer(await askOnce(o))
+    } catch (e) {
+      o.signal.throwIfAborted()
+      const error = asKeelsonError(e)
+      if (error.code === 'internal.unexpected') throw e
+      // The answer of a runtime that is too old is an answer: nothing gets better by asking again.
+      if (error.code === 'runtime.unimplemented') return { kind: 'unimplemented', calls }
+      o.log.error('RuntimeConfig failed', { attempt: calls, of: maxCalls, error })
+      if (calls === maxCalls) return { kind: 'failed', calls, reason: error.message }
+    }
+    await o.clock.sleep(waitMs, o.signal)
+  }
+}
+
+export const askOnce = ({ client, timeoutMs, signal }: Omit<DiscoverOptions, 'clock' | 'log'>) =>
+  client.runtime.runtimeConfig({}, { timeoutMs, signal })
+
+const drivers: ReadonlyMap<number, CgroupDriver> = new Map([
+  [CriDriver.SYSTEMD, 'systemd'],
+  [CriDriver.CGROUPFS, 'cgroupfs'],
+])
+
+/** An absent `linux` and an empty one differ: the second is driver 0, systemd. */
+export function readAnswer({ linux }: RuntimeConfigResponse): RuntimeConfigAnswer {
+  if (linux === undefined) return { kind: 'no-linux' }
+  const driver = drivers.get(linux.cgroupDriver)
+  return driver === undefined
+    ? { kind: 'unknown-driver', value: linux.cgroupDriver }
+    : { kind: 'driver', driver }
+}

@@ -1,0 +1,60 @@
+// Whom the kubelet talks to: the runtime, its image service, and the API server if there is one.
+import type { KubeApi } from '../ports/kubeapi.js'
+import type { CriClient } from '../ports/runtime.js'
+import type { ConfigzFacts } from './configz.js'
+import { connectImages, connectRuntime } from './connect.js'
+import type { Life } from './lifetime.js'
+import type { KubeletPorts } from './ports.js'
+import type { KubeletConfigFiles } from './read-config.js'
+
+export interface RuntimeLinks {
+  readonly client: CriClient
+  /** The same client unless images have a socket of their own. */
+  readonly images: CriClient
+  readonly runtime: ConfigzFacts['runtime']
+}
+
+export async function openRuntime(
+  { loaded, endpoint }: KubeletConfigFiles,
+  { log, connect }: Pick<KubeletPorts, 'log' | 'connect'>,
+  { signal, onClose }: Life,
+): Promise<RuntimeLinks> {
+  const { runtimeRequestTimeout: timeoutMs, imageServiceEndpoint } = loaded.config.kubelet
+  const open = (where: string): CriClient => {
+    const client = connect(where, timeoutMs)
+    onClose(() => client.close())
+    return client
+  }
+  const client = open(endpoint.used)
+  const version = await connectRuntime({ client, log, timeoutMs, signal })
+  const runtime = {
+    name: version.runtimeName,
+    version: version.runtimeVersion,
+    socket: client.socketPath,
+  }
+  log.info('connected to the container runtime', runtime)
+  if (imageServiceEndpoint === undefined || imageServiceEndpoint === client.endpoint)
+    return { client, images: client, runtime }
+  const images = open(imageServiceEndpoint)
+  await connectImages({ client: images, timeoutMs, signal })
+  return { client, images, runtime }
+}
+
+/** Undefined in standalone mode. */
+export async function openApi(
+  kubeconfig: string | undefined,
+  { log, openKubeApi }: Pick<KubeletPorts, 'log' | 'openKubeApi'>,
+): Promise<KubeApi | undefined> {
+  if (kubeconfig === undefined) {
+    log.info('standalone: no --kubeconfig, so no API server is asked or told')
+    return undefined
+  }
+  const api = await openKubeApi(kubeconfig)
+  log.info(
+    'the API server is used for TokenReview, SubjectAccessReview and Events; the node is not registered',
+    {
+      kubeconfig,
+    },
+  )
+  return api
+}

@@ -1,0 +1,40 @@
+// What the parts of the pod runner share: the ways out, the facts of the node, and where things are.
+import type { CgroupDriver } from '../../core/cgroup/name.js'
+import type { CgroupTree } from '../../ports/cgroups.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Log } from '../../ports/log.js'
+import type { Metrics } from '../../ports/metrics.js'
+import type { PodHost } from '../../ports/pod-host.js'
+import type { ImageService, RuntimeService } from '../../ports/runtime.js'
+import type { KubeletIdentity } from './decide/owner.js'
+import type { ClusterDns, ResolvConf } from './decide/resolv-conf.js'
+import type { Limiter } from './run/limiter.js'
+import type { Planner } from './run/planner.js'
+import type { PodPaths } from './to-cri/names.js'
+import type { RuntimeView } from './view/runtime-view.js'
+
+export interface PodContext {
+  readonly runtime: RuntimeService
+  readonly images: ImageService
+  readonly view: RuntimeView
+  readonly cgroups: CgroupTree
+  readonly host: PodHost
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly planner: Planner
+  readonly paths: PodPaths
+  readonly identity: KubeletIdentity
+  readonly nodeName: string
+  readonly hostIPs: readonly string[]
+  readonly runtimeName: string
+  readonly driver: CgroupDriver
+  readonly seccompDefault: boolean
+  readonly nodeResolvConf: () => Promise<ResolvConf>
+  readonly clusterDns: ClusterDns
+  /** runtimeRequestTimeout. */
+  readonly timeoutMs: number
+  /** Sandboxes and containers made at once. */
+  readonly starts: Limiter
+  readonly pulls: Limiter
+}

@@ -1,0 +1,131 @@
+// Carries out the actions of a pod's turn, one after the other. Thin: each is a call or two.
+import { asKeelsonError } from '../../../core/errors.js'
+import type { PodSpec } from '../../../core/pod/spec/spec.js'
+import { allContainerSpecs } from '../../../core/pod/spec/spec.js'
+import type { DeepPartial, PodSandboxConfig } from '../../../cri-api/api.js'
+import type { PodContext } from '../context.js'
+import { newestOf, type ObservedPod } from '../decide/observed.js'
+import type { Backoff } from '../decide/restart-backoff.js'
+import type { Hold, PodAction } from '../decide/turn.js'
+import { sandboxConfig } from '../to-cri/sandbox-config.js'
+import { forgetContainers, forgetPod, preparePod, releasePod } from './prepare.js'
+import { resizePod } from './resize.js'
+import { runCreated, startContainer } from './start-container.js'
+
+export interface ActInput {
+  readonly spec: PodSpec | undefined
+  readonly manifest: string
+  readonly observed: ObservedPod
+  readonly pullBackoffs: Map<string, Backoff>
+  readonly pullSignal: AbortSignal
+}
+
+/** A hold that the action ran into; for the sandbox its message. */
+export async function act(
+  action: PodAction,
+  i: ActInput,
+  c: PodContext,
+  signal: AbortSignal,
+): Promise<Hold | undefined> {
+  const options = { timeoutMs: c.timeoutMs, signal }
+  switch (action.kind) {
+    case 'prepare':
+      await preparePod(wanted(i), c, signal)
+      return undefined
+    case 'run-sandbox': {
+      const config = await configOf(i, action.attempt, c)
+      await c.starts.run(() => c.runtime.runPodSandbox({ config, runtimeHandler: '' }, options), signal)
+      return undefined
+    }
+    case 'start-container': {
+      const sandbox = await configOf(i, i.observed.sandboxes[0]?.attempt ?? 0, c)
+      const input = {
+        ...i,
+        spec: wanted(i),
+        container: containerOf(i, action.name),
+        attempt: action.attempt,
+        sandbox,
+      }
+      return startContainer(input, c, signal)
+    }
+    case 'start-created': {
+      const attempt = newestOf(i.observed, action.name)?.attempt ?? 0
+      const input = { spec: wanted(i), container: containerOf(i, action.name), attempt }
+      return runCreated(action.id, input, c, signal)
+    }
+    case 'resize':
+      return resizePod(wanted(i), i.observed, c, signal)
+    case 'stop-containers':
+      await stopContainers(action, i.observed, c, signal)
+      return undefined
+    case 'stop-sandbox':
+      await orGone(c.runtime.stopPodSandbox({ podSandboxId: action.id }, options))
+      return undefined
+    case 'remove-container':
+      await orGone(c.runtime.removeContainer({ containerId: action.id }, options))
+      await forgetContainers(i.observed, (container) => container.id === action.id, c)
+      return undefined
+    case 'remove-sandbox':
+      await orGone(c.runtime.removePodSandbox({ podSandboxId: action.id }, options))
+      await forgetContainers(i.observed, (container) => container.sandboxId === action.id, c)
+      return undefined
+    case 'release':
+      await releasePod(i.observed.uid, c, signal)
+      return undefined
+    case 'forget':
+      await forgetPod(i.spec?.pod ?? i.observed, c, signal)
+      return undefined
+  }
+}
+
+function wanted({ spec }: ActInput): PodSpec {
+  if (spec === undefined) throw new Error('an action of a pod that nobody wants')
+  return spec
+}
+
+function containerOf(i: ActInput, name: string) {
+  const found = allContainerSpecs(wanted(i)).find((container) => container.name === name)
+  if (found === undefined) throw new Error(`the pod has no container ${name}`)
+  return found
+}
+
+async function configOf(i: ActInput, attempt: number, c: PodContext): Promise<DeepPartial<PodSandboxConfig>> {
+  const spec = wanted(i)
+  return sandboxConfig(spec, attempt, {
+    paths: c.paths,
+    cgroupParent: c.planner.podCgroup(spec).path,
+    nodeResolvConf: await c.nodeResolvConf(),
+    clusterDns: c.clusterDns,
+    identity: c.identity,
+    manifest: i.manifest,
+  })
+}
+
+/** The runtime sends SIGTERM, waits so many seconds, and kills; the call lasts as long. */
+async function stopContainers(
+  { targets, graceSeconds, why }: Extract<PodAction, { readonly kind: 'stop-containers' }>,
+  observed: ObservedPod,
+  c: PodContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const pod = `${observed.namespace}/${observed.name}`
+  c.log.info('stopping containers', { pod, containers: targets.map((t) => t.name), graceSeconds, why })
+  const timeoutMs = graceSeconds * 1000 + c.timeoutMs
+  const results = await Promise.allSettled(
+    targets.map(({ id }) =>
+      orGone(
+        c.runtime.stopContainer({ containerId: id, timeout: BigInt(graceSeconds) }, { timeoutMs, signal }),
+      ),
+    ),
+  )
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+}
+
+async function orGone(call: Promise<unknown>): Promise<void> {
+  try {
+    await call
+  } catch (e) {
+    if (asKeelsonError(e).code !== 'runtime.not-found') throw e
+  }
+}

@@ -1,0 +1,34 @@
+// What pods of this kubelet have left behind that nobody knows any more: cgroups, directories and logs. Only pods with a record
+// are looked at: between its cgroup and its sandbox a pod of another kubelet looks just like one that is left.
+import { asKeelsonError } from '../../../core/errors.js'
+import type { PodContext } from '../context.js'
+import { isStaticUid } from '../decide/owner.js'
+import { podDirectory, podRecords } from '../to-cri/names.js'
+import { removeLogLinks, removePodCgroups } from './prepare.js'
+
+/** Uids of the pods whose leftovers are gone. */
+export async function removeOrphans(
+  c: PodContext,
+  isKnown: (uid: string) => boolean,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const records = podRecords(c.paths)
+  const removed: string[] = []
+  for (const uid of (await c.host.list(records)) ?? []) {
+    if (!isStaticUid(uid) || isKnown(uid)) continue
+    try {
+      await removePodCgroups(uid, c, signal)
+      await c.host.removeTree(podDirectory(c.paths, uid))
+      for (const name of (await c.host.list(c.paths.podLogsDir)) ?? [])
+        if (name.endsWith(`_${uid}`)) await c.host.removeTree(`${c.paths.podLogsDir}/${name}`)
+      await removeLogLinks(c)
+      await c.host.remove(`${records}/${uid}`)
+      removed.push(uid)
+    } catch (e) {
+      signal.throwIfAborted()
+      c.log.warn('something that a pod left behind stays', { uid, error: asKeelsonError(e) })
+    }
+  }
+  if (removed.length > 0) c.log.info('removed what earlier pods left behind', { uids: removed })
+  return removed
+}

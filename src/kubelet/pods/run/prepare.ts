@@ -1,0 +1,102 @@
+// What a pod has before its sandbox and loses after it: its cgroup with values, its directories and volumes.
+
+import { isFileOfLog } from '../../../core/cri/log-rotation.js'
+import { asKeelsonError } from '../../../core/errors.js'
+import { podHugetlb } from '../../../core/plan/hugetlb.js'
+import type { PodSpec } from '../../../core/pod/spec/spec.js'
+import type { CgroupPath, ControlValues } from '../../../ports/cgroups.js'
+import type { PodContext } from '../context.js'
+import type { ObservedContainer, ObservedPod } from '../decide/observed.js'
+import {
+  containerLogName,
+  logLinkName,
+  logLinksDirectory,
+  podDirectory,
+  podLogDirectory,
+  podRecords,
+  terminationLog,
+} from '../to-cri/names.js'
+import { makePodDirectories } from './volumes.js'
+
+export async function preparePod(spec: PodSpec, c: PodContext, signal: AbortSignal): Promise<ControlValues> {
+  // Before anything else of the pod: what has no record is not ours to take away.
+  await c.host.ensureFile(`${podRecords(c.paths)}/${spec.pod.uid}`, 0o600)
+  const { path, values } = c.planner.podCgroup(spec)
+  await c.cgroups.ensure(path, { signal })
+  await c.cgroups.apply(path, { ...values, ...hugetlbValues(path, spec, c) }, signal)
+  await makePodDirectories(spec, c.paths, c.host)
+  return values
+}
+
+/** Which sizes there are is known from the files of the cgroup alone. */
+const hugetlbValues = (path: CgroupPath, { pod }: PodSpec, { cgroups }: PodContext): ControlValues =>
+  cgroups.controllers(path)?.includes('hugetlb') === true
+    ? podHugetlb(pod, cgroups.version, (file) => cgroups.read(path, file) !== undefined)
+    : {}
+
+/** The pod's cgroup, wherever it may be: the class of a pod without a manifest is not known. */
+export async function removePodCgroups(uid: string, c: PodContext, signal: AbortSignal): Promise<void> {
+  for (const path of c.planner.podCgroupPaths(uid))
+    if (c.cgroups.exists(path)) await c.cgroups.remove(path, { signal })
+}
+
+/** Cgroup and volumes; the log stays as long as the manifest does. */
+export async function releasePod(uid: string, c: PodContext, signal: AbortSignal): Promise<void> {
+  await removePodCgroups(uid, c, signal)
+  await c.host.removeTree(`${podDirectory(c.paths, uid)}/volumes`)
+}
+
+export async function forgetPod(
+  pod: { readonly uid: string; readonly name: string; readonly namespace: string },
+  c: PodContext,
+  signal: AbortSignal,
+): Promise<void> {
+  await removePodCgroups(pod.uid, c, signal)
+  await c.host.removeTree(podDirectory(c.paths, pod.uid))
+  if (pod.name !== '') await c.host.removeTree(podLogDirectory(c.paths, pod))
+  await removeLogLinks(c)
+  await c.host.remove(`${podRecords(c.paths)}/${pod.uid}`)
+}
+
+/** The log of a removed instance goes with it, and so does its link. */
+export async function forgetContainers(
+  observed: ObservedPod,
+  isGone: (container: ObservedContainer) => boolean,
+  c: Pick<PodContext, 'host' | 'paths' | 'log'>,
+): Promise<void> {
+  for (const container of observed.containers.filter(isGone)) {
+    const { name, attempt, id } = container
+    const { host, paths } = c
+    await removeLogs(`${podLogDirectory(paths, observed)}/${name}`, containerLogName(attempt), c)
+    await host.remove(`${logLinksDirectory(paths)}/${logLinkName(observed, name, id)}`)
+    await host.remove(terminationLog(paths, observed.uid, name, attempt))
+  }
+}
+
+/** With what rotation made of it. A directory that was replaced must not keep the container from being forgotten. */
+async function removeLogs(
+  directory: string,
+  log: string,
+  { host, log: out }: Pick<PodContext, 'host' | 'log'>,
+): Promise<void> {
+  try {
+    const files = (await host.listLogs(directory)) ?? []
+    for (const { name } of files) if (isFileOfLog(log, name)) await host.removeLog(directory, name)
+  } catch (e) {
+    out.warn('logs of a removed container stay', { directory, error: asKeelsonError(e) })
+  }
+}
+
+/** Links whose log has gone. A link that leads elsewhere is not ours. */
+export async function removeLogLinks(c: Pick<PodContext, 'host' | 'paths' | 'log'>): Promise<void> {
+  const directory = logLinksDirectory(c.paths)
+  try {
+    for (const name of (await c.host.list(directory)) ?? []) {
+      const target = await c.host.linkTarget(`${directory}/${name}`)
+      if (target === undefined || !target.startsWith(`${c.paths.podLogsDir}/`)) continue
+      if ((await c.host.kindOf(target)) === undefined) await c.host.remove(`${directory}/${name}`)
+    }
+  } catch (e) {
+    c.log.warn('links of old logs stay', { directory, error: asKeelsonError(e) })
+  }
+}

@@ -1,0 +1,249 @@
+// All pods of the node: takes what the files want and what the runtime shows, and keeps one worker for each pod that is
+// wanted or still there. Decides only who has a worker; what a pod needs is the worker's business.
+import { asKeelsonError } from '../../../core/errors.js'
+import type { PodJson } from '../../../core/pod/document.js'
+import type { HealthCheck } from '../../../serve/health.js'
+import type { PodContext } from '../context.js'
+import { isAlive, type ObservedPod } from '../decide/observed.js'
+import { isMarkedByOther, isOwnPod, ownerMarks } from '../decide/owner.js'
+import type { WantedPods } from '../source/static-source.js'
+import { startPleg } from '../view/pleg.js'
+import type { NodeCgroups } from './node-cgroups.js'
+import { removeOrphans } from './orphans.js'
+import { createPodMetrics } from './pod-metrics.js'
+import { PodWorker } from './worker.js'
+
+export interface PodRunnerOptions {
+  readonly context: PodContext
+  /** Each time what is wanted has changed. */
+  readonly wanted: AsyncIterable<WantedPods>
+  readonly syncMs: number
+  readonly nodeCgroups: NodeCgroups
+  /** Something in the runtime has changed: a container started or ended. */
+  readonly onChange?: () => void
+  readonly signal: AbortSignal
+}
+
+export interface PodRunner {
+  readonly healthChecks: readonly HealthCheck[]
+  /** Every pod that is wanted or ends, as the API would show it. */
+  pods(): readonly PodJson[]
+  /** What really runs, whoever started it. */
+  running(): readonly ObservedPod[]
+  /** The pod of this name as it is in the runtime; the newest where two overlap. */
+  find(namespace: string, name: string): ObservedPod | undefined
+  /** Resolves when the signal has ended everything; rejects when a part died of a bug. */
+  readonly done: Promise<void>
+}
+
+const housekeepingMs = 60_000
+
+const nameOf = ({ namespace, name }: ObservedPod): string => `${namespace}/${name}`
+const isUp = ({ sandboxes, containers }: ObservedPod): boolean =>
+  sandboxes.some((s) => s.ready) || containers.some(isAlive)
+
+export function startPodRunner(o: PodRunnerOptions): PodRunner {
+  const { context: c, signal } = o
+  const { log, clock, view } = c
+  const workers = new Map<string, PodWorker>()
+  const stop = new AbortController()
+  const ended = AbortSignal.any([signal, stop.signal])
+  const running = new Set<Promise<void>>()
+  const metrics = createPodMetrics(c.metrics, view, () => wantedSpecs().length)
+  const foreign = new Set<string>()
+  let wanted: WantedPods | undefined
+  let lastSync = clock.monotonicNanos()
+  let failure: unknown
+
+  const wantedSpecs = () => [...workers.values()].flatMap(({ wanted: spec }) => spec ?? [])
+
+  const keep = (work: Promise<void>): void => {
+    const kept: Promise<void> = work
+      .catch((e: unknown) => {
+        if (ended.aborted) return
+        failure ??= e
+        stop.abort(e)
+      })
+      .finally(() => running.delete(kept))
+    running.add(kept)
+  }
+
+  const addWorker = (uid: string): PodWorker => {
+    const worker: PodWorker = new PodWorker(uid, c, BigInt(o.syncMs) * 1_000_000n, {
+      mayStart: () => {
+        for (const other of workers.values())
+          if (other.isEnding && other !== worker && other.name === worker.name) return false
+        return true
+      },
+      otherKubelet: () => otherKubelet(worker),
+      onForgotten: () => {
+        workers.delete(uid)
+        log.info('a pod has gone', { pod: worker.name, uid })
+        for (const other of workers.values()) if (other.name === worker.name) other.poke()
+      },
+      onTurn: (seconds, acted) => {
+        metrics.turn(seconds)
+        // The relist finds no news in what a worker has seen first.
+        if (acted) o.onChange?.()
+      },
+    })
+    workers.set(uid, worker)
+    return worker
+  }
+
+  /** Why another kubelet's pod is in the way of this one; undefined: it is not. */
+  const otherKubelet = ({ uid, name, hasSandbox, isEnding }: PodWorker): string | undefined => {
+    if (isMarkedByOther(view.annotations(uid), c.identity))
+      return `the kubelet with the root directory ${view.annotations(uid)[ownerMarks.rootDir] ?? ''} runs this pod`
+    if (hasSandbox || isEnding) return undefined
+    const namesake = view.all().find((pod) => !workers.has(pod.uid) && nameOf(pod) === name && isUp(pod))
+    return namesake && `another kubelet runs a pod of this name, with the uid ${namesake.uid}`
+  }
+
+  /** New names first end their predecessors, so ending comes before starting. */
+  const takeWanted = async (now: WantedPods): Promise<void> => {
+    const first = wanted === undefined
+    wanted = now
+    for (const worker of workers.values())
+      if (!now.pods.has(worker.uid) && !worker.isEnding && !now.broken.has(worker.file)) {
+        log.info('a pod is not wanted any more', { pod: worker.name, uid: worker.uid })
+        worker.end()
+      }
+    endStrays()
+    const added: PodWorker[] = []
+    for (const [uid, { spec, file }] of now.pods) {
+      const known = workers.get(uid)
+      const worker = known ?? addWorker(uid)
+      worker.want(spec, file)
+      if (known === undefined) {
+        added.push(worker)
+        log.info(view.get(uid) === undefined ? 'a pod is wanted' : 'a pod that runs is taken over', {
+          pod: worker.name,
+          uid,
+          file,
+        })
+      }
+    }
+    await o.nodeCgroups.apply(wantedSpecs(), ended)
+    for (const worker of added) keep(worker.run(ended))
+    if (first) await clean()
+  }
+
+  /** Pods of this kubelet in the runtime that no file wants. Pods of others are left alone, and said once. */
+  const endStrays = (): void => {
+    if (wanted === undefined) return
+    for (const uid of view.uids()) {
+      if (workers.has(uid) || wanted.pods.has(uid)) continue
+      const noted = view.annotations(uid)
+      const { name = '', namespace = '' } = view.get(uid) ?? {}
+      if (!isOwnPod({ uid, name, annotations: noted }, c.identity)) {
+        const pod = `${namespace}/${name}`
+        if (!foreign.has(uid)) log.info('a pod that this kubelet did not start is left alone', { pod, uid })
+        foreign.add(uid)
+      } else if (!wanted.broken.has(noted[ownerMarks.manifest] ?? '')) {
+        const worker = addWorker(uid)
+        log.info('a pod that no manifest wants is ended', { pod: worker.name, uid })
+        worker.end()
+        keep(worker.run(ended))
+      }
+    }
+  }
+
+  const clean = async (): Promise<void> => {
+    const isKnown = (uid: string): boolean => workers.has(uid) || view.get(uid) !== undefined
+    const removed = await removeOrphans(c, isKnown, ended)
+    if (removed.length > 0) metrics.orphansRemoved(removed.length)
+  }
+
+  const pleg = startPleg({
+    runtime: c.runtime,
+    view,
+    clock,
+    log,
+    metrics: c.metrics,
+    signal: ended,
+    onChange: (uids) => {
+      lastSync = clock.monotonicNanos()
+      for (const uid of uids) workers.get(uid)?.poke()
+      for (const worker of workers.values()) if (worker.isHeldByOther) worker.poke()
+      endStrays()
+      o.onChange?.()
+    },
+  })
+
+  const follow = async (): Promise<void> => {
+    await firstList(c, ended)
+    for await (const now of o.wanted) await retry(() => takeWanted(now))
+  }
+  const retry = async (work: () => Promise<void>): Promise<void> => {
+    while (!ended.aborted) {
+      try {
+        await work()
+        return
+      } catch (e) {
+        if (ended.aborted) return
+        const error = asKeelsonError(e)
+        if (error.code === 'internal.unexpected') throw e
+        log.error('the cgroups of the node are not as they should be; trying again', { error })
+        await clock.sleep(5_000, ended).catch(() => undefined)
+      }
+    }
+  }
+  const houseKeep = async (): Promise<void> => {
+    while (!ended.aborted) {
+      await clock.sleep(housekeepingMs, ended).catch(() => undefined)
+      lastSync = clock.monotonicNanos()
+      if (!ended.aborted && wanted !== undefined) await clean()
+    }
+  }
+  keep(pleg.done)
+  keep(follow())
+  keep(houseKeep())
+
+  const finish = async (): Promise<void> => {
+    if (!ended.aborted)
+      await new Promise<void>((resolve) => ended.addEventListener('abort', () => resolve(), { once: true }))
+    while (running.size > 0) await Promise.all([...running])
+    if (failure !== undefined) throw failure
+  }
+
+  return {
+    healthChecks: [pleg.health, syncLoop(() => clock.monotonicNanos() - lastSync)],
+    pods: () => [...workers.values()].flatMap((worker) => worker.document() ?? []).sort(byName),
+    running: () => view.all().filter((pod) => pod.sandboxes.some((s) => s.ready)),
+    find(namespace, name) {
+      const all = view.all().filter((pod) => pod.namespace === namespace && pod.name === name)
+      return all.find((pod) => workers.get(pod.uid)?.isEnding === false) ?? all[0]
+    },
+    done: finish(),
+  }
+}
+
+/** Decisions about pods that run need to know which do; a runtime that is away is waited for. */
+async function firstList({ view, clock, log }: PodContext, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await view.relist(signal)
+      return
+    } catch (e) {
+      if (signal.aborted) return
+      const error = asKeelsonError(e)
+      if (error.code === 'internal.unexpected') throw e
+      log.warn('waiting for the list of pods', { error })
+      await clock.sleep(1_000, signal).catch(() => undefined)
+    }
+  }
+}
+
+const staleNanos = 150n * 1_000_000_000n
+
+const syncLoop = (silentNanos: () => bigint): HealthCheck => ({
+  name: 'syncloop',
+  check: () =>
+    silentNanos() > staleNanos ? `the sync loop was last active ${silentNanos()} ns ago` : undefined,
+})
+
+const byName = (a: PodJson, b: PodJson): number => {
+  const [left, right] = [a, b].map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
+  return (left ?? '') < (right ?? '') ? -1 : 1
+}

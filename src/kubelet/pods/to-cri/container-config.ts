@@ -1,0 +1,151 @@
+// A container of a pod to the ContainerConfig that the runtime is given. Pure.
+
+import { effectiveUser } from '../../../core/pod/spec/security.js'
+import type { ContainerSpec, PodSpec, Volume, VolumeMount } from '../../../core/pod/spec/spec.js'
+import {
+  type ContainerConfig,
+  type DeepPartial,
+  type LinuxContainerSecurityContext,
+  type Mount,
+  MountPropagation,
+  SupplementalGroupsPolicy,
+} from '../../../cri-api/api.js'
+import { containerWords, type EnvFacts } from '../decide/container-env.js'
+import type { PlannedResources } from './container-resources.js'
+import {
+  containerAnnotations,
+  containerLabels,
+  containerLogPath,
+  emptyDirPath,
+  hostsFile,
+  type PodPaths,
+  terminationLog,
+} from './names.js'
+import { appArmorProfile, namespaceOptions, seccompProfile } from './namespaces.js'
+import { podGroups } from './sandbox-config.js'
+
+export interface ContainerFacts extends EnvFacts {
+  readonly paths: PodPaths
+  readonly attempt: number
+  /** What the runtime knows the image by. */
+  readonly imageRef: string
+  /** Of the image, for containers that name no user. */
+  readonly imageUid: bigint | undefined
+  readonly imageUser: string
+  readonly resources: PlannedResources
+  /** A container without a seccomp profile gets the runtime's own. */
+  readonly seccompDefault: boolean
+  readonly digest: (text: string) => string
+}
+
+/** What the kernel shows below /proc and /sys that a container need not see or change. */
+const maskedPaths = [
+  '/proc/asound',
+  '/proc/acpi',
+  '/proc/interrupts',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/sys/firmware',
+  '/sys/devices/virtual/powercap',
+]
+const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
+
+export function containerConfig(
+  spec: PodSpec,
+  container: ContainerSpec,
+  facts: ContainerFacts,
+): DeepPartial<ContainerConfig> {
+  const { env, command, args } = containerWords(spec, container, facts)
+  return {
+    metadata: { name: container.name, attempt: facts.attempt },
+    image: { image: facts.imageRef, userSpecifiedImage: container.image },
+    command: [...command],
+    args: [...args],
+    workingDir: container.workingDir ?? '',
+    envs: env.map(({ key, value }) => ({ key, value: Buffer.from(value) })),
+    mounts: mountsOf(spec, container, facts),
+    labels: containerLabels(spec, container),
+    annotations: containerAnnotations(spec, container, facts.attempt, facts.digest),
+    logPath: containerLogPath(container.name, facts.attempt),
+    stdin: container.stdin,
+    stdinOnce: container.stdinOnce,
+    tty: container.tty,
+    linux: { resources: facts.resources, securityContext: securityContext(spec, container, facts) },
+  }
+}
+
+function securityContext(
+  spec: PodSpec,
+  container: ContainerSpec,
+  facts: ContainerFacts,
+): DeepPartial<LinuxContainerSecurityContext> {
+  const { security } = container
+  const user = effectiveUser(spec.security, security)
+  const appArmor = appArmorProfile(user.appArmor)
+  const runAsUser = user.runAsUser === undefined ? facts.imageUid : BigInt(user.runAsUser)
+  return {
+    privileged: security.privileged,
+    capabilities: {
+      addCapabilities: [...security.addCapabilities],
+      dropCapabilities: [...security.dropCapabilities],
+    },
+    namespaceOptions: namespaceOptions(spec),
+    readonlyRootfs: security.readOnlyRootFilesystem,
+    noNewPrivs: security.allowPrivilegeEscalation === false,
+    maskedPaths,
+    readonlyPaths,
+    seccomp: seccompProfile(user.seccomp, {
+      rootDir: facts.paths.rootDir,
+      seccompDefault: facts.seccompDefault,
+    }),
+    ...(appArmor === undefined ? {} : { apparmor: appArmor }),
+    ...(runAsUser === undefined ? {} : { runAsUser: { value: runAsUser } }),
+    ...(runAsUser === undefined ? { runAsUsername: facts.imageUser } : {}),
+    ...(user.runAsGroup === undefined ? {} : { runAsGroup: { value: BigInt(user.runAsGroup) } }),
+    supplementalGroups: podGroups(spec).map(BigInt),
+    supplementalGroupsPolicy:
+      spec.security.supplementalGroupsPolicy === 'Strict'
+        ? SupplementalGroupsPolicy.Strict
+        : SupplementalGroupsPolicy.Merge,
+  }
+}
+
+const propagations: Readonly<Record<VolumeMount['propagation'], MountPropagation>> = {
+  None: MountPropagation.PROPAGATION_PRIVATE,
+  HostToContainer: MountPropagation.PROPAGATION_HOST_TO_CONTAINER,
+  Bidirectional: MountPropagation.PROPAGATION_BIDIRECTIONAL,
+}
+
+function mountsOf(spec: PodSpec, container: ContainerSpec, facts: ContainerFacts): DeepPartial<Mount>[] {
+  const { paths, attempt } = facts
+  const { uid } = spec.pod
+  const mounts: DeepPartial<Mount>[] = container.mounts.map((mount) => ({
+    containerPath: absolute(mount.path, container.workingDir),
+    hostPath: volumePath(spec.volumes, mount.volume, paths, uid),
+    readonly: mount.readOnly,
+    propagation: propagations[mount.propagation],
+  }))
+  const isTaken = (path: string): boolean => mounts.some((mount) => mount.containerPath === path)
+  if (!spec.hostNetwork && !isTaken('/etc/hosts'))
+    mounts.push({ containerPath: '/etc/hosts', hostPath: hostsFile(paths, uid) })
+  if (!isTaken(container.terminationMessagePath))
+    mounts.push({
+      containerPath: container.terminationMessagePath,
+      hostPath: terminationLog(paths, uid, container.name, attempt),
+    })
+  return mounts
+}
+
+const absolute = (path: string, workingDir: string | undefined): string =>
+  path.startsWith('/') ? path : `${(workingDir ?? '/').replace(/\/$/, '')}/${path}`
+
+function volumePath(volumes: readonly Volume[], name: string, paths: PodPaths, uid: string): string {
+  const volume = volumes.find((v) => v.name === name)
+  if (volume === undefined) throw new Error(`no volume ${name}; the manifest was not checked`)
+  return volume.kind === 'hostPath' ? volume.path : emptyDirPath(paths, uid, name)
+}

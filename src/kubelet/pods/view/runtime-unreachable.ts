@@ -1,0 +1,10 @@
+// Whether an error only says that the runtime is not there at the moment: not a fault of the pod, and soon over.
+import type { KeelsonError } from '../../../core/errors.js'
+
+/** containerd listens before its CRI part has read what runs, and answers UNKNOWN until then. */
+const startingUp = /server is not initialized yet/
+
+export const isRuntimeAway = ({ code, details }: KeelsonError): boolean =>
+  code === 'runtime.unavailable' ||
+  code === 'runtime.cancelled' ||
+  (typeof details['grpcMessage'] === 'string' && startingUp.test(details['grpcMessage']))

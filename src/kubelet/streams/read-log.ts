@@ -1,0 +1,190 @@
+// Reads a container's log as /containerLogs gives it: from a line count or a time on, to a number of bytes, with or without
+// times, and on as the container goes on. Memory is bounded by one piece of the file, whatever its size.
+import { fail } from '../../core/errors.js'
+import type { OpenLog, PodHost } from '../../ports/pod-host.js'
+import type { LogRequest } from '../../serve/endpoints/container-logs.js'
+import type { PodContext } from '../pods/context.js'
+import { isOver, newestOf, type ObservedContainer, type ObservedPod } from '../pods/decide/observed.js'
+import type { PodRunner } from '../pods/run/runner.js'
+import { containerLogPath, podLogDirectory } from '../pods/to-cri/names.js'
+import { lineTimeNanos, parseCriLine } from './cri-log.js'
+
+const pieceBytes = 64 * 1024
+const followMs = 200
+/** A rotation is over within a call to the runtime. */
+const openTries = 5
+/** A runtime cuts lines at 16 KiB; a file without a newline in 1 MiB is not a log. */
+const maxLine = 1024 * 1024
+
+type LogContext = Pick<PodContext, 'host' | 'paths' | 'clock'>
+
+/** Throws at once when there is no such log; the lines come as they are read. */
+export async function readContainerLog(
+  request: LogRequest,
+  runner: Pick<PodRunner, 'find'>,
+  c: LogContext,
+  signal: AbortSignal,
+): Promise<AsyncIterable<string>> {
+  const { namespace, pod: name, container } = request
+  const what = `read the log of ${namespace}/${name} ${container}`
+  const pod = runner.find(namespace, name)
+  if (pod === undefined) throw fail('pod.not-found', `${what}: no such pod here`)
+  const newest = newestOf(pod, container)
+  const chosen = request.previous ? previousOf(pod, newest) : newest
+  if (chosen === undefined)
+    throw fail(
+      'pod.not-found',
+      newest === undefined
+        ? `${what}: it has not started, or there is no such container`
+        : `${what}: no earlier instance is kept`,
+    )
+  const path = `${podLogDirectory(c.paths, pod)}/${containerLogPath(container, chosen.attempt)}`
+  const isRunning = (): boolean => {
+    const now: ObservedContainer | undefined = runner
+      .find(namespace, name)
+      ?.containers.find((one) => one.id === chosen.id)
+    return now?.state === 'running' || now?.state === 'created'
+  }
+  // Said with a status of its own: once the lines come it is too late for one.
+  await (await c.host.openLog(path))?.close()
+  return lines(path, request, c, isRunning, signal)
+}
+
+/** Of a container that waits for its next start the last instance is the previous one, unless an older is kept. */
+function previousOf(pod: ObservedPod, newest: ObservedContainer | undefined): ObservedContainer | undefined {
+  const older = pod.containers.find((one) => one.name === newest?.name && isOver(one) && one.id !== newest.id)
+  return older ?? (newest !== undefined && isOver(newest) && newest.attempt > 0 ? newest : undefined)
+}
+
+async function* lines(
+  path: string,
+  request: LogRequest,
+  c: LogContext,
+  isRunning: () => boolean,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  let rest = request.limitBytes ?? Number.POSITIVE_INFINITY
+  for await (const line of rawLines(path, request, c, isRunning, signal)) {
+    const parsed = parseCriLine(line)
+    if (parsed === undefined) continue
+    const time = request.sinceNanos === undefined ? undefined : lineTimeNanos(parsed)
+    if (request.sinceNanos !== undefined && time !== undefined && time < request.sinceNanos) continue
+    const text = request.timestamps ? `${parsed.time} ${parsed.text}` : parsed.text
+    const bytes = new TextEncoder().encode(text)
+    if (bytes.length > rest) {
+      yield new TextDecoder().decode(bytes.subarray(0, rest))
+      return
+    }
+    rest -= bytes.length
+    yield text
+  }
+}
+
+async function* rawLines(
+  path: string,
+  request: LogRequest,
+  { host, clock }: LogContext,
+  isRunning: () => boolean,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  const nap = () => clock.sleep(followMs, signal).catch(() => undefined)
+  let file = await openSoon(path, host, nap, () => isRunning() && !signal.aborted)
+  let next: OpenLog | undefined
+  try {
+    let offset = file === undefined ? 0 : await firstOffset(file, request.tailLines)
+    let left: Uint8Array = new Uint8Array()
+    while (!signal.aborted) {
+      // Asked before the read: what was written before the end is then certainly read.
+      const mayGrow = request.follow && isRunning()
+      const piece = await file?.read(offset, pieceBytes)
+      // Cut off in place: what is there now is read from its beginning.
+      if (piece !== undefined && piece.size < offset) {
+        offset = 0
+        left = new Uint8Array()
+        continue
+      }
+      const bytes = piece?.bytes ?? new Uint8Array()
+      offset += bytes.length
+      const { whole, rest } = splitLines(left, bytes)
+      yield* whole
+      left = rest.length > maxLine ? new Uint8Array() : rest
+      if (bytes.length > 0) continue
+      if (!request.follow) return
+      if (next !== undefined) {
+        await file?.close()
+        file = next
+        next = undefined
+        offset = 0
+        left = new Uint8Array()
+        continue
+      }
+      // Rotated: the runtime makes the new file before it leaves the old one, so the old one is read to its end once more.
+      next = await openOther(path, file, host)
+      if (next === undefined && !mayGrow) return
+      if (mayGrow) await nap()
+    }
+  } finally {
+    await file?.close()
+    await next?.close()
+  }
+}
+
+/** Between the two steps of a rotation there is no file for a moment. */
+async function openSoon(
+  path: string,
+  host: Pick<PodHost, 'openLog'>,
+  nap: () => Promise<void>,
+  mayCome: () => boolean,
+): Promise<OpenLog | undefined> {
+  for (let tries = 0; ; tries += 1) {
+    const file = await host.openLog(path)
+    if (file !== undefined || tries === openTries || !mayCome()) return file
+    await nap()
+  }
+}
+
+/** The file that is now in the place of this one; undefined: still the same, or none. */
+async function openOther(
+  path: string,
+  file: OpenLog | undefined,
+  host: Pick<PodHost, 'openLog'>,
+): Promise<OpenLog | undefined> {
+  const now = await host.openLog(path)
+  if (now?.inode !== file?.inode) return now
+  await now?.close()
+  return undefined
+}
+
+function splitLines(
+  left: Uint8Array,
+  bytes: Uint8Array,
+): { readonly whole: readonly string[]; readonly rest: Uint8Array } {
+  const all = new Uint8Array(left.length + bytes.length)
+  all.set(left)
+  all.set(bytes, left.length)
+  const end = all.lastIndexOf(newline) + 1
+  const text = new TextDecoder().decode(all.subarray(0, end))
+  return { whole: text === '' ? [] : text.slice(0, -1).split('\n'), rest: all.slice(end) }
+}
+
+const newline = 10
+
+/** Where the last `count` lines begin, found from the end. */
+async function firstOffset(file: OpenLog, count: number | undefined): Promise<number> {
+  if (count === undefined) return 0
+  const { size } = await file.read(0, 0)
+  if (count <= 0) return size
+  let found = 0
+  for (let end = size; end > 0; ) {
+    const from = Math.max(0, end - pieceBytes)
+    const { bytes } = await file.read(from, end - from)
+    for (let i = bytes.length - 1; i >= 0; i -= 1) {
+      // The newline that ends the last line begins no line.
+      if (bytes[i] !== newline || from + i === size - 1) continue
+      found += 1
+      if (found === count) return from + i + 1
+    }
+    end = from
+  }
+  return 0
+}
