@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { createLogTail } from '../adapters/files/log-tail.js'
 import { readPage } from '../adapters/files/page-files.js'
 import type { LiveSetting, LiveWarning } from '../core/dashboard/model.js'
-import type { LivePorts } from '../serve/live/create-live.js'
+import type { LivePorts } from '../serve/dashboard/create-dashboard.js'
 
 export const openLivePorts = (): LivePorts => ({ logs: createLogTail(), page: readPage() })
 

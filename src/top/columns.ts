@@ -1,6 +1,6 @@
 // The columns of the table: what they show, how wide they are, and which of them stay on a narrow screen.
 import { humanBytes } from '../core/units/human-bytes.js'
-import type { FigurePart } from '../serve/live/raw-figures.js'
+import type { FigurePart } from '../serve/dashboard/raw-values.js'
 import type { TopRow } from './figures.js'
 import * as f from './figures.js'
 

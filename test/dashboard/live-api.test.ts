@@ -7,9 +7,9 @@ import type { PodJson } from '../../src/core/pod/document.js'
 import { createStore } from '../../src/dashboard/store.js'
 import { FakeClock } from '../../src/fakes/clock.js'
 import { FakeLog } from '../../src/fakes/log.js'
-import { createLiveHub } from '../../src/serve/live/hub.js'
-import { createKept } from '../../src/serve/live/kept.js'
-import { createSpecRequests } from '../../src/serve/live/spec-requests.js'
+import { createKept } from '../../src/serve/dashboard/background-value.js'
+import { createLiveHub } from '../../src/serve/dashboard/hub.js'
+import { createSpecRequests } from '../../src/serve/dashboard/spec-requests.js'
 import { pod, snapshot } from '../top/snapshots.js'
 
 function bed(first: readonly LivePod[]) {

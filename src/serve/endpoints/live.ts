@@ -3,10 +3,10 @@
 import { parseCriLog } from '../../core/cri/log-line.js'
 import type { Clock } from '../../ports/clock.js'
 import type { LogTail } from '../../ports/log-tail.js'
+import type { LiveReader } from '../dashboard/dashboard.js'
+import { type LiveHub, maxWatchers } from '../dashboard/hub.js'
 import type { Endpoint } from '../endpoint.js'
 import { failure, jsonAnswer, safeHeaders } from '../failures.js'
-import { type LiveHub, maxWatchers } from '../live/hub.js'
-import type { LiveReader } from '../live/live.js'
 
 const maxLogBytes = 256 * 1024
 const maxLogLines = 500

@@ -6,8 +6,8 @@ import type { PageFiles } from '../../ports/page-files.js'
 import type { Endpoint } from '../endpoint.js'
 import { dashboard } from '../endpoints/dashboard.js'
 import { live } from '../endpoints/live.js'
+import { createLiveReader, type LiveOptions } from './dashboard.js'
 import { createLiveHub } from './hub.js'
-import { createLiveReader, type LiveOptions } from './live.js'
 
 export interface LivePorts {
   readonly logs: LogTail

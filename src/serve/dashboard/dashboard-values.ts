@@ -10,7 +10,7 @@ import type {
 } from '../../core/dashboard/model.js'
 import type { Pressure } from '../../core/kernel-text/pressure.js'
 import type { Usage } from '../../stats/usage.js'
-import type { Border, RawCpu, RawFigures, RawIo, RawMemory, RawPressure } from './raw-figures.js'
+import type { Border, RawCpu, RawFigures, RawIo, RawMemory, RawPressure } from './raw-values.js'
 
 export const noFigures: LiveFigures = { cpu: null, memory: null, pressure: null, io: null }
 

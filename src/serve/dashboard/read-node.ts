@@ -3,7 +3,7 @@
 import type { LiveNode } from '../../core/dashboard/model.js'
 import type { CpuTicks } from '../../core/kernel-text/proc-stat.js'
 import type { Procfs } from '../../ports/procfs.js'
-import { livePressures } from './live-figures.js'
+import { livePressures } from './dashboard-values.js'
 
 export interface NodeReaderOptions {
   readonly name: string

@@ -5,8 +5,8 @@ import type { LiveCgroupRow, LiveMemory, LivePod, LiveValue, Part } from '../../
 import { effectiveProtection, type ProtectionNode } from '../../core/memory-qos/effective-protection.js'
 import type { LiveReport } from '../../core/memory-qos/effective-values.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
-import { liveFigures } from './live-figures.js'
-import { readRawFigures } from './raw-figures.js'
+import { liveFigures } from './dashboard-values.js'
+import { readRawFigures } from './raw-values.js'
 
 const files = ['memory.min', 'memory.low', 'memory.high', 'memory.max'] as const
 type File = (typeof files)[number]

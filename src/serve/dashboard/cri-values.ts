@@ -7,7 +7,7 @@ import { usageNanoCores } from '../../stats/cgroup/cpu-rate.js'
 import type { RuntimeCalls } from '../../stats/runtime/calls.js'
 import { type CriPodUsage, containerUsageOf, podUsageOf } from '../../stats/runtime/usage.js'
 import type { CpuUsage, NetworkUsage, Usage } from '../../stats/usage.js'
-import { figuresOfUsage, perSecond } from './live-figures.js'
+import { figuresOfUsage, perSecond } from './dashboard-values.js'
 
 export interface CriPodFigures {
   readonly figures: LiveFigures

@@ -4,7 +4,7 @@ import type { LiveSnapshot } from '../../core/dashboard/model.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import { formatChange, type Pieces, toPieces } from './changes.js'
-import type { LiveReader } from './live.js'
+import type { LiveReader } from './dashboard.js'
 
 export interface LiveHub {
   readonly watchers: number
