@@ -1,7 +1,7 @@
 // A fake runtime and the server in front of it, with all that the driver can be learned from: Status, files, sandboxes.
 import type { ClientHttp2Session } from 'node:http2'
 import { createCriClient } from '../../src/adapters/cri/client.js'
-import { parseToml } from '../../src/adapters/cri/server-toml.js'
+import { parseToml } from '../../src/adapters/files/toml.js'
 import { createDriverFinder, type DriverFinderOptions } from '../../src/criserver/driver/find.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
