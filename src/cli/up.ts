@@ -42,8 +42,8 @@ Examples:
   keelson up --container-runtime-endpoint unix:///run/containerd/containerd.sock --no-demo`
 
 const healthzPort = 10248
-/** With less the kernel of the lab ends processes of the node before the pods run. */
-const leastMemoryMiB = 768
+/** Three quarters of it are used by the node with its demo; with less, the lab's kernel ends processes of the node. */
+const leastMemoryMiB = 512
 
 const portNumber = (text: string): number => {
   const n = Number(text)

@@ -1,8 +1,11 @@
 // The contract of `keelson lab run` itself: status, output, arguments, time limit, signals, side by side.
 import assert from 'node:assert/strict'
 import { readFileSync, rmSync } from 'node:fs'
+import { PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, test } from 'vitest'
+import { needsOf } from '../../src/lab/packages.js'
+import { labRequest, runLab } from '../../src/lab/run.js'
 import { buildCommandLine, type LabCommand, removeCommandLine, startLabRun } from '../support/lab-command.js'
 import { leftoversOf, processesNaming } from '../support/leftovers.js'
 import { requires } from '../support/requirements.js'
@@ -74,6 +77,20 @@ describe('lab run', () => {
     const run = startLabRun(['--memory', '8', '--', 'true'])
     assert.equal(await finish(run), 1)
     assert.match(run.stderr(), /\[lab\.boot\]/)
+  })
+
+  test('a containerd that cannot be set up inside is one message, and no stack', async (ctx) => {
+    requires(ctx, { root: true, packages: needsOf('uml', true) })
+    const stderr = new PassThrough()
+    let text = ''
+    stderr.on('data', (data: Buffer) => (text += data.toString()))
+    const outcome = await runLab(
+      labRequest({ argv: ['true'], containerd: { archives: ['/etc/hostname'] }, timeoutS: 120 }),
+      { stdout: new PassThrough().resume(), stderr },
+    )
+    assert.deepEqual(outcome, { kind: 'exit', code: 1 })
+    assert.match(text, /^keelson lab: inside the machine: ctr .* \[lab\.program\]$/ms)
+    assert.doesNotMatch(text, /^ +at /m)
   })
 
   test('killing the supervisor itself ends the machine, and the run says so', async (ctx) => {

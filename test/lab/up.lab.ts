@@ -1,12 +1,15 @@
 // `keelson up` as a new user starts it: in the lab, from the command to running pods and back to nothing.
 import assert from 'node:assert/strict'
-import { readFileSync, rmdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { needsOf } from '../../src/lab/packages.js'
+import { writeImageArchive } from '../../src/lab/images/archive.js'
+import { findCommand, needsOf } from '../../src/lab/packages.js'
+import { mustRun } from '../../src/lab/process.js'
 import { buildCommandLine, type LabCommand, removeCommandLine, startKeelson } from '../support/lab-command.js'
 import { isClean, keptNamespaces, leftoversOf } from '../support/leftovers.js'
 import { requires } from '../support/requirements.js'
@@ -84,6 +87,39 @@ async function interrupt(run: LabCommand, signal: NodeJS.Signals = 'SIGINT'): Pr
 /** Those of a private containerd belong to a test that may run beside this one. */
 const namespacesOfNobody = (): string[] => keptNamespaces().filter((n) => !n.includes('/keelson-containerd-'))
 
+/** A wave of the hog takes a quarter of a minute; a command in it answers in every part of one. */
+async function movesAndAnswers(reach: readonly string[]): Promise<void> {
+  const usages: number[] = []
+  for (const until = Date.now() + 60_000; Date.now() < until; ) {
+    const ran = await finish(['exec', ...reach, 'hog', '--', 'cat', '/sys/fs/cgroup/memory.current'])
+    expect(ran.code, ran.stderr).toBe(0)
+    usages.push(Number(ran.stdout))
+    if (Math.max(...usages) - Math.min(...usages) > 30 * 1024 * 1024) return
+  }
+  assert.fail(`the hog's memory does not move: ${usages.join(' ')}`)
+}
+
+const ownPod = (name: string, image: string): string => `apiVersion: v1
+kind: Pod
+metadata: { name: ${name} }
+spec:
+  terminationGracePeriodSeconds: 1
+  containers:
+    - name: main
+      image: ${image}
+      args: [/bin/sh, -c, sleep 100000]
+`
+
+/** An image that no lab has, as docker saves it. */
+async function makeImageTar(file: string): Promise<void> {
+  const files = [
+    { path: 'bin', mode: 0o755 },
+    { path: 'bin/sh', data: readFileSync(findCommand('busybox') ?? ''), mode: 0o755 },
+    { path: 'bin/sleep', link: 'sh' },
+  ]
+  await writeImageArchive(file, [{ reference: 'example.com/mine:1', files, entrypoint: [] }])
+}
+
 describe('keelson up in the lab', () => {
   test('three pods, then nothing; and again', async (ctx) => {
     requires(ctx, needs)
@@ -110,10 +146,15 @@ describe('keelson up in the lab', () => {
     const live = await finish(['explain', '--live', hog, ...reach, ...server])
     // request 16Mi, limit 64Mi, factor 0.9, in whole pages
     expect(live.stdout).toMatch(/memory\.high +62074880 +62074880/)
+    expect((await finish(['explain', '--live', 'nopod', ...reach, ...server])).code).toBe(2)
+    await movesAndAnswers([...reach, ...server])
+    expect(run.stdout()).toMatch(
+      new RegExp(`healthy, https://127\\.0\\.0\\.1:${port} \\(port 10250 inside the machine\\)`),
+    )
     expect(run.stdout()).toMatch(/memoryReservationPolicy: HardReservation\n +memoryThrottlingFactor: 0\.9/)
     expect(run.stdout().match(/^ {2}(npx )?keelson (get|explain)|^ {2}curl /gm)).toHaveLength(3)
 
-    const second = await finish(args.with(-1, String(await freePort())), run.dir)
+    const second = await finish(args, run.dir)
     expect(second.code).toBe(1)
     expect(second.stderr).toMatch(/keelson up runs already, as process \d+.*\[up\.busy\]/)
     const taken = await finish(['up', '--on', 'lab', '--port', String(port)])
@@ -145,5 +186,64 @@ describe('keelson up in the lab', () => {
     run.child.stderr?.destroy()
     await interrupt(run, 'SIGHUP')
     rmdirSync(run.dir)
+  })
+
+  test('own pods: a refused manifest and a missing image are told, and the others run', async (ctx) => {
+    requires(ctx, needs)
+    const files = mkdtempSync(join(tmpdir(), 'keelson-own-pods-'))
+    ctx.onTestFinished(() => rmSync(files, { recursive: true }))
+    const pods = join(files, 'pods')
+    mkdirSync(pods)
+    writeFileSync(join(pods, 'good.yaml'), ownPod('good', 'keelson.local/busybox:1'))
+    writeFileSync(join(pods, 'own.yaml'), ownPod('own', 'example.com/mine:1'))
+    writeFileSync(join(pods, 'web.yaml'), ownPod('web', 'nginx:1.27'))
+    writeFileSync(
+      join(pods, 'bad.yaml'),
+      `${ownPod('bad', 'i')}      livenessProbe: { exec: {} }\n  foo: 1\n`,
+    )
+    await makeImageTar(join(files, 'mine.tar'))
+    const port = await freePort()
+    const run = startKeelson([
+      ...['up', '--on', 'lab', '--port', String(port)],
+      ...['--pods', pods, '--image-tar', join(files, 'mine.tar')],
+    ])
+    ctx.onTestFailed(() => void run.child.kill('SIGINT'))
+    await says(
+      run,
+      /bad\.yaml:10: spec\.containers\[0\]\.livenessProbe: .*\n.*bad\.yaml:11: spec\.foo: /,
+      5_000,
+    )
+    await says(run, /bad\.yaml:11: [\s\S]* booting/, 60_000)
+    await says(run, /loaded example\.com\/mine:1 from \S+mine\.tar/, 120_000)
+    await says(
+      run,
+      /image nginx:1\.27 is not available: the lab has no network.*\n.*docker save nginx:1\.27/,
+      60_000,
+    )
+    await says(run, /node ready +2 of 3 pods running/, 60_000)
+    await says(run, /not running:\n {2}bad\.yaml: refused.*\n {2}web-lab-node: image nginx:1\.27/, 10_000)
+    const reach = ['--root-dir', join(run.dir, `keelson-up-${process.getuid?.() ?? 0}`, 'node')]
+    const server = ['--server', `https://127.0.0.1:${port}`]
+    const list = await finish(['get', 'pods', ...reach, ...server])
+    expect(list.stdout.match(/(good|own)-lab-node +1\/1 +Running/g)).toHaveLength(2)
+    expect(readFileSync(join(reach[1] ?? '', 'kubelet.log'), 'utf8')).toMatch(/bad\.yaml/)
+    await interrupt(run)
+    rmdirSync(run.dir)
+  })
+
+  test('a start that fails inside keeps its logs and says where', async (ctx) => {
+    requires(ctx, needs)
+    const files = mkdtempSync(join(tmpdir(), 'keelson-broken-tar-'))
+    ctx.onTestFinished(() => rmSync(files, { recursive: true }))
+    writeFileSync(join(files, 'manifest.json'), '[{"Config":"c.json","RepoTags":["a:1"],"Layers":["l"]}]')
+    await mustRun(['tar', '-C', files, '-cf', join(files, 'broken.tar'), 'manifest.json'])
+    const tar = ['--image-tar', join(files, 'broken.tar')]
+    const { code, stderr } = await finish(['up', '--on', 'lab', '--port', String(await freePort()), ...tar])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(
+      /load --image-tar \S+broken\.tar: .*\n.*c\.json.* not found; make one with .*docker save/,
+    )
+    const [, kept = ''] = /^the logs of this start are kept in (\S+)$/m.exec(stderr) ?? []
+    expect(readFileSync(join(kept, 'containerd.log'), 'utf8')).toMatch(/containerd successfully booted/)
   })
 })

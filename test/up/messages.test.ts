@@ -1,12 +1,13 @@
 // Each reason not to start, met by the real command: a machine that lacks something is made with a mount namespace of its own.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { requireDisk } from '../../src/cli/up/facts.js'
+import { takeLock } from '../../src/cli/up/lock.js'
 import { needsOf } from '../../src/lab/packages.js'
 import { type Bundle, bundleCommand, freePorts } from '../support/command.js'
 import { requires } from '../support/requirements.js'
@@ -95,16 +96,21 @@ describe('one clear message', () => {
       expect(status).toBe(1)
     })
 
+  /** In a terminal of its own, without a machine that lacks anything. */
+  const plainUp = (...flags: readonly string[]) =>
+    spawnSync(process.execPath, [bundle.main, 'up', ...flags], {
+      encoding: 'utf8',
+      env: { ...process.env, TMPDIR: dir },
+      timeout: 60_000,
+    })
+
   test('the port is taken', async (ctx) => {
     requires(ctx, needs)
     const [port = 0] = await freePorts(1)
     const server = createServer().listen(port, '127.0.0.1')
     await once(server, 'listening')
     try {
-      const ran = spawnSync(process.execPath, [bundle.main, 'up', '--on', 'lab', '--port', String(port)], {
-        encoding: 'utf8',
-        env: { ...process.env, TMPDIR: dir },
-      })
+      const ran = plainUp('--on', 'lab', '--port', String(port))
       expect(ran.stderr.trim()).toMatch(
         new RegExp(`^keelson: use port ${port} of 127.0.0.1: .*EADDRINUSE.*give --port \\[up\\.port\\]$`),
       )
@@ -113,4 +119,67 @@ describe('one clear message', () => {
       server.close()
     }
   })
+
+  test('a second one is told of the first, not of the port that the first one has', async (ctx) => {
+    requires(ctx, needs)
+    const [port = 0] = await freePorts(1)
+    const server = createServer().listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    const lock = await takeLock(async () => {}, join(dir, `keelson-up-${process.getuid?.() ?? 0}`))
+    try {
+      const ran = plainUp('--on', 'lab', '--port', String(port))
+      expect(ran.stderr.trim()).toMatch(/^keelson: keelson up runs already, as process \d+; .*\[up\.busy\]$/)
+    } finally {
+      await lock.release()
+      server.close()
+    }
+  })
+
+  test('a machine with too little memory is refused with the least that works, and no stack', (ctx) => {
+    requires(ctx, needs)
+    const ran = plainUp('--on', 'lab', '--memory', '64')
+    expect(ran.stderr.trim()).toMatch(
+      /^keelson: option '--memory <MiB>' argument '64' is invalid\. give whole MiB, at least 512.*\[usage\.invalid\]$/,
+    )
+    expect(ran.status).toBe(2)
+  })
+
+  for (const { name, make, flags, says } of [
+    {
+      name: 'that is not there',
+      make: () => 'none.tar',
+      says: /none\.tar: ENOENT.*; make one with `docker save/,
+    },
+    { name: 'that is a directory', make: () => '.', says: /: it is not a file; make one/ },
+    {
+      name: 'that is no archive',
+      make: (file: string) => writeFileSync(join(dir, file), 'x'.repeat(2000)),
+      says: /it is not a tar archive \(tar: .*\); make one/,
+    },
+    {
+      name: 'without an image',
+      make: (file: string) => spawnSync('tar', ['-C', '/etc', '-cf', join(dir, file), 'hostname']),
+      says: /it holds no image \(neither manifest\.json nor index\.json/,
+    },
+    {
+      name: 'for a runtime that stays',
+      make: () => undefined,
+      flags: ['--container-runtime-endpoint', 'unix:///run/x.sock'],
+      says: /^keelson: --image-tar loads into the private containerd.*ctr --namespace k8s\.io images import FILE \[usage/,
+    },
+  ] as {
+    name: string
+    make: (file: string) => unknown
+    flags?: string[]
+    says: RegExp
+  }[])
+    test(`--image-tar ${name}: told before anything is started`, (ctx) => {
+      requires(ctx, needs)
+      const made = make('given.tar')
+      const file = join(dir, typeof made === 'string' ? made : 'given.tar')
+      const ran = plainUp(...(flags ?? ['--on', 'lab']), '--image-tar', file)
+      expect(ran.stderr.trim()).toMatch(says)
+      expect(ran.status).toBe(2)
+      expect(ran.stdout).not.toMatch(/booting/)
+    })
 })

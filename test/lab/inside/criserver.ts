@@ -9,11 +9,11 @@ import { createCgroupTree } from '../../../src/adapters/cgroups/tree.js'
 import { createCriClient } from '../../../src/adapters/cri/client.js'
 import { createLog } from '../../../src/adapters/log/log.js'
 import { type RunningCri, startCri } from '../../../src/cli/cri/run.js'
-import { CgroupDriver } from '../../../src/cri-api/api.js'
+import { CgroupDriver, ContainerStatusRequest } from '../../../src/cri-api/api.js'
 import type { CriClient } from '../../../src/ports/runtime.js'
 import { defaultSettings } from '../../../src/serve/settings.js'
 import { compareEveryRpc } from '../../criserver/compare.js'
-import { openSession } from '../../criserver/raw-client.js'
+import { frame, openSession, type RawAnswer, rawCall, statusIn } from '../../criserver/raw-client.js'
 import { startStrippingFilter } from '../../criserver/strip-unified.js'
 import { type Check, NotHere } from '../../support/check.js'
 import { cgroupOf, createContainer, endpoint, MiB, pidOf, type RunningPod, removePod, runPod } from './pod.js'
@@ -103,6 +103,21 @@ export const checks: readonly Check[] = [
         same,
         ours: ours.map((c) => `${c.rpc} ${c.note} ${c.directStatus ?? ''}->${c.throughStatus ?? ''}`),
       }
+    },
+  },
+  {
+    name: 'a status text too long for HTTP/2 of Node ends its own call, and the connection to containerd lives on',
+    async run() {
+      const session = await openSession((await listening()).socketPath)
+      // containerd repeats the id in its refusal.
+      const refusalOf = (length: number): Promise<RawAnswer> => {
+        const request = { containerId: 'c'.repeat(length), verbose: false }
+        const body = frame(ContainerStatusRequest.encode(request).finish())
+        return rawCall(session, '/runtime.v1.RuntimeService/ContainerStatus', body, { 'grpc-timeout': '30S' })
+      }
+      const [short, long, after] = [await refusalOf(40_000), await refusalOf(70_000), await refusalOf(1)]
+      session.destroy()
+      assert.deepEqual([statusIn(short), long.rstCode, statusIn(after)], ['5', 2, '5'])
     },
   },
   {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# up-host.sh MAIN: `keelson up` on a host that is its own: what the machine has before and after must be the same.
+# up-host.sh MAIN TAR: `keelson up` with an image archive on a host that is its own: what the machine has before and after must be the same.
 # Runs inside the UML bed, where this user is root and cgroup v2 is the only hierarchy.
 look() {
   echo "== cgroups"; find /sys/fs/cgroup -type d | sort
@@ -11,7 +11,7 @@ look() {
   echo "== files"; ls "$TMPDIR" /var/lib/kubelet /var/lib/keelson /var/log/pods 2> /dev/null
 }
 look > /run/before
-node "$1" up > /run/up.out 2> /run/up.err &
+node "$1" up --image-tar "$2" > /run/up.out 2> /run/up.err &
 up=$!
 for _ in $(seq 600); do grep -q 'node ready after' /run/up.out && break; kill -0 $up 2> /dev/null || break; sleep 0.5; done
 cat /run/up.out /run/up.err

@@ -97,7 +97,10 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       return `the kubelet with the root directory ${view.annotations(uid)[ownerMarks.rootDir] ?? ''} runs this pod`
     if (hasSandbox || isEnding) return undefined
     const namesake = view.all().find((pod) => !workers.has(pod.uid) && nameOf(pod) === name && isUp(pod))
-    return namesake && `another kubelet runs a pod of this name, with the uid ${namesake.uid}`
+    return (
+      namesake &&
+      `a pod of this name runs already that this kubelet does not look after, with the uid ${namesake.uid}`
+    )
   }
 
   /** New names first end their predecessors, so ending comes before starting. */

@@ -283,7 +283,7 @@ export class PodWorker {
       this.forgotten = true
       this.hooks.onForgotten()
     } else if (why !== this.heldByOther) {
-      this.c.log.error('a pod is not started: another kubelet uses this runtime', { pod: this.name, why })
+      this.c.log.error('a pod is not started: another one is in its place', { pod: this.name, why })
       this.holds.set('', { untilNanos: nowNanos, reason: 'FailedCreatePodSandBox', message: why })
     }
     this.heldByOther = why
