@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { parseActuatedPod } from '../../memory-qos/decide/actuated-pod.js'
 import { assertProperty } from '../../test/support/property.js'
-import { parseActuatedPod } from './actuated-pod.js'
+import { type PodTeller, settlePodUids } from './origin.js'
 import type { Pod } from './pod.js'
-import { type PodTeller, settlePodUids } from './pod-origin.js'
 
 const hash = '0123456789abcdef0123456789abcdef'
 const node = { apiVersion: 'v1', kind: 'Node', name: 'n1', controller: true }
