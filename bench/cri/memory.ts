@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { connect as connectSocket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import type { Server } from './processes.js'
 
 export const callers = 200

@@ -1,5 +1,5 @@
 // `cri`: calls through the CRI server against the same calls made directly, in one run.
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { cacheDirectory } from '../../src/lab/cache.js'
 import { startPrivateContainerd } from '../../src/lab/containerd/start.js'
 import { ensureImages } from '../../src/lab/images/images.js'

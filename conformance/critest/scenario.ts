@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import type { DeepPartial, LinuxContainerResources, PodSandboxConfig } from '../../src/cri-api/api.js'
 import type { CriClient } from '../../src/ports/runtime.js'
 import type { Check } from '../../test/support/check.js'

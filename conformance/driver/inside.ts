@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { CgroupDriver as CriDriver } from '../../src/cri-api/api.js'
 import { type PrivateContainerd, startPrivateContainerd } from '../../src/lab/containerd/start.js'
 import type { CriClient } from '../../src/ports/runtime.js'

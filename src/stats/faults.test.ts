@@ -15,7 +15,7 @@ import {
 } from '../../test/support/stats-bed.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
 import { createClock } from '../adapters/clock/clock.js'
-import { createCriClient } from '../adapters/cri/client.js'
+import { createCriClient } from '../adapters/cri/client/client.js'
 import { ContainerStats } from '../cri-api/api.js'
 import type { Scripts } from '../fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../fakes/cri/fake-runtime.js'

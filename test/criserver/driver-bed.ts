@@ -1,6 +1,6 @@
 // A fake runtime and the server in front of it, with all that the driver can be learned from: Status, files, sandboxes.
 import type { ClientHttp2Session } from 'node:http2'
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { parseToml } from '../../src/adapters/files/toml.js'
 import { createDriverFinder, type DriverFinderOptions } from '../../src/criserver/driver/find.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'

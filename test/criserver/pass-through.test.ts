@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, test } from 'vitest'
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import {

@@ -1,7 +1,7 @@
 // RuntimeConfig through the server: what a runtime without it gets, from which source, and when not.
 import assert from 'node:assert/strict'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { CgroupDriver } from '../../src/cri-api/api.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'

@@ -3,8 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClock } from '../../src/adapters/clock/clock.js'
-import { createCriClient } from '../../src/adapters/cri/client.js'
-import { type CriServer, type CriServerOptions, startCriServer } from '../../src/adapters/cri/server.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
+import {
+  type CriServer,
+  type CriServerOptions,
+  startCriServer,
+} from '../../src/adapters/cri/server/server.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../src/adapters/stats-files/stats-files.js'
 import { createChain } from '../../src/criserver/chain.js'

@@ -1,7 +1,7 @@
 // The Stream* RPCs on a runtime that has only the unary ones.
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'vitest'
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { Container } from '../../src/cri-api/api.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'

@@ -1,7 +1,7 @@
 // Requests that are larger than what the server reads: the caller is told, whoever the caller is.
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'vitest'
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { frame, openSession, rawCall, statusIn } from './raw-client.js'
 import { answerWith, startRawUpstream } from './scripted-upstream.js'

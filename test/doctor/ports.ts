@@ -1,7 +1,7 @@
 // The doctor's ports on a scripted runtime, a cgroup tree in memory and captured kernel files.
 import { join } from 'node:path'
 import { createClock } from '../../src/adapters/clock/clock.js'
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import type { DoctorPorts } from '../../src/doctor/ports.js'
 import type { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'

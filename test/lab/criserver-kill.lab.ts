@@ -2,7 +2,7 @@
 // back with its next attempt.
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, test } from 'vitest'
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { cacheDirectory } from '../../src/lab/cache.js'
 import { type PrivateContainerd, startPrivateContainerd } from '../../src/lab/containerd/start.js'
 import { ensureImages } from '../../src/lab/images/images.js'

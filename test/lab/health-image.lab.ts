@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { Client, credentials } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { cacheDirectory } from '../../src/lab/cache.js'
 import { type PrivateContainerd, startPrivateContainerd } from '../../src/lab/containerd/start.js'
 import { ensureHealthImage, findGo, healthReference } from '../../src/lab/images/health.js'

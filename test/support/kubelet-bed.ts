@@ -3,7 +3,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createCriClient } from '../../src/adapters/cri/client.js'
+import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { createFiles } from '../../src/adapters/files/files.js'
 import { createPodHost } from '../../src/adapters/pods/pod-host.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'

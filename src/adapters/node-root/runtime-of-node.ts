@@ -2,7 +2,7 @@
 import { isKeelsonError } from '../../core/errors.js'
 import type { RuntimeAnswer, RuntimeOfNode } from '../../ports/bootstrap.js'
 import type { CriClient } from '../../ports/runtime.js'
-import { createCriClient } from '../cri/client.js'
+import { createCriClient } from '../cri/client/client.js'
 import { resolveInside } from './rooted-path.js'
 import { socketPathOf, withSocketAddress } from './runtime-sockets.js'
 

@@ -1,6 +1,6 @@
 // The companion's hold on this machine: the lock, the tree of the driver in use, the runtime, the notes on disk.
 import { mkdirSync, readFileSync } from 'node:fs'
-import { createCriClient } from '../../adapters/cri/client.js'
+import { createCriClient } from '../../adapters/cri/client/client.js'
 import { createFiles } from '../../adapters/files/files.js'
 import { type Lock, takeLock } from '../../adapters/lock/lock.js'
 import { takeOldName } from '../../adapters/lock/version-0-1.js'

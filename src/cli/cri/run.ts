@@ -1,8 +1,8 @@
 // One life of the CRI server: adapters, services, chain, sockets, from start to signal. Starts whether the runtime is
 // there or not.
 import { createClock } from '../../adapters/clock/clock.js'
-import { createCriClient } from '../../adapters/cri/client.js'
-import { startCriServer } from '../../adapters/cri/server.js'
+import { createCriClient } from '../../adapters/cri/client/client.js'
+import { startCriServer } from '../../adapters/cri/server/server.js'
 import { createFiles } from '../../adapters/files/files.js'
 import { changedNanos, mtimeNanos } from '../../adapters/files/times.js'
 import { parseToml } from '../../adapters/files/toml.js'

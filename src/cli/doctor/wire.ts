@@ -2,7 +2,7 @@
 import { readCgroupLayout } from '../../adapters/cgroups/detect.js'
 import { createCgroupTree } from '../../adapters/cgroups/tree.js'
 import { createClock } from '../../adapters/clock/clock.js'
-import { createCriClient } from '../../adapters/cri/client.js'
+import { createCriClient } from '../../adapters/cri/client/client.js'
 import { createDiagnosis } from '../../adapters/diagnosis/diagnosis.js'
 import { createHost } from '../../adapters/host/host.js'
 import { createLog } from '../../adapters/log/log.js'

@@ -1,6 +1,6 @@
 // The kubelet's ways to this machine: the adapters, put together.
 import { createClock } from '../../adapters/clock/clock.js'
-import { createCriClient } from '../../adapters/cri/client.js'
+import { createCriClient } from '../../adapters/cri/client/client.js'
 import { createFiles } from '../../adapters/files/files.js'
 import { createHost } from '../../adapters/host/host.js'
 import { createKubeApi } from '../../adapters/kubeapi/client.js'

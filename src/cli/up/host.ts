@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createCriClient } from '../../adapters/cri/client.js'
+import { createCriClient } from '../../adapters/cri/client/client.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { type PrivateContainerd, startPrivateContainerd } from '../../lab/containerd/start.js'
 import { mustRun } from '../../lab/process.js'

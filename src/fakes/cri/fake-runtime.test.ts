@@ -1,6 +1,6 @@
 // The fake runtime itself: scripts, the call log, restarts, and the stateful node behind it.
 import { afterEach, describe, expect, test } from 'vitest'
-import { createCriClient } from '../../adapters/cri/client.js'
+import { createCriClient } from '../../adapters/cri/client/client.js'
 import { ContainerEventType, ContainerState, PodSandboxState } from '../../cri-api/api.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { Scripts } from './answers.js'

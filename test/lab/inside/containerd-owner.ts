@@ -1,7 +1,7 @@
 // Started by host-containerd.lab.ts: owns a private containerd with one pod, until it is told to close or is killed.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createCriClient } from '../../../src/adapters/cri/client.js'
+import { createCriClient } from '../../../src/adapters/cri/client/client.js'
 import { cacheDirectory } from '../../../src/lab/cache.js'
 import { startPrivateContainerd } from '../../../src/lab/containerd/start.js'
 import { ensureImages } from '../../../src/lab/images/images.js'

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCriClient } from '../../../src/adapters/cri/client.js'
+import { createCriClient } from '../../../src/adapters/cri/client/client.js'
 import { createLog } from '../../../src/adapters/log/log.js'
 import type { CriOptions } from '../../../src/cli/cri/options.js'
 import { type RunningCri, startCri } from '../../../src/cli/cri/run.js'

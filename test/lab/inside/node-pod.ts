@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createCriClient } from '../../../src/adapters/cri/client.js'
+import { createCriClient } from '../../../src/adapters/cri/client/client.js'
 import { processIo } from '../../../src/cli/io.js'
 import { run } from '../../../src/cli/program.js'
 import type { Container } from '../../../src/cri-api/api.js'

@@ -1,7 +1,7 @@
 // A pod over CRI for scenarios: sandbox plus one container from the lab's images, and what the kernel says about it.
 import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { createCriClient } from '../../../src/adapters/cri/client.js'
+import { createCriClient } from '../../../src/adapters/cri/client/client.js'
 import type { DeepPartial, LinuxContainerResources, PodSandboxConfig } from '../../../src/cri-api/api.js'
 import type { CriClient } from '../../../src/ports/runtime.js'
 

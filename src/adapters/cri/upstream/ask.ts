@@ -3,8 +3,8 @@ import { constants, type IncomingHttpHeaders } from 'node:http2'
 import { grpcCode } from '../../../core/cri/grpc-codes.js'
 import { fail } from '../../../core/errors.js'
 import type { RawMetadata, WholeAnswer } from '../../../ports/cri-calls.js'
-import { unframeOne } from '../proxy-frames.js'
-import { findHeader, statusOf } from '../proxy-headers.js'
+import { unframeOne } from '../server/grpc-frames.js'
+import { findHeader, statusOf } from '../server/grpc-headers.js'
 import type { UpstreamCall } from './upstream.js'
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants

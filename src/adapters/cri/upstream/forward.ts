@@ -8,8 +8,8 @@ import {
 } from 'node:http2'
 import { grpcCode } from '../../../core/cri/grpc-codes.js'
 import type { RawMetadata, WholeAnswer } from '../../../ports/cri-calls.js'
-import { sensitiveIn, statusOf, toHeaders } from '../proxy-headers.js'
-import type { Reply } from '../server-reply.js'
+import { sensitiveIn, statusOf, toHeaders } from '../server/grpc-headers.js'
+import type { Reply } from '../server/reply.js'
 import type { UpstreamCall } from './upstream.js'
 
 const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants

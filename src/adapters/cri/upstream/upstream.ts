@@ -10,7 +10,7 @@ import {
 import { connect, type Socket } from 'node:net'
 import { addAbortSignal } from 'node:stream'
 import { fail } from '../../../core/errors.js'
-import { createResetBudget } from '../server-resets.js'
+import { createResetBudget } from '../server/resets.js'
 import { createStreamWindow, firstWindowBytes, type StreamWindow } from './window.js'
 
 /** One call on its way to the runtime. */

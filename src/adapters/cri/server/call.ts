@@ -7,8 +7,8 @@ import {
   type OutgoingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2'
-import { grpcCode } from '../../core/cri/grpc-codes.js'
-import { fail, isKeelsonError } from '../../core/errors.js'
+import { grpcCode } from '../../../core/cri/grpc-codes.js'
+import { fail, isKeelsonError } from '../../../core/errors.js'
 import type {
   CallEnding,
   GrpcStatus,
@@ -17,15 +17,15 @@ import type {
   RawMetadata,
   ServerCall,
   WholeAnswer,
-} from '../../ports/cri-calls.js'
-import { frameMessage, unframeOne } from './proxy-frames.js'
-import { findHeader, sensitiveIn, toHeaders } from './proxy-headers.js'
-import { Reply } from './server-reply.js'
-import { responseHeaders, statusHeaders, toStatus } from './server-status.js'
-import { parseGrpcTimeout } from './server-timeout.js'
-import { readWhole } from './upstream/ask.js'
-import { forwardAnswer, forwardRequest } from './upstream/forward.js'
-import type { Upstream, UpstreamCall } from './upstream/upstream.js'
+} from '../../../ports/cri-calls.js'
+import { readWhole } from '../upstream/ask.js'
+import { forwardAnswer, forwardRequest } from '../upstream/forward.js'
+import type { Upstream, UpstreamCall } from '../upstream/upstream.js'
+import { frameMessage, unframeOne } from './grpc-frames.js'
+import { findHeader, sensitiveIn, toHeaders } from './grpc-headers.js'
+import { Reply } from './reply.js'
+import { responseHeaders, statusHeaders, toStatus } from './status.js'
+import { parseGrpcTimeout } from './timeout.js'
 
 const { NGHTTP2_FLAG_END_STREAM } = constants
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { assertProperty } from '../../../test/support/property.js'
+import { assertProperty } from '../../../../test/support/property.js'
 import {
   CgroupDriver,
   ContainerConfig,
   ListContainersResponse,
   RuntimeConfigResponse,
   UInt64Value,
-} from '../../cri-api/api.js'
-import { complete } from '../../cri-api/complete.js'
+} from '../../../cri-api/api.js'
+import { complete } from '../../../cri-api/complete.js'
 import { decodeMessage, encodeMessage } from './codec.js'
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')

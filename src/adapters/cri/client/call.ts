@@ -2,10 +2,10 @@
 // on an AbortSignal, and leave no listener and no open stream behind.
 import { setMaxListeners } from 'node:events'
 import { type Client, Metadata } from '@grpc/grpc-js'
-import type { DeepPartial, MessageFns } from '../../cri-api/api.js'
-import type { CallOptions } from '../../ports/runtime.js'
+import type { DeepPartial, MessageFns } from '../../../cri-api/api.js'
+import type { CallOptions } from '../../../ports/runtime.js'
+import { type Decoder, decodeMessage, encodeMessage } from '../codec/codec.js'
 import type { StateWatch } from './channel.js'
-import { type Decoder, decodeMessage, encodeMessage } from './codec.js'
 import { cancelledCall, type FailedCall, toRuntimeError } from './errors.js'
 
 export interface Method<Q, S> {

@@ -1,8 +1,8 @@
 // Messages to bytes and back, stricter than the generated decoder: it stops quietly at a zero tag, so that
 // a body of zeros would read as an empty answer, and "no answer" would become "no cgroup driver".
 import { BinaryReader } from '@bufbuild/protobuf/wire'
-import type { DeepPartial, MessageFns } from '../../cri-api/api.js'
-import { complete } from '../../cri-api/complete.js'
+import type { DeepPartial, MessageFns } from '../../../cri-api/api.js'
+import { complete } from '../../../cri-api/complete.js'
 
 export const encodeMessage = <T>(fns: MessageFns<T>, partial: DeepPartial<T>): Buffer => {
   const bytes = fns.encode(complete(fns, partial)).finish()

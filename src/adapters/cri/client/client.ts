@@ -4,13 +4,13 @@ import {
   ImageServiceDefinition,
   type MessageFns,
   RuntimeServiceDefinition,
-} from '../../cri-api/api.js'
-import type { CallOptions, CriClient, ImageService, RuntimeService } from '../../ports/runtime.js'
+} from '../../../cri-api/api.js'
+import type { CallOptions, CriClient, ImageService, RuntimeService } from '../../../ports/runtime.js'
+import { bindStates } from '../codec/list-states.js'
+import { bindMetrics } from '../codec/metrics-answer.js'
+import { parseEndpoint } from '../endpoint.js'
 import { type CallContext, callStream, callUnary, type Method } from './call.js'
 import { type ChannelOptions, channelDefaults, openChannel, watchState } from './channel.js'
-import { parseEndpoint } from './endpoint.js'
-import { bindMetrics } from './metrics-answer.js'
-import { bindStates } from './states.js'
 
 export interface CriClientOptions extends Partial<ChannelOptions> {
   /** For calls that name no timeout of their own; the kubelet's runtimeRequestTimeout. */

@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { startFakeRuntime } from '../../fakes/cri/fake-runtime.js'
-import { manyContainers } from '../../fakes/cri/shapes.js'
+import { startFakeRuntime } from '../../../fakes/cri/fake-runtime.js'
+import { manyContainers } from '../../../fakes/cri/shapes.js'
 import { createCriClient } from './client.js'
 
 setFlagsFromString('--expose-gc')

@@ -1,7 +1,7 @@
 // Header lists of one HTTP/2 stream made ready for another: raw in, so that repeated keys stay repeated and bytes stay
 // as they are.
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, sensitiveHeaders } from 'node:http2'
-import type { RawMetadata } from '../../ports/cri-calls.js'
+import type { RawMetadata } from '../../../ports/cri-calls.js'
 
 /** Node throws when one of these is given twice. */
 const single = new Set([

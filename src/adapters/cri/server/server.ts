@@ -3,22 +3,22 @@
 import { createServer, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { grpcCode } from '../../core/cri/grpc-codes.js'
-import { fail } from '../../core/errors.js'
-import type { CallEnding, CallHandler, RawMetadata, ServerCall } from '../../ports/cri-calls.js'
-import { parseEndpoint } from './endpoint.js'
-import { Http2Call } from './server-call.js'
-import { farewellInTime } from './server-farewell.js'
-import { defaultLivenessMs, endWhenDead } from './server-liveness.js'
-import { maxConcurrentStreams } from './server-resets.js'
-import { listenOnSocket } from './server-socket.js'
+import { grpcCode } from '../../../core/cri/grpc-codes.js'
+import { fail } from '../../../core/errors.js'
+import type { CallEnding, CallHandler, RawMetadata, ServerCall } from '../../../ports/cri-calls.js'
+import { parseEndpoint } from '../endpoint.js'
 import {
   connectionWindowBytes,
   createUpstream,
   type OnReach,
   sessionMemoryMiB,
   type Upstream,
-} from './upstream/upstream.js'
+} from '../upstream/upstream.js'
+import { Http2Call } from './call.js'
+import { farewellInTime } from './farewell.js'
+import { defaultLivenessMs, endWhenDead } from './liveness.js'
+import { maxConcurrentStreams } from './resets.js'
+import { listenOnSocket } from './socket.js'
 
 export interface CriServerOptions {
   /** `unix:///run/keelson/cri.sock` */

@@ -4,8 +4,8 @@ import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { isKeelsonError } from '../../core/errors.js'
-import { listenOnSocket } from './server-socket.js'
+import { isKeelsonError } from '../../../core/errors.js'
+import { listenOnSocket } from './socket.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'keelson-socket-'))
 const servers: Server[] = []

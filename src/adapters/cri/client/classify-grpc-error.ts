@@ -3,7 +3,7 @@
 // merely quotes one must not match.
 import { stat } from 'node:fs/promises'
 import { type ServiceError, status } from '@grpc/grpc-js'
-import type { ErrorCode } from '../../core/errors.js'
+import type { ErrorCode } from '../../../core/errors.js'
 import type { FailedCall } from './errors.js'
 
 export interface Finding {

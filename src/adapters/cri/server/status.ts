@@ -1,10 +1,10 @@
 // The table from our errors to gRPC statuses, and how a status is written into headers. A status that came from the
 // runtime never passes here.
 import type { OutgoingHttpHeaders } from 'node:http2'
-import { grpcCode, grpcCodeNames } from '../../core/cri/grpc-codes.js'
-import { asKeelsonError, type ErrorCode } from '../../core/errors.js'
-import type { GrpcStatus } from '../../ports/cri-calls.js'
-import type { RuntimeErrorDetails } from '../../ports/runtime.js'
+import { grpcCode, grpcCodeNames } from '../../../core/cri/grpc-codes.js'
+import { asKeelsonError, type ErrorCode } from '../../../core/errors.js'
+import type { GrpcStatus } from '../../../ports/cri-calls.js'
+import type { RuntimeErrorDetails } from '../../../ports/runtime.js'
 
 const byError: Partial<Record<ErrorCode, number>> = {
   'request.invalid': grpcCode.invalidArgument,

@@ -1,11 +1,11 @@
 // Ids and states as the whole decoder reads them, from a runtime with everything in its lists.
 import { afterEach, expect, test } from 'vitest'
-import { type ContainerState, PodSandboxState } from '../../cri-api/api.js'
-import type { Scripts } from '../../fakes/cri/answers.js'
-import { type FakeRuntime, startFakeRuntime } from '../../fakes/cri/fake-runtime.js'
-import { manyContainers, unknownField } from '../../fakes/cri/shapes.js'
-import type { CriClient } from '../../ports/runtime.js'
-import { createCriClient } from './client.js'
+import { type ContainerState, PodSandboxState } from '../../../cri-api/api.js'
+import type { Scripts } from '../../../fakes/cri/answers.js'
+import { type FakeRuntime, startFakeRuntime } from '../../../fakes/cri/fake-runtime.js'
+import { manyContainers, unknownField } from '../../../fakes/cri/shapes.js'
+import type { CriClient } from '../../../ports/runtime.js'
+import { createCriClient } from '../client/client.js'
 
 let runtime: FakeRuntime | undefined
 let client: CriClient | undefined

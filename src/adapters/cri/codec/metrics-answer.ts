@@ -1,15 +1,15 @@
 // The answer of ListPodSandboxMetrics, kept as bytes and read by whoever goes through it, with most strings shared: all metrics
 // of a container carry the same six labels, and every container the same names. As objects, 110 pods are 100,000 strings.
-import { fail } from '../../core/errors.js'
+import { fail } from '../../../core/errors.js'
 import {
   ListPodSandboxMetricsRequest,
   type MessageFns,
   type Metric,
   type MetricType,
   StreamPodSandboxMetricsRequest,
-} from '../../cri-api/api.js'
-import type { PodMetrics, RuntimeMetrics } from '../../ports/runtime.js'
-import { type CallContext, callStream, callUnary, type Method } from './call.js'
+} from '../../../cri-api/api.js'
+import type { PodMetrics, RuntimeMetrics } from '../../../ports/runtime.js'
+import { type CallContext, callStream, callUnary, type Method } from '../client/call.js'
 import type { WholeDecoder } from './codec.js'
 
 const varintType = 0

@@ -2,11 +2,11 @@
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ImageServiceDefinition, RuntimeServiceDefinition } from '../../cri-api/api.js'
-import type { Scripts } from '../../fakes/cri/answers.js'
-import { type FakeRuntime, startFakeRuntime } from '../../fakes/cri/fake-runtime.js'
-import { manyContainers, runtimeConfig, unknownField } from '../../fakes/cri/shapes.js'
-import type { CallOptions, ConnectionState, CriClient } from '../../ports/runtime.js'
+import { ImageServiceDefinition, RuntimeServiceDefinition } from '../../../cri-api/api.js'
+import type { Scripts } from '../../../fakes/cri/answers.js'
+import { type FakeRuntime, startFakeRuntime } from '../../../fakes/cri/fake-runtime.js'
+import { manyContainers, runtimeConfig, unknownField } from '../../../fakes/cri/shapes.js'
+import type { CallOptions, ConnectionState, CriClient } from '../../../ports/runtime.js'
 import { type CriClientOptions, createCriClient } from './client.js'
 
 const open: { close(): void | Promise<void> }[] = []

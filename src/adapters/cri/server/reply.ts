@@ -1,8 +1,8 @@
 // The answering half of one client's stream: headers, body, trailers, each once and in order, whatever happens in
 // between. Knows nothing of where an answer comes from.
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
-import type { GrpcStatus } from '../../ports/cri-calls.js'
-import { responseHeaders, statusHeaders } from './server-status.js'
+import type { GrpcStatus } from '../../../ports/cri-calls.js'
+import { responseHeaders, statusHeaders } from './status.js'
 
 export class Reply {
   /** Body bytes handed to the client. */

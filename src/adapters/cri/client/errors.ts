@@ -1,8 +1,8 @@
 // The one place where a gRPC status becomes a KeelsonError. What the status means is decided in findings.ts.
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { fail, type KeelsonError } from '../../core/errors.js'
-import type { ConnectionState, RuntimeErrorDetails } from '../../ports/runtime.js'
-import { classify, isOwnDeadline } from './findings.js'
+import { fail, type KeelsonError } from '../../../core/errors.js'
+import type { ConnectionState, RuntimeErrorDetails } from '../../../ports/runtime.js'
+import { classify, isOwnDeadline } from './classify-grpc-error.js'
 
 export interface FailedCall {
   readonly method: string

@@ -6,7 +6,7 @@ import {
   Metric,
   type PodSandboxMetrics,
   StreamPodSandboxMetricsResponse,
-} from '../../cri-api/api.js'
+} from '../../../cri-api/api.js'
 import { decodeMessage } from './codec.js'
 import { podMetricsDecoder } from './metrics-answer.js'
 

@@ -6,9 +6,9 @@ import {
   ListContainersRequest,
   ListPodSandboxRequest,
   type PodSandboxState,
-} from '../../cri-api/api.js'
-import type { RuntimeStates } from '../../ports/runtime.js'
-import { type CallContext, callUnary, type Method } from './call.js'
+} from '../../../cri-api/api.js'
+import type { RuntimeStates } from '../../../ports/runtime.js'
+import { type CallContext, callUnary, type Method } from '../client/call.js'
 
 type States = ReadonlyMap<string, number>
 

@@ -2,7 +2,7 @@
 // the old one. A call that crosses our goodbye on the wire is refused as never begun, and gRPC libraries repeat it; a
 // pause between calls is waited for, so that this hardly happens.
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
-import { createResetBudget } from './server-resets.js'
+import { createResetBudget } from './resets.js'
 
 const pauseMs = 3
 /** A timer that is due says nothing while frames wait to be read: reads come between two of these turns. */

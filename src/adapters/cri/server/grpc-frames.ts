@@ -1,6 +1,6 @@
 // gRPC's framing of messages inside an HTTP/2 body: a flag, a length, the bytes.
 import { gunzipSync, inflateSync } from 'node:zlib'
-import { fail } from '../../core/errors.js'
+import { fail } from '../../../core/errors.js'
 
 const prefixBytes = 5
 const compressed = 1
