@@ -16,27 +16,27 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'up',
     summary: 'a whole node on this machine, with three demo pods; Ctrl-C removes it again',
-    load: () => import('./up.js'),
+    load: () => import('./up/command.js'),
   },
   {
     name: 'doctor',
     summary: 'what is wrong with this node, and what to do about it',
-    load: () => import('./doctor.js'),
+    load: () => import('./doctor/command.js'),
   },
   {
     name: 'cri',
     summary: 'the CRI server in front of a runtime: forwards everything, fills in what is missing',
-    load: () => import('./cri.js'),
+    load: () => import('./cri/command.js'),
   },
   {
     name: 'companion',
     summary: 'Memory QoS beside another kubelet; rollback takes everything back',
-    load: () => import('./companion.js'),
+    load: () => import('./companion/command.js'),
   },
   {
     name: 'explain',
     summary: 'what is written for a pod, and why',
-    load: () => import('./explain.js'),
+    load: () => import('./explain/command.js'),
   },
   {
     name: 'get',
@@ -61,7 +61,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'kubelet',
     summary: 'the node agent, with the flags and files of the upstream kubelet',
-    load: () => import('./kubelet.js'),
+    load: () => import('./kubelet/command.js'),
   },
   {
     name: 'lab',
@@ -72,7 +72,7 @@ export const commands: readonly CommandEntry[] = [
     name: 'node',
     summary:
       "set up, migrate and inspect a node's CRI socket (init, join, upgrade, reset, status, use-socket)",
-    load: () => import('./node.js'),
+    load: () => import('./node/command.js'),
   },
   {
     name: 'token',

@@ -1,6 +1,6 @@
 // `keelson explain --live`, from a node in memory to what a person reads: the text alone, and the command over HTTPS.
 import { expect, test } from 'vitest'
-import { renderLive } from '../../src/cli/explain/live.js'
+import { renderLive } from '../../src/cli/explain/effective-values.js'
 import type { Io } from '../../src/cli/io.js'
 import { startNodeServer } from '../../src/cli/node-server.js'
 import { run } from '../../src/cli/program.js'

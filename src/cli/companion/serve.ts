@@ -8,7 +8,7 @@ import type { RunningServer } from '../../serve/start.js'
 import type { Stats } from '../../stats/create-stats.js'
 import { startNodeServer } from '../node-server.js'
 import { serverSettings } from '../server-flags.js'
-import { type CompanionLiveInput, companionLive } from './live.js'
+import { type CompanionLiveInput, companionLive } from './dashboard.js'
 import type { CompanionCommandOptions } from './options.js'
 import { createCompanionStats } from './stats.js'
 

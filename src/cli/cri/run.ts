@@ -29,7 +29,7 @@ import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { openCgroupFiles } from '../cgroup-files.js'
 import { type NodeServer, startNodeServer } from '../node-server.js'
 import { version } from '../version.js'
-import { criLive } from './live.js'
+import { criLive } from './dashboard.js'
 import type { CriOptions } from './options.js'
 
 export interface RunningCri {

@@ -14,7 +14,7 @@ import type { KubeletPorts, OpenedCgroups } from '../../kubelet/ports.js'
 import type { Log } from '../../ports/log.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { openCgroupFiles } from '../cgroup-files.js'
-import { diagnose, openLivePorts } from '../live.js'
+import { diagnose, openLivePorts } from '../dashboard.js'
 import { startNodeServer } from '../node-server.js'
 import { version } from '../version.js'
 

@@ -9,7 +9,7 @@ import { createLive } from '../../serve/dashboard/create-dashboard.js'
 import { parityOf } from '../../serve/dashboard/describe-sources.js'
 import type { Endpoint } from '../../serve/endpoint.js'
 import type { ServeSettings } from '../../serve/settings.js'
-import { diagnose, openLivePorts } from '../live.js'
+import { diagnose, openLivePorts } from '../dashboard.js'
 
 export interface CriLiveInput {
   readonly services: Services

@@ -1,16 +1,16 @@
 // `keelson doctor`: gathers facts, asks every check, prints, and ends in a status by the worst finding.
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { checks } from '../doctor/checks/index.js'
-import type { DoctorFacts } from '../doctor/facts.js'
-import { fixes } from '../doctor/fixes/index.js'
-import { gatherFacts } from '../doctor/gather.js'
-import type { DoctorPorts } from '../doctor/ports.js'
-import { formatReport, reportValue } from '../doctor/report.js'
-import { exitStatusOf, type Report, runChecks, selectChecks } from '../doctor/run.js'
-import { createParityCommand, createSeriesCommand, type FiguresOptions } from './doctor/figures.js'
-import { applyFixes } from './doctor/fix.js'
-import { type WireDoctor, wireDoctor } from './doctor/wire.js'
-import type { Io } from './io.js'
+import { checks } from '../../doctor/checks/index.js'
+import type { DoctorFacts } from '../../doctor/facts.js'
+import { fixes } from '../../doctor/fixes/index.js'
+import { gatherFacts } from '../../doctor/gather.js'
+import type { DoctorPorts } from '../../doctor/ports.js'
+import { formatReport, reportValue } from '../../doctor/report.js'
+import { exitStatusOf, type Report, runChecks, selectChecks } from '../../doctor/run.js'
+import type { Io } from '../io.js'
+import { createParityCommand, createSeriesCommand, type FiguresOptions } from './figures.js'
+import { applyFixes } from './fix.js'
+import { type WireDoctor, wireDoctor } from './wire.js'
 
 interface Options {
   readonly checks: readonly string[]

@@ -1,21 +1,16 @@
 // `keelson companion` and `keelson companion rollback`: puts adapters together and hands them to memory-qos/companion.
 import { once } from 'node:events'
 import { Command } from 'commander'
-import { createLog } from '../adapters/log/log.js'
-import type { LiveSetting } from '../core/dashboard/model.js'
-import { rollBack } from '../memory-qos/companion/companion.js'
-import { openMachine } from './companion/machine.js'
-import {
-  addMachineOptions,
-  addSourceOptions,
-  type CompanionCommandOptions,
-  checkOptions,
-} from './companion/options.js'
-import { startCompanion } from './companion/wire.js'
-import type { Io } from './io.js'
-import { flagSettings } from './live.js'
-import { keepHeapSmall } from './small-heap.js'
-import { answerWatchdog } from './watchdog.js'
+import { createLog } from '../../adapters/log/log.js'
+import type { LiveSetting } from '../../core/dashboard/model.js'
+import { rollBack } from '../../memory-qos/companion/companion.js'
+import { flagSettings } from '../dashboard.js'
+import type { Io } from '../io.js'
+import { keepHeapSmall } from '../small-heap.js'
+import { answerWatchdog } from '../watchdog.js'
+import { openMachine } from './machine.js'
+import { addMachineOptions, addSourceOptions, type CompanionCommandOptions, checkOptions } from './options.js'
+import { startCompanion } from './wire.js'
 
 const description = `Memory QoS on a node whose pods another kubelet runs: memory.min, memory.low and memory.high of containers, pods,
 QoS cgroups, kubepods and reserved cgroups, without the feature gate. What is found is on disk before anything is

@@ -1,16 +1,16 @@
 // `keelson node`: the commands of kubeadm that bear on a node's CRI socket, and two of our own.
 import { Command } from 'commander'
-import type { CommandName } from '../bootstrap/kubeadm-documents.js'
-import { phasesOf } from '../bootstrap/phases/index.js'
-import type { Phase } from '../bootstrap/phases/phase.js'
-import { listPhases } from '../bootstrap/phases/select.js'
-import { formatNodeStatus, readNodeStatus } from '../bootstrap/status.js'
-import type { Io } from './io.js'
-import { addNodeOptions, addPlaceOptions, givenOptions, type NodeOptions } from './node/options.js'
-import { rootedText, withRootedErrors } from './node/rooted-text.js'
-import { runNode } from './node/run.js'
-import { createUseSocket } from './node/use-socket.js'
-import { type Wire, wireNode } from './node/wire.js'
+import type { CommandName } from '../../bootstrap/kubeadm-documents.js'
+import { phasesOf } from '../../bootstrap/phases/index.js'
+import type { Phase } from '../../bootstrap/phases/phase.js'
+import { listPhases } from '../../bootstrap/phases/select.js'
+import { formatNodeStatus, readNodeStatus } from '../../bootstrap/status.js'
+import type { Io } from '../io.js'
+import { addNodeOptions, addPlaceOptions, givenOptions, type NodeOptions } from './options.js'
+import { rootedText, withRootedErrors } from './rooted-text.js'
+import { runNode } from './run.js'
+import { createUseSocket } from './use-socket.js'
+import { type Wire, wireNode } from './wire.js'
 
 const outside = `
 Outside of this command, and left to kubeadm: certificates, control-plane manifests, bootstrap tokens, RBAC and

@@ -1,16 +1,16 @@
 // `keelson cri`: the CRI server in front of a runtime, until a signal ends it.
 import { once } from 'node:events'
 import { Command } from 'commander'
-import { createLog } from '../adapters/log/log.js'
-import type { LiveSetting } from '../core/dashboard/model.js'
-import { createCriInstall, createCriUninstall } from './cri/install.js'
-import { type CriFlags, checkFlags } from './cri/options.js'
-import { startCri } from './cri/run.js'
-import type { Io } from './io.js'
-import { flagSettings } from './live.js'
-import { addServerOptions } from './server-flags.js'
-import { keepHeapSmall } from './small-heap.js'
-import { answerWatchdog } from './watchdog.js'
+import { createLog } from '../../adapters/log/log.js'
+import type { LiveSetting } from '../../core/dashboard/model.js'
+import { flagSettings } from '../dashboard.js'
+import type { Io } from '../io.js'
+import { addServerOptions } from '../server-flags.js'
+import { keepHeapSmall } from '../small-heap.js'
+import { answerWatchdog } from '../watchdog.js'
+import { createCriInstall, createCriUninstall } from './install.js'
+import { type CriFlags, checkFlags } from './options.js'
+import { startCri } from './run.js'
 
 export const create = (io: Io): Command =>
   addServerOptions(addCriOptions(new Command('cri')), 'cri')

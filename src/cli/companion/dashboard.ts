@@ -17,7 +17,7 @@ import { createPlanKeeper } from '../../serve/dashboard/plan-cache.js'
 import type { Endpoint } from '../../serve/endpoint.js'
 import type { MemoryQosView } from '../../serve/endpoints/memory-qos.js'
 import type { Stats } from '../../stats/create-stats.js'
-import { diagnose, openLivePorts } from '../live.js'
+import { diagnose, openLivePorts } from '../dashboard.js'
 import { version } from '../version.js'
 
 export interface CompanionLiveInput {
