@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { assertProperty } from '../../../test/support/property.js'
 import { parseActuatedPod } from '../../memory-qos/decide/actuated-pod.js'
-import { assertProperty } from '../../test/support/property.js'
 import { type PodTeller, settlePodUids } from './origin.js'
 import type { Pod } from './pod.js'
 
