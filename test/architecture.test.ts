@@ -5,26 +5,25 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
-const features = ['core', 'config', 'cri-api', 'ports', 'stats', 'memory-qos']
 
 /** Folder of src -> what it may import: folders of ours, `node` for node:*, or a package's name. `*` is everything. */
 const mayImport: Record<string, readonly string[]> = {
   core: [],
-  config: ['core', 'yaml', 'valibot'],
+  config: ['core', 'yaml'],
   'cri-api': ['@bufbuild/protobuf'],
   ports: ['core', 'cri-api'],
   stats: ['core', 'cri-api', 'ports'],
   'memory-qos': ['core', 'cri-api', 'ports'],
-  serve: ['core', 'config', 'ports', 'stats', 'memory-qos', 'prom-client'],
-  kubelet: [...features, 'serve', 'yaml'],
+  serve: ['core', 'ports', 'stats', 'prom-client'],
+  kubelet: ['core', 'config', 'cri-api', 'ports', 'stats', 'memory-qos', 'serve'],
   criserver: ['core', 'cri-api', 'ports', 'stats', 'serve'],
-  doctor: features,
-  bootstrap: [...features, 'doctor', 'yaml', 'rfc6902'],
+  doctor: ['core', 'config', 'cri-api', 'ports', 'stats'],
+  bootstrap: ['core', 'config', 'ports', 'doctor', 'yaml', 'rfc6902'],
   adapters: ['core', 'cri-api', 'ports', 'node', '*'],
-  top: ['core', 'config', 'cri-api', 'ports', 'stats', 'serve'],
-  up: ['core', 'config', 'cri-api', 'ports', 'stats', 'serve'],
+  top: ['core', 'ports', 'serve'],
+  up: ['core'],
   dashboard: ['core', 'preact', 'uplot'],
-  fakes: ['core', 'cri-api', 'ports', 'node', '@bufbuild/protobuf', '@grpc/grpc-js', '@jellybrick/dbus-next'],
+  fakes: ['core', 'cri-api', 'ports', 'node', '@jellybrick/dbus-next'],
   lab: ['*'],
   cli: ['*'],
 }
@@ -41,6 +40,8 @@ interface Edge {
   readonly file: string
   readonly from: string
   readonly to: string
+  /** What is imported: a path from the repository's root, or a specifier. */
+  readonly target: string
   readonly typeOnly: boolean
 }
 
@@ -64,16 +65,17 @@ function edges(file: string): Edge[] {
   return [...text.matchAll(importPattern)].map((m) => {
     const specifier = m[3] ?? m[4] ?? ''
     const typeOnly = m[2] !== undefined
-    if (specifier.startsWith('node:')) return { file, from, to: 'node', typeOnly }
+    if (specifier.startsWith('node:')) return { file, from, to: 'node', target: specifier, typeOnly }
     if (!specifier.startsWith('.')) {
       const name = specifier
         .split('/')
         .slice(0, specifier.startsWith('@') ? 2 : 1)
         .join('/')
-      return { file, from, to: name, typeOnly }
+      return { file, from, to: name, target: specifier, typeOnly }
     }
     const target = relative(root, resolve(root, dirname(file), specifier))
-    return { file, from, to: target.startsWith('src/') ? (target.split('/')[1] ?? '') : target, typeOnly }
+    const to = target.startsWith('src/') ? (target.split('/')[1] ?? '') : target
+    return { file, from, to, target, typeOnly }
   })
 }
 
@@ -139,11 +141,46 @@ test('ports hold interfaces and no running code', () => {
   }
 })
 
-test('core knows no clock, environment or randomness', () => {
-  for (const file of production.filter((f) => /^src\/(core|config)\//.test(f))) {
-    const text = codeOf(file)
-    expect(text, file).not.toMatch(/\bDate\.now\(|new Date\(\)|performance\.now|process\.|Math\.random/)
-  }
+describe('decisions are pure: core, config and every decide folder', () => {
+  const pure = production.filter((f) => /^src\/(core|config)\/|\/decide\//.test(f))
+
+  test('no clock, environment or randomness', () => {
+    for (const file of pure) {
+      const text = codeOf(file)
+      expect(text, file).not.toMatch(/\bDate\.now\(|new Date\(\)|performance\.now|process\.|Math\.random/)
+    }
+  })
+
+  test('no Node, and of other people only the YAML parser of config', () => {
+    const bad = pure
+      .flatMap(edges)
+      .filter((e) => !(e.to in mayImport) && !(e.from === 'config' && e.to === 'yaml'))
+    expect(bad.map((e) => `${e.file} imports ${e.to}`)).toEqual([])
+  })
+
+  test('a decide folder takes nothing that acts, not even from its own feature', () => {
+    const bad = pure
+      .filter((f) => f.includes('/decide/'))
+      .flatMap(edges)
+      .filter((e) => !e.typeOnly && !['core', 'config'].includes(e.to) && !e.target.includes('/decide/'))
+    expect(bad.map((e) => `${e.file} imports ${e.target}`)).toEqual([])
+  })
+})
+
+test('no folder has more than 25 source files of its own', () => {
+  /** Lists of units: each file is one entry, and its index.ts is the list. */
+  const lists = ['src/doctor/checks']
+  const count = new Map<string, number>()
+  for (const file of production) count.set(dirname(file), (count.get(dirname(file)) ?? 0) + 1)
+  expect([...count].filter(([folder, n]) => n > 25 && !lists.includes(folder))).toEqual([])
+})
+
+test('every permission of the table is used', () => {
+  const used = new Set(production.flatMap(edges).map((e) => `${e.from} ${e.to}`))
+  const unused = Object.entries(mayImport).flatMap(([from, allowed]) =>
+    allowed.filter((to) => to !== '*' && !used.has(`${from} ${to}`)).map((to) => `${from} ${to}`),
+  )
+  expect(unused).toEqual([])
 })
 
 test('features have time, environment and network from ports alone', () => {
