@@ -106,7 +106,7 @@ export const parseListening = (procNetUnix: string, name: string): string[] =>
   procNetUnix.split('\n').flatMap((line) => {
     const [, , , flags, , , inode = '', path] = line.trim().split(/\s+/)
     // The kernel shows the zero bytes after a name as `@`.
-    return flags === '00010000' && path?.replace(/@+$/, '') === name ? [inode] : []
+    return flags === '00010000' && /^\d+$/.test(inode) && path?.replace(/@+$/, '') === name ? [inode] : []
   })
 
 async function trustedHolder(name: string): Promise<number | undefined> {

@@ -6,6 +6,16 @@ import { endpoint } from './endpoint.js'
 import { manifests } from './manifests.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
+import { unixSockets } from './unix-sockets.js'
 import { yaml } from './yaml.js'
 
-export const targets: readonly FuzzTarget[] = [quantity, cgroupNames, config, yaml, pods, manifests, endpoint]
+export const targets: readonly FuzzTarget[] = [
+  quantity,
+  cgroupNames,
+  config,
+  yaml,
+  pods,
+  manifests,
+  endpoint,
+  unixSockets,
+]
