@@ -154,7 +154,12 @@ describe('one clear message', () => {
     {
       name: 'that is no archive',
       make: (file: string) => writeFileSync(join(dir, file), 'x'.repeat(2000)),
-      says: /it is not a tar archive \(tar: .*\); make one/,
+      says: /it is not a tar archive, or a compressed one.*; make one/,
+    },
+    {
+      name: 'that is compressed, which containerd does not read',
+      make: (file: string) => spawnSync('tar', ['-C', '/etc', '-czf', join(dir, file), 'hostname']),
+      says: /a compressed one, which has to be unpacked first \(gunzip\); make one/,
     },
     {
       name: 'without an image',

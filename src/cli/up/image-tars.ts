@@ -1,5 +1,5 @@
 // The images that a person brings along with `--image-tar FILE`.
-import { access, constants, stat } from 'node:fs/promises'
+import { access, constants, open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { asKeelsonError, fail } from '../../core/errors.js'
 import { importArchive } from '../../lab/containerd/start.js'
@@ -21,12 +21,26 @@ export async function requireImageTars(files: readonly string[], signal: AbortSi
       if (e instanceof Error && 'syscall' in e) throw bad(e.message, e)
       throw e
     }
+    // containerd reads plain archives only, while `tar` would unpack any.
+    if (!(await startsAsTar(path)))
+      throw bad('it is not a tar archive, or a compressed one, which has to be unpacked first (gunzip)')
     const { code, output } = await runProgram(['tar', '--list', '--file', path], { signal })
-    if (code !== 0) throw bad(`it is not a tar archive (${lastLines(output, 1)})`)
+    if (code !== 0) throw bad(`it is a broken tar archive (${lastLines(output, 1)})`)
     if (!/^(\.\/)?(manifest|index)\.json$/m.test(output))
       throw bad('it holds no image (neither manifest.json nor index.json is in it)')
   }
   return paths
+}
+
+/** The magic of POSIX and GNU archives, in the header of the first file. */
+async function startsAsTar(path: string): Promise<boolean> {
+  const file = await open(path, 'r')
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(262), 0, 262, 0)
+    return bytesRead === 262 && buffer.subarray(257).toString('latin1') === 'ustar'
+  } finally {
+    await file.close()
+  }
 }
 
 export async function loadImageTars(
