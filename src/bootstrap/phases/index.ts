@@ -4,8 +4,15 @@ import { cleanupNode } from './cleanup-node.js'
 import { kubeletConfig } from './kubelet-config.js'
 import { kubeletStart } from './kubelet-start.js'
 import type { Phase } from './phase.js'
-import { preflight } from './preflight.js'
 import { upgradeUploadConfig, uploadConfig } from './upload-config.js'
+
+/** Every command begins with it. */
+const preflight: Phase = {
+  name: 'preflight',
+  help: 'ask the named checks; an error stops the command before anything changes',
+  usesSocket: true,
+  checks: true,
+}
 
 export const phasesOf: Readonly<Record<CommandName, readonly Phase[]>> = {
   init: [preflight, kubeletStart, uploadConfig],
