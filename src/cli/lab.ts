@@ -3,9 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { fail } from '../core/errors.js'
-import { type BedName, bedNames, type GuestContainerd, type LabRequest } from '../lab/bed.js'
+import { type BedName, bedNames, bootSeconds, type GuestContainerd, type LabRequest } from '../lab/bed.js'
 import { cacheDirectory } from '../lab/cache.js'
 import { exitCodeOf, labDefaults, labRequest, runLab } from '../lab/run.js'
+import type { WindowSize } from '../lab/window.js'
 import type { Io } from './io.js'
 
 interface Flags {
@@ -24,9 +25,9 @@ interface Flags {
 
 const beds = `
 Beds:
-  uml          user-mode Linux 6.1, a shell script as first process; 3 s to boot; cpu, io, memory, pids
-  uml-systemd  the same kernel with systemd and D-Bus; 5 s
-  qemu         Debian's cloud kernel, emulated: several CPUs, cpuset, hugetlb, pressure files; 15 s
+  uml          user-mode Linux 6.1, a shell script as first process; ${bootSeconds.uml} s to boot; cpu, io, memory, pids
+  uml-systemd  the same kernel with systemd and D-Bus; ${bootSeconds['uml-systemd']} s
+  qemu         Debian's cloud kernel, emulated: several CPUs, cpuset, hugetlb, pressure files; ${bootSeconds.qemu} s
 
 Inside, the command is root in the same directory; what it writes is gone with the machine, except below
 $LAB_OUT (--out). $LAB_DISKS names the devices of --disk. With --containerd, $CONTAINER_RUNTIME_ENDPOINT is set.`
@@ -114,6 +115,13 @@ async function keepingTerminal(work: () => Promise<void>): Promise<void> {
   }
 }
 
+function followTerminal(listener: (size: WindowSize) => void): () => void {
+  const { stdout } = process
+  const tell = (): void => listener({ rows: stdout.rows, columns: stdout.columns })
+  stdout.on('resize', tell)
+  return () => stdout.off('resize', tell)
+}
+
 async function runRequest(request: LabRequest, io: Io): Promise<void> {
   const stop = new AbortController()
   let status: number | undefined
@@ -127,7 +135,11 @@ async function runRequest(request: LabRequest, io: Io): Promise<void> {
     io.stdout === process.stdout
       ? ({ stdout: 'inherit', stderr: 'inherit' } as const)
       : { stdout: io.stdout as NodeJS.WritableStream, stderr: io.stderr as NodeJS.WritableStream }
-  const outcome = await runLab(request, streams, stop.signal)
+  const outcome = await runLab(
+    request,
+    request.interactive ? { ...streams, onResize: followTerminal } : streams,
+    stop.signal,
+  )
   if (outcome.kind === 'timeout')
     io.stderr.write(`keelson lab: the command had not ended after ${outcome.seconds} s\n`)
   io.exitCode = outcome.kind === 'stopped' ? (status ?? 130) : exitCodeOf(outcome)

@@ -7,21 +7,32 @@ import type { GuestContainerd, LabRequest } from './bed.js'
 import { cleanContainerd } from './containerd/clean.js'
 import { runInside } from './inside.js'
 import { supervise } from './supervisor.js'
+import { createWindowSizes, parseWindowSize } from './window.js'
 
 const channel = 3
 
-/** The first line on the channel is the request; its end, at any time, means that nobody waits for us any more. */
+/**
+ * The first line on the channel is the request, others are sizes of the caller's terminal; its end, at any time, means
+ * that nobody waits for us any more.
+ */
 async function superviseForParent(): Promise<void> {
   const stop = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stop.abort())
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => stop.abort())
+  const windowSizes = createWindowSizes()
   const parent = new Socket({ fd: channel, readable: true, writable: true })
   const request = await new Promise<LabRequest | undefined>((resolve) => {
     let text = ''
+    let isFirst = true
     parent.on('data', (data: Buffer) => {
-      text += data.toString()
-      const end = text.indexOf('\n')
-      if (end >= 0) resolve(JSON.parse(text.slice(0, end)) as LabRequest)
+      const lines = (text + data.toString()).split('\n')
+      text = lines.pop() ?? ''
+      for (const line of lines) {
+        const size = isFirst ? undefined : parseWindowSize(line)
+        if (isFirst) resolve(JSON.parse(line) as LabRequest)
+        if (size !== undefined) windowSizes.put(size)
+        isFirst = false
+      }
     })
     for (const event of ['end', 'error'])
       parent.on(event, () => {
@@ -35,6 +46,7 @@ async function superviseForParent(): Promise<void> {
     stderr: process.stderr,
     agentFile: fileURLToPath(import.meta.url),
     env: process.env,
+    windowSizes,
   }
   const answer = await supervise(request, io, stop.signal).catch((e: unknown) => {
     const { code, message, details } = asKeelsonError(e)

@@ -3,6 +3,9 @@
 export const bedNames = ['uml', 'uml-systemd', 'qemu'] as const
 export type BedName = (typeof bedNames)[number]
 
+/** On a machine that does nothing else; what --help and docs/lab.md say. */
+export const bootSeconds: Readonly<Record<BedName, number>> = { uml: 3, 'uml-systemd': 5, qemu: 12 }
+
 /** How containerd is started inside the bed; see containerd/start.ts for the same thing on the host. */
 export interface GuestContainerd {
   /** Default: true in the beds whose first process is systemd. */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fail } from '../core/errors.js'
 import { type BedName, hasSystemd } from './bed.js'
 import { forwardLine } from './forward/guest.js'
+import { windowFile } from './window.js'
 
 export interface GuestPlan {
   readonly bed: BedName
@@ -94,6 +95,19 @@ mkdir /sys/fs/cgroup/lab && echo $$ > /sys/fs/cgroup/lab/cgroup.procs
 hostname lab-node
 `
 
+/**
+ * The console's program, after the console has its size: a line that nobody has open forgets it (hvc does). Then each size
+ * that the terminal gets; the kernel tells the programs at the console of it. $0 is the directory of the run.
+ */
+const sizedConsole = (tty: string): string => `stty sane
+[ -z "$LAB_ROWS" ] || stty rows "$LAB_ROWS" cols "$LAB_COLUMNS"
+n=1
+while :; do
+  if read -r rows columns < "$0/${windowFile('', '$n')}"; then stty rows "$rows" cols "$columns" -F ${tty}; n=$((n + 1))
+  else sleep 0.5; fi
+done < /dev/null > /dev/null 2>&1 &
+exec "$@"`
+
 const job = (plan: GuestPlan): string => {
   const { out, err } = lines(plan.bed)
   return `#!/bin/bash
@@ -112,8 +126,7 @@ mapfile -d '' -t cwd < "$run/cwd"
 cd "\${cwd[0]}" || { echo "lab: \${cwd[0]} is not there inside; running in /"; cd /; }
 ${
   plan.interactive
-    ? `stty sane -F ${out}; [ -z "$LAB_ROWS" ] || stty rows "$LAB_ROWS" cols "$LAB_COLUMNS" -F ${out}
-setsid -c "\${argv[@]}" < ${out} > ${out} 2>&1`
+    ? `setsid -c bash -c ${quoteForShell(sizedConsole(out))} "$run" "\${argv[@]}" < ${out} > ${out} 2>&1`
     : `for tty in ${out} ${err}; do stty raw -echo -F $tty; done
 [ -z "$LAB_FORWARD" ] || stty raw -echo -F ${forwardLine}
 "\${argv[@]}" < /dev/null > ${out} 2> ${err}`

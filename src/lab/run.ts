@@ -6,6 +6,7 @@ import { type ErrorCode, type ErrorDetails, fail } from '../core/errors.js'
 import type { LabOutcome, LabRequest } from './bed.js'
 import { cacheDirectory } from './cache.js'
 import { agentCommand } from './self.js'
+import type { WindowSize } from './window.js'
 
 export type LabOptions = Pick<LabRequest, 'argv'> & Partial<LabRequest>
 
@@ -13,6 +14,8 @@ export interface LabStreams {
   /** 'inherit' hands our own descriptors on, which a console needs. */
   readonly stdout: 'inherit' | NodeJS.WritableStream
   readonly stderr: 'inherit' | NodeJS.WritableStream
+  /** Told to the machine's console, where a person is at it. Returns how to stop. */
+  readonly onResize?: (listener: (size: WindowSize) => void) => () => void
 }
 
 export const labDefaults = { memoryMiB: 2048, cpus: 2, timeoutS: 300 } as const
@@ -61,6 +64,7 @@ export async function runLab(
   const channel = child.stdio[3] as Duplex
   channel.on('error', () => {})
   channel.write(`${JSON.stringify(request)}\n`)
+  const stopResize = streams.onResize?.((size) => channel.write(`${JSON.stringify(size)}\n`))
   if (streams.stdout !== 'inherit') child.stdout?.pipe(streams.stdout, { end: false })
   if (streams.stderr !== 'inherit') child.stderr?.pipe(streams.stderr, { end: false })
   const stop = (): void => void child.kill('SIGTERM')
@@ -73,6 +77,7 @@ export async function runLab(
     await once(child, 'close')
   } finally {
     signal?.removeEventListener('abort', stop)
+    stopResize?.()
   }
   const answer = (text === '' ? { kind: 'lost' } : JSON.parse(text)) as Answer | { kind: 'lost' }
   if (answer.kind === 'lost')

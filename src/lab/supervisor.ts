@@ -13,10 +13,13 @@ import { cloudKernel, kernelIn } from './kernel.js'
 import { diskDevices, type MachinePlan, planQemu, planUml, umlModulesDirectory } from './machine.js'
 import { ensurePackages, findCommand, needsOf } from './packages.js'
 import { sysroot } from './sysroot.js'
+import { type WindowSizes, writeWindowSizes } from './window.js'
 
 export interface SupervisorIo extends BootIo {
   /** This file, as the guest can run it with node. */
   readonly agentFile: string
+  /** Of the terminal, while a person is at the console. */
+  readonly windowSizes?: WindowSizes
 }
 
 /** Runs the request; the signal stops it at any point. Nothing of the run is left when this returns or throws. */
@@ -27,16 +30,19 @@ export async function supervise(
 ): Promise<LabOutcome> {
   const progress = (line: string): void => void io.stderr.write(`keelson lab: ${line}\n`)
   let runDir: string | undefined
+  let stopWindow: (() => Promise<void>) | undefined
   try {
     await ensurePackages(needsOf(request.bed, request.containerd !== undefined), signal, progress)
     const parts = await prepare(request, signal, progress)
     runDir = await mkdtemp(join(tmpdir(), 'keelson-lab-'))
+    if (io.windowSizes !== undefined) stopWindow = writeWindowSizes(io.windowSizes, runDir)
     const plan = await planRun(request, io, runDir, parts)
     return await boot(request, io, runDir, plan, signal)
   } catch (e) {
     if (signal.aborted) return { kind: 'stopped' }
     throw e
   } finally {
+    await stopWindow?.()
     if (runDir !== undefined) await rm(runDir, { recursive: true, force: true, maxRetries: 10 })
   }
 }

@@ -1,5 +1,4 @@
 // `keelson top` in a real terminal: keys, sizes, a runtime that goes and comes back, and what 500 pods cost.
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -7,6 +6,7 @@ import { type Bundle, bundleCommand } from '../support/command.js'
 import { createLiveBed, type LiveBed } from '../support/live-bed.js'
 import { slowness } from '../support/machine-speed.js'
 import { requires } from '../support/requirements.js'
+import { openWindow, type Window } from '../support/tmux-window.js'
 
 const MiB = 1024 * 1024
 let bundle: Bundle
@@ -17,56 +17,6 @@ afterAll(() => bundle.remove())
 beforeEach((ctx) => {
   requires(ctx, { commands: ['tmux'] })
 })
-
-interface Window {
-  screen(): string
-  keys(...keys: string[]): void
-  resize(columns: number, rows: number): void
-  shows(wanted: string | RegExp): Promise<string>
-  /** Of the process that runs in it. */
-  pid(): number
-  readonly isOpen: boolean
-  close(): void
-}
-
-let windows = 0
-function openWindow(command: readonly string[], columns: number, rows: number): Window {
-  // A server of its own: the test must not meet anybody's sessions, nor their configuration.
-  const server = `keelson-test-${process.pid}-${windows++}`
-  const tmux = (...args: string[]): string =>
-    execFileSync('tmux', ['-L', server, '-f', '/dev/null', ...args], { encoding: 'utf8', stdio: 'pipe' })
-  tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), ...command)
-  const isOpen = (): boolean => {
-    try {
-      tmux('has-session')
-      return true
-    } catch {
-      return false
-    }
-  }
-  const screen = (): string => (isOpen() ? tmux('capture-pane', '-p') : '')
-  return {
-    screen,
-    keys: (...keys) => tmux('send-keys', ...keys),
-    resize: (x, y) => tmux('resize-window', '-x', String(x), '-y', String(y)),
-    async shows(wanted) {
-      const until = Date.now() + 40_000
-      for (;;) {
-        const text = screen()
-        if (typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text)) return text
-        if (Date.now() > until) throw new Error(`never showed ${wanted}:\n${text}`)
-        await sleep(100)
-      }
-    },
-    pid: () => Number(tmux('list-panes', '-F', '#{pane_pid}').trim()),
-    get isOpen() {
-      return isOpen()
-    },
-    close() {
-      if (isOpen()) tmux('kill-server')
-    },
-  }
-}
 
 const openTop = (bed: LiveBed, columns = 120, rows = 20, ...more: string[]): Window =>
   openWindow(
