@@ -16,6 +16,8 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           globalSetup: ['test/support/bundles-of-run.ts'],
+          // Vitest leaves one core to others; most of these tests wait for processes, so two cores are two files.
+          maxWorkers: '100%',
         },
       },
       {
