@@ -1,6 +1,6 @@
 // What phases plan from: the facts and the three decisions that all of them share.
 
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { KubernetesVersion } from '../core/release/version.js'
 import { defaultEndpoint } from './cri-socket.js'
 import { type NodeFacts, requireClusterDocument, socketFactsOf } from './facts.js'
@@ -63,7 +63,7 @@ function baseDocument({ command, documents, kubeletDocument }: NodeRequest, fact
     )
   if (kubeletDocument !== undefined) return completeKubeletConfig(kubeletDocument)
   if (command === 'join' || facts.config === undefined)
-    throw fail(
+    throw keelsonError(
       'usage.invalid',
       `${command} needs the cluster's KubeletConfiguration: give --kubeconfig to read it there, or --kubelet-config FILE`,
     )

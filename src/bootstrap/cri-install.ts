@@ -1,6 +1,6 @@
 // Puts the CRI server between the kubelet and the runtime of a node, and takes it out again byte for byte. One change, one
 // journal: the server answers before the kubelet is sent to it, and ends only after the kubelet has left it.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { isSameSocket } from '../doctor/socket-places.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { normalizeEndpoint } from './cri-socket.js'
@@ -48,7 +48,7 @@ export interface CriChangeResult {
 export function installedEntry(entries: readonly UndoEntry[], what: string): UndoEntry | undefined {
   const at = entries.findLastIndex((e) => e.server !== undefined)
   if (at >= 0 && at < entries.length - 1)
-    throw fail(
+    throw keelsonError(
       'node.refused',
       `${what}: the node was moved to ${entries.at(-1)?.endpoint} since the server was installed; take that back first with keelson node use-socket --undo`,
     )
@@ -100,7 +100,7 @@ async function decideServer(
   const previous = known?.previous ?? now
   const upstream = normalizeEndpoint(request.upstream ?? known?.upstream ?? now, facts.host.os, '--upstream')
   if (isSameSocket(upstream.endpoint, listen.endpoint))
-    throw fail(
+    throw keelsonError(
       'usage.invalid',
       `cri install: ${listen.endpoint} would stand in front of itself; name the runtime with --upstream`,
     )
@@ -128,7 +128,7 @@ async function checkPlaces(
   await requireAnswer(server.upstream, ports)
   if (dryRun || (await ports.services.available())) return
   if (!(await ports.sockets.answers(server.listen)))
-    throw fail(
+    throw keelsonError(
       'node.refused',
       `cri install: there is no systemd here that could run the server; start keelson cri --upstream ${server.upstream} --listen ${server.listen} first, or give --force`,
     )

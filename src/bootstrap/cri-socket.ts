@@ -1,5 +1,5 @@
 // Which words are a CRI endpoint on this platform, which endpoints are well known, and what several answers mean.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { type Warning, warning } from './warnings.js'
 
 export type NodeOs = 'linux' | 'windows'
@@ -34,7 +34,11 @@ export interface NormalEndpoint {
 export function normalizeEndpoint(value: string, os: NodeOs, field: string): NormalEndpoint {
   const wanted = schemeOf[os]
   const refuse = (why: string) =>
-    fail('config.invalid', `${field}: ${JSON.stringify(value)}: ${why}`, { field, value, scheme: wanted })
+    keelsonError('config.invalid', `${field}: ${JSON.stringify(value)}: ${why}`, {
+      field,
+      value,
+      scheme: wanted,
+    })
   if (value === '') throw refuse('must not be empty; give an endpoint, or leave it out to have it detected')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not stand in an endpoint
   if (/[\x00-\x20\x7f]/.test(value)) throw refuse('blanks and control characters cannot stand in a URL')
@@ -85,7 +89,7 @@ export function decideDetected(listening: readonly string[], os: NodeOs): Detect
 }
 
 export const severalRuntimes = (endpoints: readonly string[], field: string): Error =>
-  fail(
+  keelsonError(
     'node.several-runtimes',
     `found multiple CRI endpoints on this node: ${endpoints.join(', ')}; choose one with --cri-socket or in the field ${field} of the config file`,
     { endpoints },

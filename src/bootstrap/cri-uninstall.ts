@@ -1,5 +1,5 @@
 // Takes the CRI server out again: every file byte for byte as it was, unless somebody changed it since.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { type CriChangeResult, directoriesOf, installedEntry } from './cri-install.js'
 import { deniedNotices } from './denied-files.js'
@@ -109,7 +109,7 @@ async function unitBack(entry: UndoEntry, force: boolean, ports: NodePorts): Pro
   for (const file of files) {
     const now = await textNow(ports, file)
     if (now !== file.after && now !== null && !force)
-      throw fail(
+      throw keelsonError(
         'node.refused',
         `cri uninstall: ${file.path} was changed since the installation; look at it, or give --force`,
         { path: file.path },

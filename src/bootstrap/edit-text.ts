@@ -1,5 +1,5 @@
 // Changes one value inside a text that somebody else wrote and keeps every other byte.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { endpointFlag, endpointOfFlags, flagsVariable, parseKubeletFlags } from './kubelet-flags.js'
 import { formatYaml, isSameValue, parseYamlMap, type YamlMap } from './yaml-text.js'
 
@@ -38,7 +38,7 @@ export function setEndpointInFlags(text: string, endpoint: string, what: string)
     )
     .join('\n')
   if (endpointOfFlags(parseKubeletFlags(result)) !== endpoint)
-    throw fail(
+    throw keelsonError(
       'node.file-invalid',
       `set --${endpointFlag} in ${what}: the file has a form that is not understood`,
     )

@@ -1,5 +1,5 @@
 // Everything a plan is made from, read once before anything is decided.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { HostFacts, NodePorts } from '../ports/bootstrap.js'
 import { wellKnownEndpoints } from './cri-socket.js'
 import { endpointOfInstance, parseInstanceConfig } from './instance-config.js'
@@ -106,7 +106,7 @@ export const configEndpointOf = ({ config }: NodeFacts): string | undefined =>
 export function requireClusterDocument(facts: NodeFacts): string {
   const text = facts.cluster?.kubeletConfig
   if (text === undefined)
-    throw fail(
+    throw keelsonError(
       'node.cluster-incomplete',
       `read ConfigMap kube-system/${kubeletConfigMap}: it is missing or has no key ${kubeletConfigMapKey}; was the cluster made by init?`,
       { configMap: kubeletConfigMap },

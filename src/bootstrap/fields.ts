@@ -1,6 +1,6 @@
 // Reads single fields of a parsed document and says which one is of the wrong kind. Empty text counts as unset,
 // as it does for Go's zero values.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { isMap, type YamlMap } from './yaml-text.js'
 
 export interface FieldReader {
@@ -19,7 +19,7 @@ export interface FieldReader {
 export function fieldReader(map: YamlMap, what: string, path = ''): FieldReader {
   const at = (key: string): string => (path === '' ? key : `${path}.${key}`)
   const bad = (key: string, why: string): Error =>
-    fail('config.invalid', `read ${what}: ${at(key)} ${why}`, { what, path: at(key) })
+    keelsonError('config.invalid', `read ${what}: ${at(key)} ${why}`, { what, path: at(key) })
   const raw = (key: string): unknown => (Object.hasOwn(map, key) ? (map[key] ?? undefined) : undefined)
   const list = (key: string): readonly unknown[] => {
     const value = raw(key) ?? []

@@ -1,5 +1,5 @@
 // The gate NodeLocalCRISocket: what naming it means to each command. Its stages are rows of the core's table.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { stepOf } from '../core/release/gate-history.js'
 import type { Profile } from '../core/release/gate-table.js'
 import { type Warning, warning } from './warnings.js'
@@ -27,7 +27,7 @@ export function decideInitGate(minor: number, profile: Profile, named: boolean |
   const { stage, on } = stageOf(minor, profile)
   if (named === undefined) return { on, stage, warnings: [] }
   if (stage === 'unknown' || stage === 'removed')
-    throw fail(
+    throw keelsonError(
       'config.invalid',
       `featureGates: ${gateName} is not a valid feature name in 1.${minor}; leave it out`,
       {
@@ -35,9 +35,13 @@ export function decideInitGate(minor: number, profile: Profile, named: boolean |
       },
     )
   if (stage === 'ga' && !named)
-    throw fail('config.invalid', `featureGates: ${gateName} is locked to true in 1.${minor}; leave it out`, {
-      gate: gateName,
-    })
+    throw keelsonError(
+      'config.invalid',
+      `featureGates: ${gateName} is locked to true in 1.${minor}; leave it out`,
+      {
+        gate: gateName,
+      },
+    )
   return { on: named, stage, warnings: [] }
 }
 
@@ -80,7 +84,9 @@ export function parseFeatureGates(text: string): Record<string, boolean> {
     const [name = '', value = '', ...rest] = pair.split('=').map((p) => p.trim())
     const truth = /^(true|t|1)$/i.test(value) ? true : /^(false|f|0)$/i.test(value) ? false : undefined
     if (name === '' || truth === undefined || rest.length > 0)
-      throw fail('usage.invalid', `--feature-gates ${pair}: write it as NAME=true or NAME=false`, { pair })
+      throw keelsonError('usage.invalid', `--feature-gates ${pair}: write it as NAME=true or NAME=false`, {
+        pair,
+      })
     gates[name] = truth
   }
   return gates

@@ -1,5 +1,5 @@
 // instance-config.yaml: the node's own part of the KubeletConfiguration, first of all its CRI socket.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { instanceConfigPath } from './paths.js'
 import { isMap, parseYamlDocuments, type YamlMap } from './yaml-text.js'
 
@@ -13,7 +13,7 @@ export function parseInstanceConfig(text: string): YamlMap {
   if (documents.length === 0) return {}
   const [only] = documents
   const bad = (why: string) =>
-    fail('node.file-invalid', `read ${instanceConfigPath}: ${why}; mend it or remove it`, {
+    keelsonError('node.file-invalid', `read ${instanceConfigPath}: ${why}; mend it or remove it`, {
       path: instanceConfigPath,
     })
   if (documents.length > 1) throw bad('it holds several documents, expected one mapping')

@@ -1,6 +1,6 @@
 // The documents of a --config file: kubeadm's v1beta3 and v1beta4 kinds and a KubeletConfiguration. Only the
 // fields that bear on a node's CRI socket are read; the rest is kubeadm's business and stays untouched.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { type FieldReader, fieldReader } from './fields.js'
 import { checkKubeletConfig } from './kubelet-config.js'
 import type { KubeletFlag } from './kubelet-flags.js'
@@ -52,22 +52,25 @@ export function readKubeadmDocuments(text: string, what: string, command: Comman
   const found: { [kind: string]: YamlMap } = {}
   const notices: string[] = []
   const documents = parseYamlDocuments(text, what)
-  if (documents.length === 0) throw fail('config.invalid', `read ${what}: it holds no document`, { what })
+  if (documents.length === 0)
+    throw keelsonError('config.invalid', `read ${what}: it holds no document`, { what })
   for (const document of documents) {
-    if (!isMap(document)) throw fail('config.invalid', `read ${what}: a document is no mapping`, { what })
+    if (!isMap(document))
+      throw keelsonError('config.invalid', `read ${what}: a document is no mapping`, { what })
     const kind = kindIn(document, what)
     if (kind === undefined)
       notices.push(
         `${what}: document ${String(document.kind)} (${String(document.apiVersion)}) is not used here`,
       )
-    else if (kind in found) throw fail('config.invalid', `read ${what}: ${kind} stands twice`, { what })
+    else if (kind in found)
+      throw keelsonError('config.invalid', `read ${what}: ${kind} stands twice`, { what })
     else found[kind] = document
   }
   const own = found[kindOf[command]]
   const kubelet = found.KubeletConfiguration
   const cluster = found.ClusterConfiguration
   if (own === undefined && kubelet === undefined && cluster === undefined)
-    throw fail('config.kind', `read ${what}: it holds no ${kindOf[command]}`, { what })
+    throw keelsonError('config.kind', `read ${what}: it holds no ${kindOf[command]}`, { what })
   return {
     ...(own === undefined ? {} : readOwn(own, what, command)),
     ...(kubelet === undefined ? {} : { kubelet: checkKubeletConfig(kubelet, what) }),
@@ -81,14 +84,18 @@ const ourKinds = new Set([...Object.values(kindOf), 'ClusterConfiguration'])
 function kindIn(document: YamlMap, what: string): string | undefined {
   const { apiVersion, kind } = document
   if (typeof apiVersion !== 'string' || typeof kind !== 'string')
-    throw fail('config.kind', `read ${what}: a document has no apiVersion or kind`, { what })
+    throw keelsonError('config.kind', `read ${what}: a document has no apiVersion or kind`, { what })
   if (kind === 'KubeletConfiguration') return kind
   const [docGroup, version = ''] = apiVersion.split('/')
   if (docGroup !== group || !ourKinds.has(kind)) return undefined
   if (!versions.includes(version))
-    throw fail('config.kind', `read ${what}: ${kind} of ${apiVersion}: give ${versions.join(' or ')}`, {
-      what,
-    })
+    throw keelsonError(
+      'config.kind',
+      `read ${what}: ${kind} of ${apiVersion}: give ${versions.join(' or ')}`,
+      {
+        what,
+      },
+    )
   return kind
 }
 

@@ -1,5 +1,5 @@
 // config.yaml of a node: the cluster's document, the node's instance file and the user's patches, in that order.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { Profile } from '../core/release/gate-table.js'
 import { applyPatches } from './patches/apply-patches.js'
 import type { Patch } from './patches/patch-files.js'
@@ -23,17 +23,19 @@ export const newKubeletConfig = (document: YamlMap | undefined, clusterDomain: s
 
 export function parseKubeletConfig(text: string, what: string): YamlMap {
   const document = parseYamlMap(text, what)
-  if (document === undefined) throw fail('config.invalid', `read ${what}: it is empty`, { what })
+  if (document === undefined) throw keelsonError('config.invalid', `read ${what}: it is empty`, { what })
   return checkKubeletConfig(document, what)
 }
 
 export function checkKubeletConfig(document: YamlMap, what: string): YamlMap {
   const found = `${String(document.apiVersion)}, ${String(document.kind)}`
   if (document.apiVersion !== apiVersion || document.kind !== kind)
-    throw fail('config.kind', `read ${what}: expected ${apiVersion}, ${kind}; found ${found}`, { what })
+    throw keelsonError('config.kind', `read ${what}: expected ${apiVersion}, ${kind}; found ${found}`, {
+      what,
+    })
   const endpoint = document.containerRuntimeEndpoint
   if (endpoint !== undefined && endpoint !== null && typeof endpoint !== 'string')
-    throw fail('config.invalid', `read ${what}: containerRuntimeEndpoint is not text`, { what })
+    throw keelsonError('config.invalid', `read ${what}: containerRuntimeEndpoint is not text`, { what })
   return document
 }
 

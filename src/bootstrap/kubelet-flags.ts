@@ -1,5 +1,5 @@
 // kubeadm-flags.env: one variable that holds the kubelet's extra command line. A flag there beats config.yaml.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { kubeletFlagsPath } from './paths.js'
 
 export const flagsVariable = 'KUBELET_KUBEADM_ARGS'
@@ -54,14 +54,14 @@ export function parseKubeletFlags(text: string): KubeletFlags | undefined {
 /** The same, when the file is needed and has to be sound. */
 export function requireKubeletFlags(text: string | undefined): KubeletFlags {
   if (text === undefined)
-    throw fail(
+    throw keelsonError(
       'node.file-missing',
       `read ${kubeletFlagsPath}: no such file; the kubelet's flags are needed to find its CRI socket`,
       { path: kubeletFlagsPath },
     )
   const parsed = parseKubeletFlags(text)
   if (parsed === undefined)
-    throw fail('node.file-invalid', `read ${kubeletFlagsPath}: it does not set ${flagsVariable}`, {
+    throw keelsonError('node.file-invalid', `read ${kubeletFlagsPath}: it does not set ${flagsVariable}`, {
       path: kubeletFlagsPath,
     })
   return parsed

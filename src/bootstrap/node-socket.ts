@@ -1,5 +1,5 @@
 // The CRI socket of a node that exists already: which record counts, by release (facts in, one choice out).
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { Profile } from '../core/release/gate-table.js'
 import {
   decideDetected,
@@ -89,14 +89,14 @@ function unknownSocket(minor: number, gateOn: boolean, facts: SocketFacts): Erro
   const lost = `find the CRI socket of node ${nodeName}: it has no annotation ${criSocketAnnotation}${file}`
   const flag = facts.flagEndpoint()
   if (flag === undefined)
-    return fail(
+    return keelsonError(
       'node.socket-unknown',
       `${lost}; set it again, and give --kubeconfig so that it can be read`,
       { node: nodeName },
     )
   const annotate = `kubectl annotate node ${nodeName} ${criSocketAnnotation}=${flag}, and give --kubeconfig`
   const write = `, or write containerRuntimeEndpoint: "${flag}" to ${instanceConfigPath}`
-  return fail(
+  return keelsonError(
     'node.socket-unknown',
     `${lost}, but ${kubeletFlagsPath} has --${endpointFlag}=${flag}; if that is the node's runtime, record it: ${annotate}${minor === 34 || (minor >= 32 && gateOn) ? write : ''}`,
     { node: nodeName, flag },

@@ -1,5 +1,5 @@
 // One command as the user asked for it, after flags and config file were read and checked against each other.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { stepOf } from '../core/release/gate-history.js'
 import type { Profile } from '../core/release/gate-table.js'
 import { defaultVersion, type KubernetesVersion, parseVersion } from '../core/release/version.js'
@@ -35,7 +35,7 @@ export interface NodeRequest {
 /** --cri-socket is not among the flags that may stand next to --config: two places would name one thing. */
 export function checkMix(criSocketFlag: string | undefined, configFile: string | undefined): void {
   if (criSocketFlag !== undefined && configFile !== undefined)
-    throw fail(
+    throw keelsonError(
       'usage.invalid',
       'can not mix --config with --cri-socket: put the endpoint into the field criSocket of the config file, or leave the file out',
     )
@@ -70,7 +70,7 @@ export function decideGate(request: NodeRequest, facts: NodeFacts, minor: number
   const role = command === 'join' ? 'join' : 'upgrade'
   if (facts.cluster === undefined) return decideClusterGate(minor, profile, given[gateName], role)
   if (request.featureGates !== undefined)
-    throw fail(
+    throw keelsonError(
       'usage.invalid',
       `--feature-gates: ${command} takes the gates from ${clusterSource}; leave the flag out, or leave out --kubeconfig`,
     )
@@ -83,8 +83,12 @@ function checkOtherGates(given: Readonly<Record<string, boolean>>, minor: number
   for (const name of Object.keys(given).filter((n) => n !== gateName)) {
     const step = stepOf(name, 'kubeadm', profile, minor)
     if (step === undefined || step.stage === 'removed')
-      throw fail('config.invalid', `featureGates: ${name} is not a valid feature name in 1.${minor}`, {
-        name,
-      })
+      throw keelsonError(
+        'config.invalid',
+        `featureGates: ${name} is not a valid feature name in 1.${minor}`,
+        {
+          name,
+        },
+      )
   }
 }

@@ -1,5 +1,5 @@
 // The way back from use-socket and from `cri install`: what each file and the annotation were before, newest change last.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { FileOwner, NodePorts } from '../ports/bootstrap.js'
 import { readNow } from './execute/replace.js'
 import { undoPath } from './paths.js'
@@ -51,7 +51,7 @@ export function parseUndoRecord(text: string | undefined): UndoEntry[] {
   } catch {
     // Falls through to the same error as a text of another shape.
   }
-  throw fail(
+  throw keelsonError(
     'node.file-invalid',
     `read ${undoPath}: not a record of this version; remove it to go on without a way back`,
     {
@@ -86,7 +86,7 @@ export async function textNow(
   try {
     return exact.decode(bytes)
   } catch (e) {
-    throw fail('input.not-text', `read ${what.path}: it is not UTF-8 text`, { path: what.path }, e)
+    throw keelsonError('input.not-text', `read ${what.path}: it is not UTF-8 text`, { path: what.path }, e)
   }
 }
 

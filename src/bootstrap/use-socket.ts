@@ -1,5 +1,5 @@
 // Moves a node to another runtime endpoint and back again: checks, plan, the record of the way back, execution.
-import { fail, isKeelsonError } from '../core/errors.js'
+import { isKeelsonError, keelsonError } from '../core/errors.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { normalizeEndpoint } from './cri-socket.js'
 import { type DeniedFile, deniedNotices, tolerateDenied } from './denied-files.js'
@@ -67,9 +67,10 @@ export async function undoUseSocket(request: UseSocketRequest, given: NodePorts)
     return finish('use-socket --undo', '-', request, ports, facts, recovery, [], {
       notices: deniedNotices(denied),
     })
-  if (last === undefined) throw fail('node.refused', 'undo use-socket: no change is recorded on this node')
+  if (last === undefined)
+    throw keelsonError('node.refused', 'undo use-socket: no change is recorded on this node')
   if (last.server !== undefined)
-    throw fail(
+    throw keelsonError(
       'node.refused',
       'undo use-socket: the last change is the CRI server in front of the runtime; take it out with keelson cri uninstall',
     )
@@ -102,12 +103,12 @@ export const annotationBack = ({ annotation }: UndoEntry) =>
 export async function requireAnswer(endpoint: string, ports: NodePorts): Promise<void> {
   if (await ports.sockets.answers(endpoint)) return
   if (await ports.sockets.isDenied(endpoint))
-    throw fail(
+    throw keelsonError(
       'node.refused',
       `use ${endpoint}: this user may not open it, so it is not known whether a runtime answers; run the command as root`,
       { endpoint },
     )
-  throw fail(
+  throw keelsonError(
     'node.refused',
     `use ${endpoint}: nothing answers there; start the runtime first, or give --force`,
     { endpoint },
@@ -204,7 +205,7 @@ export async function undoEntry(
 async function checkAsLeft(entry: UndoEntry, ports: NodePorts): Promise<void> {
   for (const file of entry.files)
     if (!(await isAsLeft(file, ports)))
-      throw fail(
+      throw keelsonError(
         'node.refused',
         `undo use-socket ${entry.endpoint}: ${file.path} was changed since; look at it, or give --force`,
         {

@@ -3,7 +3,7 @@ import { stringify } from 'yaml'
 import { type Json, toJson } from '../config/node.js'
 import { defaultOrigin } from '../config/origin.js'
 import { commandLimits, parseYamlDocuments as parseConfigDocuments } from '../config/parse-yaml.js'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 
 export type YamlMap = Record<string, unknown>
 
@@ -14,7 +14,7 @@ export function decodeText(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (e) {
-    throw fail('input.not-text', `read ${what}: it is not UTF-8 text`, { what }, e)
+    throw keelsonError('input.not-text', `read ${what}: it is not UTF-8 text`, { what }, e)
   }
 }
 
@@ -23,7 +23,7 @@ export const encodeText = (text: string): Uint8Array => new TextEncoder().encode
 /** Every document that holds something; comments alone and empty documents are left out. */
 export function parseYamlDocuments(text: string, what: string): unknown[] {
   if (text.length > longestText)
-    throw fail('input.too-large', `read ${what}: larger than ${longestText} characters`, { what })
+    throw keelsonError('input.too-large', `read ${what}: larger than ${longestText} characters`, { what })
   return parseConfigDocuments(text, what, () => defaultOrigin, commandLimits)
     .map(toJson)
     .filter((value) => value !== null)
@@ -46,7 +46,7 @@ export function parseYamlMap(text: string, what: string): YamlMap | undefined {
   if (documents.length === 0) return undefined
   const [only] = documents
   if (documents.length > 1 || !isMap(only))
-    throw fail('yaml.invalid', `read ${what}: expected one mapping of keys to values`, { what })
+    throw keelsonError('yaml.invalid', `read ${what}: expected one mapping of keys to values`, { what })
   return only
 }
 

@@ -2,7 +2,7 @@
 import { listFiles } from '../adapters/files/list.js'
 import { type ConfigInput, type LoadedConfig, requireConfig } from '../config/load.js'
 import { maxConfigBytes, type NamedBytes } from '../config/read-text.js'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { readInput } from './input.js'
 import type { Io } from './io.js'
 
@@ -43,7 +43,7 @@ async function readDropIns(
   if (directory === undefined) return undefined
   const entries = await listFiles(directory, { recursive: true, suffix: '.conf' })
   if (entries === undefined)
-    throw fail('input.unreadable', `read ${directory}: no such directory; check --config-dir`, {
+    throw keelsonError('input.unreadable', `read ${directory}: no such directory; check --config-dir`, {
       path: directory,
     })
   return Promise.all(entries.map((e) => readInput(e.path, maxConfigBytes, io)))

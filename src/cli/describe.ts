@@ -1,6 +1,6 @@
 // `keelson describe pod NAME`: one pod of this node on one page.
 import { Command } from 'commander'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { describePod } from '../core/pod/description.js'
 import type { Io } from './io.js'
 import { choosePod } from './pods/choose.js'
@@ -16,7 +16,7 @@ export const create = (io: Io): Command =>
     .option('-n, --namespace <name>', "the pod's namespace")
     .action(async (kind: string, name: string, options: ReachOptions & { readonly namespace?: string }) => {
       if (!['pod', 'pods', 'po'].includes(kind))
-        throw fail('usage.invalid', `describe ${kind}: only pods can be described`)
+        throw keelsonError('usage.invalid', `describe ${kind}: only pods can be described`)
       const pods = await createKubeletClient(options).pods()
       io.stdout.write(describePod(choosePod(pods, name, options.namespace)))
     })

@@ -1,6 +1,6 @@
 // `keelson exec POD -- COMMAND`: runs a command in a container of this node to its end and passes its status on.
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { asKeelsonError, fail } from '../core/errors.js'
+import { asKeelsonError, keelsonError } from '../core/errors.js'
 import type { PodJson } from '../core/pod/document.js'
 import { parseGoDuration } from '../core/units/go-duration.js'
 import type { Io } from './io.js'
@@ -62,7 +62,7 @@ export const create = (io: Io): Command =>
       const text = await runThere(client, command, where, (note) => io.stderr.write(note))
       const ran = JSON.parse(text) as Partial<Ran>
       if (ran.exitCode === undefined)
-        throw fail('kubelet.refused', 'the kubelet answered something else than a result')
+        throw keelsonError('kubelet.refused', 'the kubelet answered something else than a result')
       io.stdout.write(Buffer.from(ran.stdout ?? '', 'base64').toString())
       io.stderr.write(Buffer.from(ran.stderr ?? '', 'base64').toString())
       io.exitCode = ran.exitCode
@@ -99,7 +99,7 @@ async function runThere(
     const { code } = asKeelsonError(e)
     if (code !== 'kubelet.no-answer') throw e
     const why = await whySlow(client, pod, container)
-    throw fail(
+    throw keelsonError(
       code,
       `run ${command[0] ?? ''} in ${name}/${container}: no answer within ${seconds} s${why === undefined ? '' : `: ${why}`}; give it longer with --timeout`,
       { pod: name, container },

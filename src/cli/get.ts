@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, Option } from 'commander'
 import { stringify } from 'yaml'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { PodJson } from '../core/pod/document.js'
 import { formatColumns, type PodRow, podRow } from '../core/pod/printing.js'
 import type { Io } from './io.js'
@@ -39,7 +39,7 @@ export const create = (io: Io): Command =>
     .option('-n, --namespace <name>', 'only pods of this namespace')
     .option('-w, --watch', 'go on and print each change')
     .action(async (kind: string, name: string | undefined, options: GetOptions) => {
-      if (!kinds.includes(kind)) throw fail('usage.invalid', `get ${kind}: only pods can be shown`)
+      if (!kinds.includes(kind)) throw keelsonError('usage.invalid', `get ${kind}: only pods can be shown`)
       const client = createKubeletClient(options)
       if (options.watch === true) await watch(client, name, options, io)
       else io.stdout.write(format(await select(client, name, options), name, options))

@@ -3,14 +3,14 @@
 
 import { readBounded } from '../adapters/files/read.js'
 import type { NamedBytes } from '../config/read-text.js'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { Io } from './io.js'
 
 export async function readInput(path: string, maxBytes: number, io: Io): Promise<NamedBytes> {
   if (path === '-') return { path: 'standard input', bytes: await readStream(io.stdin, maxBytes) }
   const bytes = await readBounded(path, maxBytes)
   if (bytes === undefined)
-    throw fail('input.unreadable', `read ${path}: no such file; check the path`, { path })
+    throw keelsonError('input.unreadable', `read ${path}: no such file; check the path`, { path })
   return { path, bytes }
 }
 
@@ -22,7 +22,7 @@ async function readStream(stream: NodeJS.ReadableStream, maxBytes: number): Prom
     chunks.push(bytes)
     length += bytes.length
     if (length > maxBytes)
-      throw fail(
+      throw keelsonError(
         'input.too-large',
         `read standard input: more than ${maxBytes} bytes; is it the right file?`,
         { maxBytes },

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { type BedName, bedNames, bootSeconds, type GuestContainerd, type LabRequest } from '../lab/bed.js'
 import { cacheDirectory } from '../lab/cache.js'
 import { exitCodeOf, labDefaults, labRequest, runLab } from '../lab/run.js'
@@ -70,7 +70,7 @@ function parseEnv(list: readonly string[]): Record<string, string> {
     list.map((item) => {
       const at = item.indexOf('=')
       if (at < 1 || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(item.slice(0, at)))
-        throw fail('usage.invalid', `--env ${item}: write it as NAME=value`)
+        throw keelsonError('usage.invalid', `--env ${item}: write it as NAME=value`)
       return [item.slice(0, at), item.slice(at + 1)]
     }),
   )
@@ -161,7 +161,7 @@ export function create(io: Io): Command {
     .addHelpText('after', beds)
     .action((flags: Flags) => {
       if (!io.stdout.isTTY)
-        throw fail('usage.invalid', 'keelson lab shell needs a terminal; use keelson lab run')
+        throw keelsonError('usage.invalid', 'keelson lab shell needs a terminal; use keelson lab run')
       return keepingTerminal(() => runRequest(toRequest(flags, ['bash', '-i'], io, true), io))
     })
   return lab

@@ -9,7 +9,7 @@ import { createLocalToken } from '../adapters/secrets/local-token.js'
 import { createSecrets } from '../adapters/secrets/secrets.js'
 import { ensureSelfSigned, selfSignedFiles } from '../adapters/tls/self-signed.js'
 import { createTlsSource } from '../adapters/tls/source.js'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { Clock } from '../ports/clock.js'
 import type { TlsSource } from '../ports/http.js'
 import type { KubeApi } from '../ports/kubeapi.js'
@@ -53,7 +53,7 @@ async function openTlsSource(settings: ServeSettings, log: Log): Promise<TlsSour
   const { certDirectory, clientCAFile, nodeName, tlsCertFile, tlsPrivateKeyFile } = settings
   const ca = clientCAFile === undefined ? {} : { clientCaFile: clientCAFile }
   if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined))
-    throw fail('config.invalid', 'tlsCertFile and tlsPrivateKeyFile: give both or none')
+    throw keelsonError('config.invalid', 'tlsCertFile and tlsPrivateKeyFile: give both or none')
   if (tlsCertFile !== undefined && tlsPrivateKeyFile !== undefined)
     return createTlsSource({ files: { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile, ...ca }, log })
   const renew = () => ensureSelfSigned(certDirectory, settings.process, nodeName, ownHosts(settings))

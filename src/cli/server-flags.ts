@@ -1,7 +1,7 @@
 // The HTTPS server's settings on a command line, for the commands that read no KubeletConfiguration: companion and CRI
 // server. Names and meanings are those of the upstream kubelet's flags; the defaults are the closed ones of its file.
 import { type Command, Option } from 'commander'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { formatGoDuration, parseGoDuration } from '../core/units/go-duration.js'
 import { type AuthorizationMode, defaultSettings, type ServeSettings } from '../serve/settings.js'
 import { decideTlsPolicy } from '../serve/tls-policy.js'
@@ -30,7 +30,7 @@ export interface ServerFlags {
 type ServerProcess = 'companion' | 'cri'
 
 const refuse = (flag: string, value: string, wanted: string): Error =>
-  fail('usage.invalid', `--${flag} ${value}: ${wanted}`)
+  keelsonError('usage.invalid', `--${flag} ${value}: ${wanted}`)
 
 const readPort =
   (flag: string) =>
@@ -116,7 +116,7 @@ export function addServerOptions(command: Command, process: ServerProcess, portF
 /** What must fit together; each flag alone was checked when it was read. */
 export function checkServerFlags(flags: ServerFlags): void {
   if ((flags.tlsCertFile === undefined) !== (flags.tlsPrivateKeyFile === undefined))
-    throw fail('usage.invalid', '--tls-cert-file and --tls-private-key-file: give both or none')
+    throw keelsonError('usage.invalid', '--tls-cert-file and --tls-private-key-file: give both or none')
   if (flags.healthzPort !== 0 && flags.healthzPort === flags.port)
     throw refuse('healthz-port', String(flags.healthzPort), 'it is also --port; give another')
   decideTlsPolicy(flags.tlsMinVersion, flags.tlsCipherSuites ?? [])

@@ -1,6 +1,6 @@
 // What the operating system refuses a command is no bug of ours: no permission, a read-only or full disk. Adapters name
 // such errors where they know what was being done; this is for those that come through as they are.
-import { fail, type KeelsonError } from '../core/errors.js'
+import { type KeelsonError, keelsonError } from '../core/errors.js'
 
 const remedies: Readonly<Record<string, string>> = {
   EACCES: 'permission denied; run as root, or choose another place',
@@ -21,5 +21,5 @@ export function systemError(e: unknown): KeelsonError | undefined {
   const remedy = remedies[String(e.code)]
   if (remedy === undefined) return undefined
   const path = 'path' in e ? ` ${String(e.path)}` : ''
-  return fail('system.refused', `${String(e.syscall)}${path}: ${remedy}`, { errno: e.code }, e)
+  return keelsonError('system.refused', `${String(e.syscall)}${path}: ${remedy}`, { errno: e.code }, e)
 }

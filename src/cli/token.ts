@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { Command } from 'commander'
 import { readLocalToken } from '../adapters/secrets/local-token.js'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { defaultSettings } from '../serve/settings.js'
 import type { Io } from './io.js'
 
@@ -28,7 +28,7 @@ function readCa(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw fail(
+    throw keelsonError(
       'input.unreadable',
       `read certificate ${path}: give the server's with --certificate`,
       { path },
@@ -41,7 +41,7 @@ function readCa(path: string): string {
 function askForTicket(url: URL, token: string, ca: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const failed = (why: string, cause?: unknown): void =>
-      reject(fail('request.invalid', `ask ${url.origin} for a login link: ${why}`, {}, cause))
+      reject(keelsonError('request.invalid', `ask ${url.origin} for a login link: ${why}`, {}, cause))
     const req = request(
       new URL('/login', url),
       { method: 'POST', ca, headers: { authorization: `Bearer ${token}` }, timeout: timeoutMs },
@@ -69,7 +69,7 @@ function askForTicket(url: URL, token: string, ca: string): Promise<string> {
 
 function parseServer(text: string): URL {
   if (!URL.canParse(text) || new URL(text).protocol !== 'https:')
-    throw fail('usage.invalid', `--login ${text}: give a URL such as https://127.0.0.1:10250`)
+    throw keelsonError('usage.invalid', `--login ${text}: give a URL such as https://127.0.0.1:10250`)
   return new URL(text)
 }
 
@@ -92,7 +92,7 @@ export const create = (io: Io): Command =>
       const server = login === undefined ? undefined : parseServer(login)
       const token = readLocalToken(file)
       if (token === undefined)
-        throw fail(
+        throw keelsonError(
           'input.unreadable',
           `read token file ${file}: there is none; it is made by the first server that starts`,
           {

@@ -11,7 +11,7 @@ import { createLogTail } from '../adapters/files/log-tail.js'
 import { createProcfs } from '../adapters/procfs/procfs.js'
 import { openTerminal } from '../adapters/terminal/terminal.js'
 import type { LiveSnapshot } from '../core/dashboard/model.js'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import { createLiveReader, type LiveParts, type LiveReader } from '../serve/dashboard/dashboard.js'
@@ -94,7 +94,7 @@ function openCgroups(mount: string | undefined): CgroupTree | undefined {
 async function top(options: Options, io: Io): Promise<void> {
   const seconds = Number(options.interval)
   if (!(seconds >= 0.2 && seconds <= 3600))
-    throw fail('usage.invalid', `--interval ${options.interval}: give 0.2 to 3600 seconds`)
+    throw keelsonError('usage.invalid', `--interval ${options.interval}: give 0.2 to 3600 seconds`)
   const cgroups = openCgroups(options.cgroupMount)
   const clock = createClock()
   const client = createCriClient(options.runtimeEndpoint, { timeoutMs: 5_000 })
@@ -156,7 +156,7 @@ async function printOnce(
   for (let tries = 0; tries < 20 && snapshot?.runtime.state !== 'ready'; tries++)
     snapshot = await reader.take(signal)
   if (snapshot?.runtime.state !== 'ready')
-    throw fail(
+    throw keelsonError(
       'runtime.unavailable',
       `list the pods of ${options.runtimeEndpoint}: ${snapshot?.runtime.problem ?? 'no answer'}`,
     )
@@ -178,7 +178,7 @@ async function watch(
 ): Promise<void> {
   const { stdin, stdout } = io
   if (!(stdin instanceof ReadStream) || !(stdout instanceof WriteStream))
-    throw fail('usage.invalid', 'top needs a terminal; in a pipe use --once')
+    throw keelsonError('usage.invalid', 'top needs a terminal; in a pipe use --once')
   const stop = new AbortController()
   const onSignal = (): void => stop.abort()
   process.once('SIGTERM', onSignal).once('SIGINT', onSignal).once('SIGHUP', onSignal)

@@ -1,7 +1,7 @@
 // The road from files and flags to the effective configuration: parse, merge, flags, defaults, validate, freeze.
 // Pure: whoever calls has read the bytes. Problems are returned, all of them; requireConfig throws them.
 
-import { type ErrorCode, fail, type KeelsonError } from '../core/errors.js'
+import { type ErrorCode, type KeelsonError, keelsonError } from '../core/errors.js'
 import { effectiveMemoryQos } from '../core/memory-qos/config.js'
 import { gateStage, resolveGates } from '../core/release/gates.js'
 import { cgroupDriverRules, memoryQosRules, type ReleaseRules } from '../core/release/rules.js'
@@ -166,5 +166,5 @@ export function configError(problems: readonly ConfigProblem[]): KeelsonError {
   const [code = 'config.invalid'] = codes.size === 1 ? codes : []
   const lines = problems.map(formatFinding)
   const message = lines.length === 1 ? (lines[0] ?? '') : `${lines.length} problems:\n  ${lines.join('\n  ')}`
-  return fail(code, `load configuration: ${message}`, { problems })
+  return keelsonError(code, `load configuration: ${message}`, { problems })
 }

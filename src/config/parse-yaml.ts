@@ -16,7 +16,7 @@ import {
   Parser,
   Scalar,
 } from 'yaml'
-import { fail, isKeelsonError } from '../core/errors.js'
+import { isKeelsonError, keelsonError } from '../core/errors.js'
 import { type ConfigNode, type Json, leaf, objectNode, toJson } from './node.js'
 import type { Origin } from './origin.js'
 
@@ -42,7 +42,7 @@ export type LineOrigin = (line: number) => Origin
 export function parseYaml(text: string, path: string, originAt: LineOrigin): ConfigNode | undefined {
   const [first, second] = parseYamlDocuments(text, path, originAt)
   if (second !== undefined)
-    throw fail(
+    throw keelsonError(
       'yaml.invalid',
       `parse ${path}:${lineOf(second.origin)}: a second document; one file holds one configuration`,
       { path },
@@ -72,7 +72,7 @@ export function parseYamlDocuments(
   } catch (e) {
     if (isKeelsonError(e)) throw e
     // No fault of the library may end us or look like one of ours.
-    throw fail('yaml.invalid', `parse ${path}: cannot be parsed`, { path }, e)
+    throw keelsonError('yaml.invalid', `parse ${path}: cannot be parsed`, { path }, e)
   }
 }
 
@@ -154,7 +154,7 @@ function checkDepth(root: CST.Token, path: string, lines: LineCounter): void {
 const firstLine = (message: string): string => (message.split('\n', 1)[0] ?? message).slice(0, 200)
 
 const invalid = (path: string, line: number, what: string) =>
-  fail('yaml.invalid', `parse ${path}:${line}: ${what}`, { path, line })
+  keelsonError('yaml.invalid', `parse ${path}:${line}: ${what}`, { path, line })
 
 class TreeBuilder {
   private readonly anchors = new Map<string, Node>()

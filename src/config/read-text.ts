@@ -1,6 +1,6 @@
 // Bytes to text, with the three refusals that come before any parser sees them: too large, binary, not UTF-8.
 
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 
 export interface NamedBytes {
   readonly path: string
@@ -12,7 +12,7 @@ export const maxConfigBytes = 256 * 1024
 
 export function decodeText({ path, bytes }: NamedBytes, maxBytes = maxConfigBytes): string {
   if (bytes.byteLength > maxBytes) {
-    throw fail(
+    throw keelsonError(
       'input.too-large',
       `read ${path}: ${bytes.byteLength} bytes is more than the ${maxBytes} that a configuration may have; is this the right file?`,
       { path, bytes: bytes.byteLength, maxBytes },
@@ -27,4 +27,9 @@ export function decodeText({ path, bytes }: NamedBytes, maxBytes = maxConfigByte
 }
 
 const notText = (path: string, cause?: unknown) =>
-  fail('input.not-text', `read ${path}: not UTF-8 text; a YAML or JSON file is expected`, { path }, cause)
+  keelsonError(
+    'input.not-text',
+    `read ${path}: not UTF-8 text; a YAML or JSON file is expected`,
+    { path },
+    cause,
+  )

@@ -104,7 +104,7 @@ export class KeelsonError extends Error {
 }
 
 /** The message says what was being done, to what, and what to try. */
-export const fail = (
+export const keelsonError = (
   code: ErrorCode,
   message: string,
   details?: ErrorDetails,
@@ -115,4 +115,6 @@ export const isKeelsonError = (e: unknown): e is KeelsonError => e instanceof Ke
 
 /** A plain Error is a bug of ours; it is shown as such and not dressed up as bad input. */
 export const asKeelsonError = (e: unknown): KeelsonError =>
-  isKeelsonError(e) ? e : fail('internal.unexpected', e instanceof Error ? e.message : String(e), {}, e)
+  isKeelsonError(e)
+    ? e
+    : keelsonError('internal.unexpected', e instanceof Error ? e.message : String(e), {}, e)

@@ -1,5 +1,5 @@
 // Runs checks over facts and puts their answers together. Which checks there are is checks/index.ts.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { didYouMean } from '../core/units/nearest-name.js'
 import type { Check, Finding, Severity } from './check.js'
 
@@ -59,7 +59,9 @@ export function selectChecks<F>(
   const known = checks.map((c) => c.name)
   for (const name of [...only, ...skip])
     if (!known.includes(name))
-      throw fail('usage.invalid', `there is no check ${name}${didYouMean(name, known)}; see --list`, { name })
+      throw keelsonError('usage.invalid', `there is no check ${name}${didYouMean(name, known)}; see --list`, {
+        name,
+      })
   return checks.filter((c) => (only.length === 0 || only.includes(c.name)) && !skip.includes(c.name))
 }
 

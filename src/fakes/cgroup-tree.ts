@@ -2,7 +2,7 @@
 // controller, EBUSY, ENOENT, and effective protection capped by ancestors. Tests also reach behind the port.
 import { cgroupError } from '../core/cgroup/errors.js'
 import { checkControlFile, childPath, parentPath, splitPath } from '../core/cgroup/path.js'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { type EffectiveProtection, effectiveProtection } from '../core/memory-qos/effective-protection.js'
 import type { CgroupPath, CgroupTree, ControlValues, EnsureOptions, WalkOptions } from '../ports/cgroups.js'
 import { FakeCgroups, type FakeCgroupsOptions } from './cgroup-state.js'
@@ -54,7 +54,12 @@ export class FakeCgroupTree implements CgroupTree {
     }
     const what = `write ${file}=${value} to ${path}`
     if (code === 'ENOENT' && this.exists(path))
-      throw fail('cgroup.controller-missing', `${what}: no such file`, { path, file, value }, errno(code))
+      throw keelsonError(
+        'cgroup.controller-missing',
+        `${what}: no such file`,
+        { path, file, value },
+        errno(code),
+      )
     throw cgroupError(what, { path, file, value }, errno(code))
   }
 
@@ -99,11 +104,15 @@ export class FakeCgroupTree implements CgroupTree {
     const available = this.kernel.available(path)
     const missing = (required ?? []).filter((name) => !available.includes(name))
     if (missing.length > 0)
-      throw fail('cgroup.controller-missing', `enable ${missing.join(', ')} below ${path}: not available`, {
-        path,
-        missing,
-        available,
-      })
+      throw keelsonError(
+        'cgroup.controller-missing',
+        `enable ${missing.join(', ')} below ${path}: not available`,
+        {
+          path,
+          missing,
+          available,
+        },
+      )
     const enabled = this.kernel.enabled(path)
     const lacking = (required ?? available).filter((name) => !enabled.includes(name))
     if (this.version === 'v1' || lacking.length === 0) return
@@ -116,7 +125,8 @@ export class FakeCgroupTree implements CgroupTree {
   }
 
   async remove(path: CgroupPath): Promise<void> {
-    if (path === '/') throw fail('cgroup.invalid-path', 'remove /: the root of the tree stays', { path })
+    if (path === '/')
+      throw keelsonError('cgroup.invalid-path', 'remove /: the root of the tree stays', { path })
     for (const one of this.walk(path).toReversed()) {
       const code = this.kernel.removeDirectory(one)
       if (code !== undefined) throw cgroupError(`remove ${one}`, { path: one }, errno(code))

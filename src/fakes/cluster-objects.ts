@@ -1,5 +1,5 @@
 // A cluster in memory: some Nodes with annotations and the ConfigMaps of kube-system, and a count of its writes.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { ClusterObjects } from '../ports/bootstrap.js'
 
 export interface FakeCluster extends ClusterObjects {
@@ -42,7 +42,7 @@ export function createFakeCluster(): FakeCluster {
       writing()
       const found = nodes.get(name)
       if (found === undefined)
-        throw fail('kubeapi.failed', `annotate Node ${name}: the API server answered 404`)
+        throw keelsonError('kubeapi.failed', `annotate Node ${name}: the API server answered 404`)
       if (value === undefined) found.delete(key)
       else found.set(key, value)
     },

@@ -1,5 +1,5 @@
 // Files in memory. Directories exist as long as a file is in them, or after `makeDirectory`.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { FileEntry, Files, ListOptions, ReplaceOptions, WatchOptions } from '../ports/files.js'
 
 export interface FakeFile {
@@ -53,10 +53,10 @@ export class FakeFiles implements Files {
 
   async read(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
     const reason = this.refusals.get(path) ?? (this.directories.has(path) ? 'it is a directory' : undefined)
-    if (reason !== undefined) throw fail('input.unreadable', `read ${path}: ${reason}`, { path })
+    if (reason !== undefined) throw keelsonError('input.unreadable', `read ${path}: ${reason}`, { path })
     const content = this.files.get(path)?.content
     if (content !== undefined && content.length > maxBytes)
-      throw fail('input.too-large', `read ${path}: more than ${maxBytes} bytes`, { path, maxBytes })
+      throw keelsonError('input.too-large', `read ${path}: more than ${maxBytes} bytes`, { path, maxBytes })
     return content
   }
 
@@ -64,7 +64,7 @@ export class FakeFiles implements Files {
     const missing = this.directories.has(parentOf(path)) ? undefined : 'no such directory'
     const reason =
       this.refusals.get(path) ?? missing ?? (this.directories.has(path) ? 'it is a directory' : undefined)
-    if (reason !== undefined) throw fail('file.write-failed', `replace ${path}: ${reason}`, { path })
+    if (reason !== undefined) throw keelsonError('file.write-failed', `replace ${path}: ${reason}`, { path })
     const old = this.files.get(path)
     this.files.set(path, {
       content: encode(content),
@@ -77,7 +77,7 @@ export class FakeFiles implements Files {
 
   async remove(path: string): Promise<void> {
     const reason = this.refusals.get(path)
-    if (reason !== undefined) throw fail('file.write-failed', `remove ${path}: ${reason}`, { path })
+    if (reason !== undefined) throw keelsonError('file.write-failed', `remove ${path}: ${reason}`, { path })
     if (this.files.delete(path)) this.changed()
   }
 
@@ -93,7 +93,7 @@ export class FakeFiles implements Files {
       .filter(({ name }) => recursive || !name.includes('/'))
       .sort((a, b) => byParts(a.name, b.name))
     if (found.length > maxEntries)
-      throw fail('input.too-large', `list ${directory}: more than ${maxEntries} files`, {
+      throw keelsonError('input.too-large', `list ${directory}: more than ${maxEntries} files`, {
         directory,
         maxEntries,
       })

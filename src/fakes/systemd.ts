@@ -7,7 +7,7 @@ import {
   type SystemdValue,
   systemdInfinity,
 } from '../core/cgroup/systemd-properties.js'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { CgroupPath } from '../ports/cgroups.js'
 import type { Systemd } from '../ports/systemd.js'
 import type { FakeCgroupTree } from './cgroup-tree.js'
@@ -64,7 +64,8 @@ export class FakeSystemd implements Systemd {
   async setUnitProperties(unit: string, properties: readonly SystemdProperty[]): Promise<void> {
     const stored = this.units.get(unit)
     this.calls.push(`set ${unit} ${properties.map((p) => `${p.name}=${p.value.value}`).join(' ')}`)
-    if (stored === undefined) throw fail('systemd.failed', `set properties of ${unit}: not loaded`, { unit })
+    if (stored === undefined)
+      throw keelsonError('systemd.failed', `set properties of ${unit}: not loaded`, { unit })
     for (const { name, value } of properties) stored.set(name, value)
     this.realize(unit)
   }

@@ -1,6 +1,6 @@
 // The first words with the runtime: Version of CRI v1. Any answer other than success ends the start; only a socket
 // that is not there yet is waited for, because runtime and kubelet may start together.
-import { asKeelsonError, fail, isKeelsonError } from '../core/errors.js'
+import { asKeelsonError, isKeelsonError, keelsonError } from '../core/errors.js'
 import type { VersionResponse } from '../cri-api/api.js'
 import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
@@ -35,7 +35,7 @@ export async function connectRuntime({
   } catch (e) {
     signal.throwIfAborted()
     const error = asKeelsonError(e)
-    throw fail(error.code, `connect to the container runtime: ${error.message}`, error.details, e)
+    throw keelsonError(error.code, `connect to the container runtime: ${error.message}`, error.details, e)
   }
 }
 
@@ -54,6 +54,6 @@ export async function connectImages({
   } catch (e) {
     signal.throwIfAborted()
     const error = asKeelsonError(e)
-    throw fail(error.code, `connect to the image service: ${error.message}`, error.details, e)
+    throw keelsonError(error.code, `connect to the image service: ${error.message}`, error.details, e)
   }
 }

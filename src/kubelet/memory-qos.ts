@@ -4,7 +4,7 @@ import type { EffectiveConfig } from '../config/effective.js'
 import { resourceListOf } from '../config/effective.js'
 import { type CgroupDriver, formatCgroupPath } from '../core/cgroup/name.js'
 import { podCgroupName } from '../core/cgroup/pod-cgroup.js'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { planMemoryQos, type TargetsInput } from '../core/memory-qos/targets.js'
 import type { Pod } from '../core/pod/pod.js'
 import { qosClassOf } from '../core/pod/qos-class.js'
@@ -125,7 +125,7 @@ function refuseMissingReserved(node: Omit<TargetsInput, 'pods'>, cgroups: Cgroup
     ({ level, path }) => level === 'reserved' && !cgroups.exists(path),
   )
   if (missing === undefined) return
-  throw fail(
+  throw keelsonError(
     'memory-qos.reserved-missing',
     `enforce ${missing.title}: the cgroup ${missing.path} does not exist; create it, or take ${missing.title} out of enforceNodeAllocatable`,
     { path: missing.path },

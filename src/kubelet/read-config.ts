@@ -8,7 +8,7 @@ import { type ConfigInput, type LoadedConfig, loadConfig } from '../config/load.
 import { formatOrigin } from '../config/origin.js'
 import { maxConfigBytes, type NamedBytes } from '../config/read-text.js'
 import type { EndpointChoice } from '../core/driver/proof.js'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { Files } from '../ports/files.js'
 
 /** A drop-in directory holds a handful. */
@@ -47,13 +47,15 @@ async function readOptional(files: Pick<Files, 'read'>, path: string): Promise<N
 async function readNamed(files: Pick<Files, 'read'>, path: string, flag: string): Promise<NamedBytes> {
   const found = await readOptional(files, path)
   if (found !== undefined) return found
-  throw fail('input.unreadable', `read ${path}: no such file; check ${flag}`, { path, flag })
+  throw keelsonError('input.unreadable', `read ${path}: no such file; check ${flag}`, { path, flag })
 }
 
 async function readDropIns(files: Pick<Files, 'read' | 'list'>, directory: string): Promise<NamedBytes[]> {
   const entries = await files.list(directory, { recursive: true, maxEntries: maxDropIns })
   if (entries === undefined)
-    throw fail('input.unreadable', `read ${directory}: no such directory; check --config-dir`, { directory })
+    throw keelsonError('input.unreadable', `read ${directory}: no such directory; check --config-dir`, {
+      directory,
+    })
   const found: NamedBytes[] = []
   for (const { path } of entries.filter((e) => isDropIn(e.path)))
     found.push(await readNamed(files, path, '--config-dir'))

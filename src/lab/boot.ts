@@ -7,7 +7,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { LabOutcome, LabRequest } from './bed.js'
 import { type ReservedPort, reservePort } from './forward/host.js'
 import type { MachinePlan } from './machine.js'
@@ -77,7 +77,7 @@ export async function boot(
     await Promise.race([Promise.all(flows), sleep(2000)])
     const status = await readFile(join(runDir, 'status'), 'utf8').catch(() => undefined)
     if (status !== undefined) return { kind: 'exit', code: Number.parseInt(status, 10) }
-    throw fail(
+    throw keelsonError(
       'lab.boot',
       `the ${request.bed} machine ended without running the command to its end:\n${lastLines(await readFile(log, 'utf8'), 20)}`,
     )
@@ -125,6 +125,11 @@ async function ended(child: ChildProcess, signal: AbortSignal): Promise<void> {
     await once(child, 'exit', { signal })
   } catch (e) {
     signal.throwIfAborted()
-    throw fail('lab.boot', `start ${child.spawnfile}: ${e instanceof Error ? e.message : String(e)}`, {}, e)
+    throw keelsonError(
+      'lab.boot',
+      `start ${child.spawnfile}: ${e instanceof Error ? e.message : String(e)}`,
+      {},
+      e,
+    )
   }
 }

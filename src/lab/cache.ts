@@ -5,7 +5,7 @@ import { mkdir, open, readFile, rename, rm, stat, unlink } from 'node:fs/promise
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 
 /** $KEELSON_LAB_CACHE, else the user's cache directory, else /var/cache/keelson for root without a home. */
 export function cacheDirectory(env: Readonly<Record<string, string | undefined>>): string {
@@ -51,7 +51,7 @@ export async function ensurePart(
   const manifest = `${JSON.stringify({ name: part.name, recipe: part.recipe })}\n`
   if (await isComplete(dir, manifest)) return dir
   await mkdir(cacheDir, { recursive: true }).catch((e: unknown) => {
-    throw fail(
+    throw keelsonError(
       'lab.cache',
       `make ${cacheDir}: ${e instanceof Error ? e.message : String(e)}; choose another directory with $KEELSON_LAB_CACHE`,
       { cacheDir },
@@ -99,7 +99,7 @@ async function lock(path: string, signal: AbortSignal): Promise<() => Promise<vo
       return () => unlink(path).catch(() => {})
     } catch (e) {
       if ((e as NodeJS.ErrnoException).code !== 'EEXIST')
-        throw fail('lab.cache', `lock ${path}: ${String(e)}`, { path }, e)
+        throw keelsonError('lab.cache', `lock ${path}: ${String(e)}`, { path }, e)
     }
     const owner = await readFile(path, 'utf8').catch(() => '')
     const alive = owner !== '' && (await identity(Number.parseInt(owner, 10))) === owner

@@ -3,7 +3,7 @@
 // script text: argv, environment and directory are files of NUL-ended strings.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { type BedName, hasSystemd } from './bed.js'
 import { forwardLine } from './forward/guest.js'
 import { windowFile } from './window.js'
@@ -157,10 +157,12 @@ const strings = (list: readonly string[]): string => list.map((s) => `${s}\0`).j
 
 export async function writeGuest(plan: GuestPlan): Promise<string> {
   for (const text of [...plan.argv, ...Object.entries(plan.env).flat(), plan.cwd])
-    if (text.includes('\0')) throw fail('usage.invalid', 'a command may not contain NUL characters')
+    if (text.includes('\0')) throw keelsonError('usage.invalid', 'a command may not contain NUL characters')
   for (const path of [plan.runDir, plan.out, plan.lower])
     if (/[,:\s\\]/.test(path))
-      throw fail('lab.unsupported', `mount options cannot carry the path ${JSON.stringify(path)}`, { path })
+      throw keelsonError('lab.unsupported', `mount options cannot carry the path ${JSON.stringify(path)}`, {
+        path,
+      })
   const file = join(plan.runDir, 'init')
   await mkdir(plan.out, { recursive: true })
   await Promise.all([

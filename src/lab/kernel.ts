@@ -3,7 +3,7 @@
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { CachedPart } from './cache.js'
 import { type CpioEntry, formatCpio } from './cpio.js'
 import { findCommand, patientApt } from './packages.js'
@@ -51,11 +51,14 @@ export const cloudKernel: CachedPart = {
     const depends = await mustRun(['apt-cache', 'depends', '--important', meta], { signal })
     const name = /Depends: (linux-image-[^\s<>]+-cloud-amd64)/.exec(depends)?.[1]
     if (name === undefined)
-      throw fail('lab.missing', `apt knows no ${meta}; is a Debian archive configured? run apt-get update`)
+      throw keelsonError(
+        'lab.missing',
+        `apt knows no ${meta}; is a Debian archive configured? run apt-get update`,
+      )
     const download = ['apt-get', ...patientApt, 'download', '-o', 'APT::Sandbox::User=root', name]
     await mustRun(download, { signal, cwd: dir })
     const deb = (await readdir(dir)).find((f) => f.endsWith('.deb'))
-    if (deb === undefined) throw fail('lab.missing', `apt-get download ${name} brought no package`)
+    if (deb === undefined) throw keelsonError('lab.missing', `apt-get download ${name} brought no package`)
     await mustRun(['dpkg-deb', '-x', join(dir, deb), join(dir, 'unpacked')], { signal })
     await rm(join(dir, deb))
     const { release, modules } = await modulesOf(join(dir, 'unpacked'))
@@ -72,18 +75,19 @@ export async function kernelIn(part: string): Promise<Kernel> {
 
 async function modulesOf(root: string): Promise<{ release: string; modules: string }> {
   const [release] = await readdir(join(root, 'lib/modules'))
-  if (release === undefined) throw fail('lab.missing', `the kernel package in ${root} has no modules`)
+  if (release === undefined) throw keelsonError('lab.missing', `the kernel package in ${root} has no modules`)
   return { release, modules: join(root, 'lib/modules', release) }
 }
 
 async function initialRoot(modules: string): Promise<CpioEntry[]> {
   const busybox = findCommand('busybox')
-  if (busybox === undefined) throw fail('lab.missing', 'the initial root needs busybox-static')
+  if (busybox === undefined) throw keelsonError('lab.missing', 'the initial root needs busybox-static')
   const files = await readdir(modules, { recursive: true })
   const loaded = await Promise.all(
     earlyModules.map(async (name, i): Promise<CpioEntry> => {
       const file = files.find((f) => basename(f) === `${name}.ko`)
-      if (file === undefined) throw fail('lab.unsupported', `the kernel package has no module ${name}`)
+      if (file === undefined)
+        throw keelsonError('lab.unsupported', `the kernel package has no module ${name}`)
       const path = `modules/${String(i).padStart(2, '0')}-${name}.ko`
       return { path, data: await readFile(join(modules, file)), mode: 0o644 }
     }),

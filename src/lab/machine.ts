@@ -1,7 +1,7 @@
 // The command lines of the two emulators. What boots is decided here; what happens inside is guest.ts.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { LabRequest } from './bed.js'
 import type { Kernel } from './kernel.js'
 
@@ -17,7 +17,8 @@ const umlModules = '/usr/lib/uml/modules'
 
 export function umlModulesDirectory(): string {
   const [release] = readdirSync(umlModules)
-  if (release === undefined) throw fail('lab.missing', `${umlModules} is empty; reinstall user-mode-linux`)
+  if (release === undefined)
+    throw keelsonError('lab.missing', `${umlModules} is empty; reinstall user-mode-linux`)
   return join(umlModules, release)
 }
 

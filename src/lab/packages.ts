@@ -1,7 +1,7 @@
 // Which Debian packages a bed needs, told by the files they bring; installs what is missing or names it.
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { BedName } from './bed.js'
 import { lastLines, runProgram, searchPath } from './process.js'
 
@@ -87,13 +87,13 @@ export async function ensurePackages(
   },
 ): Promise<void> {
   if (process.arch !== 'x64')
-    throw fail('lab.unsupported', `the lab's kernels are for x86-64; this machine is ${process.arch}`)
+    throw keelsonError('lab.unsupported', `the lab's kernels are for x86-64; this machine is ${process.arch}`)
   const missing = missingPackages(what, machine.find)
   if (missing.length === 0) return
   const command = `apt-get install -y --no-install-recommends ${missing.join(' ')}`
   const apt = machine.find('apt-get')
   if (apt === undefined || !machine.root)
-    throw fail(
+    throw keelsonError(
       'lab.missing',
       `the lab needs Debian packages that are not installed: ${missing.join(', ')}; as root run: ${command}`,
       { missing, command },
@@ -113,7 +113,7 @@ export async function ensurePackages(
   }
   const left = missingPackages(what, machine.find)
   if (result.code !== 0 || left.length > 0)
-    throw fail('lab.missing', `${command} did not succeed:\n${lastLines(result.output, 10)}`, {
+    throw keelsonError('lab.missing', `${command} did not succeed:\n${lastLines(result.output, 10)}`, {
       missing: left,
       command,
     })

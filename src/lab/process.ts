@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { delimiter } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 
 export interface Finished {
   readonly code: number
@@ -48,7 +48,12 @@ export async function runProgram(
     return { code: code ?? 128, output: signal === null ? output : `${output}\nended by ${signal}` }
   } catch (e) {
     options.signal?.throwIfAborted()
-    throw fail('lab.program', `run ${argv[0]}: ${e instanceof Error ? e.message : String(e)}`, { argv }, e)
+    throw keelsonError(
+      'lab.program',
+      `run ${argv[0]}: ${e instanceof Error ? e.message : String(e)}`,
+      { argv },
+      e,
+    )
   } finally {
     options.signal?.removeEventListener('abort', stop)
   }
@@ -61,10 +66,14 @@ export async function mustRun(
 ): Promise<string> {
   const { code, output } = await runProgram(argv, options)
   if (code !== 0)
-    throw fail('lab.program', `${argv.join(' ')} ended with status ${code}:\n${lastLines(output, 15)}`, {
-      argv,
-      code,
-    })
+    throw keelsonError(
+      'lab.program',
+      `${argv.join(' ')} ended with status ${code}:\n${lastLines(output, 15)}`,
+      {
+        argv,
+        code,
+      },
+    )
   return output
 }
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
-import { type ErrorCode, type ErrorDetails, fail } from '../core/errors.js'
+import { type ErrorCode, type ErrorDetails, keelsonError } from '../core/errors.js'
 import type { LabOutcome, LabRequest } from './bed.js'
 import { cacheDirectory } from './cache.js'
 import { agentCommand } from './self.js'
@@ -81,8 +81,8 @@ export async function runLab(
   }
   const answer = (text === '' ? { kind: 'lost' } : JSON.parse(text)) as Answer | { kind: 'lost' }
   if (answer.kind === 'lost')
-    throw fail('lab.boot', 'the lab supervisor ended without an answer; was it killed?')
-  if (answer.kind === 'error') throw fail(answer.code, answer.message, answer.details)
+    throw keelsonError('lab.boot', 'the lab supervisor ended without an answer; was it killed?')
+  if (answer.kind === 'error') throw keelsonError(answer.code, answer.message, answer.details)
   return answer
 }
 

@@ -3,7 +3,7 @@
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { hasSystemd, type LabOutcome, type LabRequest } from './bed.js'
 import { type BootIo, boot } from './boot.js'
 import { ensurePart } from './cache.js'
@@ -60,9 +60,9 @@ async function prepare(
 ): Promise<Parts> {
   const root = process.getuid?.() === 0
   if (request.bed !== 'uml' && !root)
-    throw fail('lab.unsupported', `the ${request.bed} bed needs root; --bed uml works without`)
+    throw keelsonError('lab.unsupported', `the ${request.bed} bed needs root; --bed uml works without`)
   if (request.forward !== undefined && (request.bed === 'qemu' || request.containerd === undefined))
-    throw fail('lab.unsupported', 'a port is forwarded in the UML beds, with containerd, only')
+    throw keelsonError('lab.unsupported', 'a port is forwarded in the UML beds, with containerd, only')
   const part = (p: typeof sysroot): Promise<string> => ensurePart(request.cacheDir, p, signal, progress)
   return {
     sysroot: hasSystemd(request.bed) ? await part(sysroot) : undefined,

@@ -1,6 +1,6 @@
 // Carries out one step of a pass: a cgroup through the tree, a container through its runtime. Both roads may re-apply more
 // than what was asked for (systemd its stored properties, a runtime its whole record), so values of others are put back.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { isSettled } from '../core/kernel-text/read-back.js'
 import { decodeText } from '../core/kernel-text/words.js'
 import { isMemoryFile } from '../core/memory-qos/unified.js'
@@ -74,7 +74,7 @@ async function updateContainer(
 ): Promise<void> {
   const wrong = Object.keys(values).find((file) => !isMemoryFile(file))
   if (wrong !== undefined)
-    throw fail('internal.unexpected', `update ${wrong} of a container: not a file of ours`)
+    throw keelsonError('internal.unexpected', `update ${wrong} of a container: not a file of ours`)
   await runtime.updateContainerResources(
     { containerId, linux: { unified: { ...values } } },
     { signal, timeoutMs },

@@ -1,7 +1,7 @@
 // What files held before our first write to them, on disk before that write: the way back. A value is noted once and never
 // overwritten by one of ours, whatever happens to the process in between.
 import type { CgroupDriver } from '../core/cgroup/name.js'
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { TargetLevel } from '../core/memory-qos/targets.js'
 import type { CgroupPath } from '../ports/cgroups.js'
 import type { Files } from '../ports/files.js'
@@ -61,7 +61,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 function parseStored(path: string, content: Uint8Array): Stored {
   const broken = (why: string, cause?: unknown) =>
-    fail(
+    keelsonError(
       'companion.journal',
       `read the found values in ${path}: ${why}; restore the file from a copy, or remove it if nothing is to be taken back`,
       { path },

@@ -1,6 +1,6 @@
 // Memory QoS with a life: passes on change and on a timer, and the moments at which whoever runs the pods calls in. The
 // kubelet and the companion both hold one.
-import { asKeelsonError, fail } from '../core/errors.js'
+import { asKeelsonError, keelsonError } from '../core/errors.js'
 import type { LiveReport } from '../core/memory-qos/effective-values.js'
 import type { Finding } from '../core/memory-qos/findings.js'
 import type { MemoryTarget, TargetsInput } from '../core/memory-qos/targets.js'
@@ -72,7 +72,8 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
   }
   const needInput = (): TargetsInput => {
     const input = inputNow()
-    if (input === undefined) throw fail('internal.unexpected', 'Memory QoS is asked before it knows the node')
+    if (input === undefined)
+      throw keelsonError('internal.unexpected', 'Memory QoS is asked before it knows the node')
     return input
   }
 
@@ -121,7 +122,7 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
       const { targets } = planMemoryQos(needInput())
       for (const { level, path } of targets) {
         if (level === 'reserved' && !cgroups.exists(path))
-          throw fail(
+          throw keelsonError(
             'memory-qos.reserved-missing',
             `enforce a reserved cgroup: ${path} does not exist; create it, or take it out of enforceNodeAllocatable`,
             { path },
@@ -141,7 +142,8 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
       coming.set(uid, pod)
       const input = needInput()
       const target = planMemoryQos(input).targets.find((t) => t.level === 'pod' && t.pod?.uid === uid)
-      if (target === undefined) throw fail('internal.unexpected', `pod ${pod.name} has no cgroup in the plan`)
+      if (target === undefined)
+        throw keelsonError('internal.unexpected', `pod ${pod.name} has no cgroup in the plan`)
       await engine.pass(input, { signal, scope: above })
       const isNew = !cgroups.exists(target.path)
       await cgroups.ensure(target.path, { signal })

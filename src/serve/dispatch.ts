@@ -1,5 +1,5 @@
 // Carries an admitted request to its endpoint, inside the limits of number, time and body size.
-import { asKeelsonError, fail } from '../core/errors.js'
+import { asKeelsonError, keelsonError } from '../core/errors.js'
 import type { Clock } from '../ports/clock.js'
 import type { HttpAnswer, HttpRequest } from '../ports/http.js'
 import type { User } from './authn/authenticator.js'
@@ -67,7 +67,7 @@ export function createDispatch({ clock, limits, enableDebuggingHandlers }: Dispa
     return withDeadline(
       clock,
       timeoutMs,
-      () => fail('request.timeout', `${endpoint.name} did not answer within ${timeoutMs} ms`),
+      () => keelsonError('request.timeout', `${endpoint.name} did not answer within ${timeoutMs} ms`),
       async (signal) =>
         endpoint.handle(request, {
           params,

@@ -1,6 +1,6 @@
 // Which TLS versions and cipher suites we speak: configuration uses Go's names, OpenSSL has its own. Nothing below
 // TLS 1.2 and no suite without forward secrecy and authenticated encryption can be configured.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { TlsOptions } from '../ports/http.js'
 
 const modern: Readonly<Record<string, string>> = {
@@ -39,20 +39,20 @@ export function decideTlsPolicy(
 ): TlsPolicy {
   const version = Object.hasOwn(versions, minVersion) ? versions[minVersion] : undefined
   if (version === undefined)
-    throw fail(
+    throw keelsonError(
       'config.invalid',
       `tlsMinVersion: ${minVersion} is not offered; use VersionTLS12 or VersionTLS13`,
     )
   const isOffered = (suite: string): boolean => Object.hasOwn(modern, suite) || tls13.includes(suite)
   const wanted = suites.length === 0 ? Object.keys(modern) : suites.filter(isOffered)
   if (wanted.length === 0)
-    throw fail(
+    throw keelsonError(
       'config.invalid',
       `tlsCipherSuites: none of ${suites.join(', ')} is offered; leave the field out, or use names of ${Object.keys(modern).join(', ')}`,
     )
   const groups = curves.flatMap((id) => exchanges[id] ?? [])
   if (curves.length > 0 && groups.length === 0)
-    throw fail(
+    throw keelsonError(
       'config.invalid',
       `tlsCurvePreferences: none of ${curves.join(', ')} is offered; leave the field out, or use ${Object.keys(exchanges).join(', ')}`,
     )

@@ -1,5 +1,5 @@
 // The statistics of a node: two sources, the loops that sample them, and the three answers made from the newest samples.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { didYouMean } from '../core/units/nearest-name.js'
 import { allFamilies } from './catalogue/index.js'
 import { alwaysFamilies } from './catalogue/times-and-limits.js'
@@ -101,7 +101,7 @@ export function createStats(o: StatsOptions): Stats {
       await sources.ready(waitMs)
       const node = sources.node()
       if (node === undefined)
-        throw fail(
+        throw keelsonError(
           'stats.node-unreadable',
           o.cgroups === undefined
             ? `read the stats of this node: it has no cgroups, and the runtime at ${o.client.socketPath} gives none now; is it running?`

@@ -1,7 +1,7 @@
 // Puts the two sources together: which loops run, and which sample answers. The cgroup sweep covers pods only while an
 // endpoint needs it, so that no figure is collected twice.
 
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import { createCpuHistory } from './cgroup/cpu-history.js'
 import { createHost } from './cgroup/host-source.js'
 import type { NodeReading } from './cgroup/node-reader.js'
@@ -261,7 +261,7 @@ const usageIn = (sample: StatsSample | undefined, id: string): Usage | undefined
 function somethingOf(inventory: Inventory, sample: StatsSample): StatsSample {
   const running = inventory.pods.reduce((n, pod) => n + pod.containers.length, 0)
   if (running > 0 && sample.missing === running)
-    throw fail(
+    throw keelsonError(
       'runtime.failed',
       `call ListPodSandboxStats: the answer has nothing of ${running} running containers`,
     )

@@ -1,6 +1,6 @@
 // Where `keelson up` builds its node, decided from what the machine has: the host itself, or a real kernel as a process.
 // Every reason not to start is one message with what to do.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 
 export type Place = 'host' | 'lab'
 
@@ -49,24 +49,24 @@ export function planUp(facts: MachineFacts, request: UpRequest): UpPlan {
 
 function choosePlace(facts: MachineFacts, { on, endpoint, demo }: UpRequest): Omit<UpPlan, 'install'> {
   if (facts.platform !== 'linux')
-    throw fail(
+    throw keelsonError(
       'up.unsupported',
       `build a node here: it needs Linux and this is ${facts.platform}; use a Linux machine or a virtual machine`,
     )
   if (endpoint !== undefined && on === 'lab')
-    throw fail(
+    throw keelsonError(
       'usage.invalid',
       '--container-runtime-endpoint names a runtime of this machine: leave --on lab away',
     )
   if (facts.arch !== 'x64' && (endpoint === undefined || demo))
-    throw fail(
+    throw keelsonError(
       'up.unsupported',
       `build a node here: the lab's kernel and the demo's images are for x86-64 and this machine is ${facts.arch}; with a runtime of your own try --container-runtime-endpoint URL --no-demo`,
     )
   const obstacle = hostObstacle(facts)
   if (on === 'host' || endpoint !== undefined) {
     if (obstacle !== undefined)
-      throw fail(
+      throw keelsonError(
         'up.unsupported',
         `build a node on this host: ${obstacle}; keelson up --on lab works without`,
       )
@@ -86,7 +86,7 @@ function hostObstacle({ root, cgroupV2, podsHere }: MachineFacts): string | unde
 }
 
 const packagesMissing = ({ root, hasApt }: MachineFacts, missing: readonly string[]): Error =>
-  fail(
+  keelsonError(
     'up.missing',
     hasApt
       ? `${missing.join(', ')} must be installed first${root ? '' : ', which needs root'}: sudo apt-get install -y --no-install-recommends ${missing.join(' ')}`
@@ -97,13 +97,13 @@ const packagesMissing = ({ root, hasApt }: MachineFacts, missing: readonly strin
 function requireSpace({ space, availableMemoryBytes }: MachineFacts, place: Place): void {
   for (const { path, freeBytes } of space)
     if (freeBytes < neededSpace)
-      throw fail(
+      throw keelsonError(
         'up.no-space',
         `${path} has ${freeBytes / MiB} MiB free and ${neededSpace / MiB} MiB are needed; free some, or set TMPDIR and KEELSON_LAB_CACHE to a larger disk`,
         { path },
       )
   if (availableMemoryBytes < neededMemory[place])
-    throw fail(
+    throw keelsonError(
       'up.no-space',
       `this machine has ${availableMemoryBytes / MiB} MiB of memory available and ${neededMemory[place] / MiB} MiB are needed; end some programs`,
     )

@@ -1,6 +1,6 @@
 // The node step by step: CRI server, kubelet, pods, and the way back. Where it stands and what runs the processes is
 // the caller's business.
-import { asKeelsonError, fail } from '../core/errors.js'
+import { asKeelsonError, keelsonError } from '../core/errors.js'
 import type { PodJson } from '../core/pod/document.js'
 import { formatKubeletConfig, type KubeletSettings, type UpDirectories } from './kubelet-config.js'
 import { type ImagePlace, judgePod } from './pod-state.js'
@@ -103,7 +103,7 @@ export async function startNode(
 /** Listened to here, so that a process that ends later is no unhandled rejection. */
 function anyEnd(parts: readonly Part[]): Promise<never> {
   const broken = Promise.race(parts.map((p) => p.ended)).then((why) => {
-    throw fail('up.failed', why)
+    throw keelsonError('up.failed', why)
   })
   broken.catch(() => {})
   return broken

@@ -1,6 +1,6 @@
 // `keelson up --demo pressure`: the same workloads on the same small node, with Memory QoS off and then on. Every figure is
 // read from the kernel while it happens.
-import { fail } from '../core/errors.js'
+import { keelsonError } from '../core/errors.js'
 import type { PodJson } from '../core/pod/document.js'
 import { type NodePlan, startNode, troubles, type UpNode } from './node.js'
 import type { MemoryValues, PodFigures, UpPorts } from './ports.js'
@@ -74,7 +74,7 @@ async function runPhase(
   }
   const node = await startNode(plan, ports, progress, signal)
   try {
-    if (node.troubles.length > 0) throw fail('up.failed', node.troubles.join('\n'))
+    if (node.troubles.length > 0) throw keelsonError('up.failed', node.troubles.join('\n'))
     await Promise.race([waitForCache(node, ports, signal), node.broken])
     progress.step('cache', `${cacheMiB} MiB of page cache are warm; now come hog and noise`)
     await ports.write(`${plan.directories.pods}/hog.yaml`, hogPod)
@@ -112,7 +112,7 @@ async function waitForNeighbours(
     const runs = (name: string): boolean => podNamed(pods, name)?.status.phase === 'Running'
     if (runs('hog') && runs('noise')) return
     if (ports.nowMs() > until)
-      throw fail('up.failed', `hog and noise do not run after ${readyMs / 1000} s: ${troubles(pods)}`)
+      throw keelsonError('up.failed', `hog and noise do not run after ${readyMs / 1000} s: ${troubles(pods)}`)
   }
 }
 
@@ -121,7 +121,7 @@ async function waitForCache({ view }: UpNode, ports: UpPorts, signal: AbortSigna
     const share = shareOf(figuresOf(await view.pods(), 'cache', ports))
     if (share >= warmShare) return
     if (ports.nowMs() > until)
-      throw fail(
+      throw keelsonError(
         'up.failed',
         `the cache of the demo has ${Math.round(share * 100)} % of its ${cacheMiB} MiB after ${warmMs / 1000} s; is its directory on a disk?`,
       )

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fail } from '../../src/core/errors.js'
+import { keelsonError } from '../../src/core/errors.js'
 import { FakeClock } from '../../src/fakes/clock.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import { createEventQueue } from '../../src/kubelet/node/event-queue.js'
@@ -22,7 +22,7 @@ function queueWith(answer: (event: NodeEvent, nth: number) => Promise<void> | vo
   return { clock, log, stop, sent, queue, record, asked: () => nth }
 }
 
-const unreachable = () => fail('kubeapi.failed', 'not reached', { retryable: false })
+const unreachable = () => keelsonError('kubeapi.failed', 'not reached', { retryable: false })
 
 test('events wait for the API server with growing pauses, and keep their order', async () => {
   const q = queueWith((_, nth) => {
@@ -48,8 +48,8 @@ test('events wait for the API server with growing pauses, and keep their order',
 
 test('a refusal drops that event, too many requests does not', async () => {
   const q = queueWith((event, nth) => {
-    if (event.reason === 'A') throw fail('kubeapi.failed', '403', { status: 403 })
-    if (nth === 1) throw fail('kubeapi.failed', '429', { status: 429 })
+    if (event.reason === 'A') throw keelsonError('kubeapi.failed', '403', { status: 403 })
+    if (nth === 1) throw keelsonError('kubeapi.failed', '429', { status: 429 })
   })
   q.record('A')
   q.record('B')

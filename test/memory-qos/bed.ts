@@ -2,7 +2,7 @@
 // applies `unified` to the container's cgroup as runc does.
 
 import { childPath } from '../../src/core/cgroup/path.js'
-import { fail } from '../../src/core/errors.js'
+import { keelsonError } from '../../src/core/errors.js'
 import type { MemoryQosSettings } from '../../src/core/memory-qos/settings.js'
 import { planMemoryQos, type TargetsInput } from '../../src/core/memory-qos/targets.js'
 import { applyPodDefaults } from '../../src/core/pod/defaults.js'
@@ -170,7 +170,7 @@ export async function startBed(
     updateContainerResources: async (request) => {
       const id = request.containerId ?? ''
       const found = containers.get(id)
-      if (found === undefined) throw fail('runtime.not-found', `container ${id}`)
+      if (found === undefined) throw keelsonError('runtime.not-found', `container ${id}`)
       const unified = (request.linux?.unified ?? {}) as Record<string, string>
       updates.push({ containerId: id, unified })
       if (!bed.ignoresUnified)

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { unifiedHierarchy } from '../../src/adapters/cgroups/hierarchy.js'
 import { CgroupFsTree } from '../../src/adapters/cgroups/tree.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
-import { fail } from '../../src/core/errors.js'
+import { keelsonError } from '../../src/core/errors.js'
 import {
   type Container,
   ContainerState,
@@ -151,7 +151,7 @@ function service(answers: Answers, calls: string[]): unknown {
           const work = async (): Promise<unknown> => {
             options?.signal?.throwIfAborted()
             if (answer === undefined)
-              throw fail('runtime.unimplemented', `call ${name}: UNIMPLEMENTED`, {
+              throw keelsonError('runtime.unimplemented', `call ${name}: UNIMPLEMENTED`, {
                 grpcCode: 'UNIMPLEMENTED',
               })
             return await answer(request)

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cgroupError, errnoOf, isAbsent } from '../../core/cgroup/errors.js'
 import { childPath, splitPath } from '../../core/cgroup/path.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { CgroupPath, EnsureOptions } from '../../ports/cgroups.js'
 import { directory, type Hierarchy } from './hierarchy.js'
 import { writeOnce } from './write-once.js'
@@ -34,7 +34,7 @@ function enable(root: string, path: CgroupPath, wanted: readonly string[], requi
   const available = readWordsOf(root, path, 'cgroup.controllers') ?? []
   const missing = wanted.filter((name) => !available.includes(name))
   if (required && missing.length > 0)
-    throw fail(
+    throw keelsonError(
       'cgroup.controller-missing',
       `enable ${missing.join(', ')} below ${path}: not available there, only ${available.join(', ') || 'none'}; ` +
         'enable it in the parent, or boot with it',
@@ -83,7 +83,7 @@ function inheritCpuset(root: string, parent: CgroupPath, path: CgroupPath): void
 function ensureSplit(hierarchy: Hierarchy, path: CgroupPath, { controllers, signal }: EnsureOptions): void {
   const missing = (controllers ?? []).filter((name) => !hierarchy.controllers.has(name))
   if (missing.length > 0)
-    throw fail(
+    throw keelsonError(
       'cgroup.controller-missing',
       `create ${path} with ${missing.join(', ')}: no such v1 hierarchy is mounted; boot with the controller`,
       { path, missing, available: [...hierarchy.controllers.keys()] },

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { type CgroupLayout, controlVersion } from '../../core/cgroup/layout.js'
 import { checkControlFile, controllerOf, splitPath } from '../../core/cgroup/path.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 
 export interface Hierarchy {
   readonly version: 'v1' | 'v2'
@@ -53,6 +53,9 @@ export function hierarchyOf(layout: CgroupLayout): Hierarchy {
   if (controlVersion(layout) === 'v2' && layout.unified !== undefined) return unifiedHierarchy(layout.unified)
   const used = new Map([...layout.hierarchies].filter(([name]) => usedOnV1.includes(name)))
   if (used.size === 0)
-    throw fail('cgroup.not-mounted', `find the cgroup hierarchies: none of ${usedOnV1.join(', ')} is mounted`)
+    throw keelsonError(
+      'cgroup.not-mounted',
+      `find the cgroup hierarchies: none of ${usedOnV1.join(', ')} is mounted`,
+    )
   return splitHierarchy(used)
 }

@@ -3,7 +3,7 @@
 import { rmdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cgroupError, errnoOf, isAbsent } from '../../core/cgroup/errors.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { CgroupPath, RemoveOptions } from '../../ports/cgroups.js'
 import { readWordsOf } from './ensure.js'
 import { directory, type Hierarchy } from './hierarchy.js'
@@ -27,7 +27,12 @@ function tryRemove(root: string, path: CgroupPath): unknown {
 function busy(root: string, path: CgroupPath, cause: unknown): Error {
   const pids = (readWordsOf(root, path, 'cgroup.procs') ?? []).slice(0, 5)
   const holders = pids.length === 0 ? 'children or ending processes' : `processes ${pids.join(', ')}`
-  return fail('cgroup.busy', `remove ${path}: still holds ${holders}; end them first`, { path, pids }, cause)
+  return keelsonError(
+    'cgroup.busy',
+    `remove ${path}: still holds ${holders}; end them first`,
+    { path, pids },
+    cause,
+  )
 }
 
 export async function removeCgroup(
@@ -35,7 +40,8 @@ export async function removeCgroup(
   path: CgroupPath,
   { timeoutMs = TIMEOUT_MS, signal }: RemoveOptions = {},
 ): Promise<void> {
-  if (path === '/') throw fail('cgroup.invalid-path', 'remove /: the root of the tree stays', { path })
+  if (path === '/')
+    throw keelsonError('cgroup.invalid-path', 'remove /: the root of the tree stays', { path })
   const deadline = performance.now() + timeoutMs
   for (const root of hierarchy.roots)
     for (const one of walkTree({ ...hierarchy, roots: [root] }, path).toReversed())

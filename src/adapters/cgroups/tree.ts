@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { cgroupError, errnoOf } from '../../core/cgroup/errors.js'
 import type { CgroupLayout } from '../../core/cgroup/layout.js'
 import { controllerOf } from '../../core/cgroup/path.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type {
   CgroupPath,
   CgroupTree,
@@ -69,7 +69,7 @@ export class CgroupFsTree implements CgroupTree {
         ? 'this kernel does not have it'
         : `is the ${controller} controller enabled there?`
     const details = { path, file, value, controller }
-    return fail(
+    return keelsonError(
       'cgroup.controller-missing',
       `write ${file}=${value} to ${path}: no such file; ${advice}`,
       details,

@@ -1,7 +1,7 @@
 // Endpoint text to the path that Node dials: a unix socket, or on Windows a named pipe, in the spellings that kubelet
 // flags and files use.
 import { isAbsolute } from 'node:path'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 
 export interface Endpoint {
   /** What `connect` of node:net takes: `/run/x.sock`, or `\\.\pipe\x`. */
@@ -32,9 +32,13 @@ const schemeOf = (platform: Platform): 'unix' | 'npipe' => (platform === 'win32'
 export function parseEndpoint(text: string, platform: Platform = process.platform): Endpoint {
   const wanted = schemeOf(platform)
   const refuse: Refuse = (why) => {
-    throw fail('runtime.endpoint', `read container runtime endpoint '${text}': ${why}; ${examples[wanted]}`, {
-      endpoint: text,
-    })
+    throw keelsonError(
+      'runtime.endpoint',
+      `read container runtime endpoint '${text}': ${why}; ${examples[wanted]}`,
+      {
+        endpoint: text,
+      },
+    )
   }
   const scheme = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(text)?.[1]?.toLowerCase()
   if (scheme === 'npipe' && wanted !== 'npipe') return refuse('named pipes exist on Windows only')

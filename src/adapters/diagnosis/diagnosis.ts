@@ -1,6 +1,6 @@
 // The doctor's port on this machine.
 import { chmod, stat } from 'node:fs/promises'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { Diagnosis, FileMode } from '../../ports/diagnosis.js'
 import { askPort } from './ask-port.js'
 import { findKubeletProcess } from './kubelet-process.js'
@@ -20,7 +20,7 @@ export const createDiagnosis = (): Diagnosis => ({
     try {
       await chmod(path, mode)
     } catch (e) {
-      throw fail(
+      throw keelsonError(
         'file.write-failed',
         `chmod ${mode.toString(8)} ${path}: ${e instanceof Error ? e.message : String(e)}; is this user root?`,
         { path },

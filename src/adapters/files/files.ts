@@ -1,6 +1,6 @@
 // The Files port on the machine's file system.
 import { rm } from 'node:fs/promises'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { Files } from '../../ports/files.js'
 import { listFiles } from './list.js'
 import { readBounded } from './read.js'
@@ -12,7 +12,7 @@ export const createFiles = (): Files => ({
   replace: replaceFile,
   remove: (path) =>
     rm(path, { force: true }).catch((error: unknown) => {
-      throw fail(
+      throw keelsonError(
         'file.write-failed',
         `remove ${path}: check the permissions of its directory`,
         { path },

@@ -2,7 +2,7 @@
 import type { BigIntStats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { FileEntry, ListOptions } from '../../ports/files.js'
 import { isMissing } from './read.js'
 import { isTemporaryName } from './temporary.js'
@@ -36,7 +36,7 @@ export async function listFiles(
   const visit = async (prefix: string, depth: number): Promise<boolean> => {
     const names = await readdir(join(directory, prefix)).catch((error: unknown) => {
       if (isMissing(error)) return undefined
-      throw fail(
+      throw keelsonError(
         'input.unreadable',
         `list ${join(directory, prefix)}: check its permissions`,
         { directory },
@@ -49,7 +49,7 @@ export async function listFiles(
       if (found === 'directory' && recursive && depth < MAX_DEPTH) await visit(relative, depth + 1)
       else if (typeof found === 'object' && name.endsWith(suffix)) files.push(found)
       if (files.length > maxEntries)
-        throw fail(
+        throw keelsonError(
           'input.too-large',
           `list ${directory}: more than ${maxEntries} files; is it the right place?`,
           {

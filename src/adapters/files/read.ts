@@ -1,15 +1,20 @@
 // Reads a file up to a bound. A file that grows while it is read, or that lies about its size (/proc), is bounded too.
 import { open } from 'node:fs/promises'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 
 const CHUNK = 64 * 1024
 
 const unreadable = (path: string, cause: unknown) => {
   const isDirectory = cause instanceof Error && 'code' in cause && cause.code === 'EISDIR'
   if (isDirectory)
-    return fail('input.unreadable', `read ${path}: it is a directory; name a file in it`, { path }, cause)
+    return keelsonError(
+      'input.unreadable',
+      `read ${path}: it is a directory; name a file in it`,
+      { path },
+      cause,
+    )
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return fail(
+  return keelsonError(
     'input.unreadable',
     `read ${path}: ${reason}; check the path and its permissions`,
     { path },
@@ -39,10 +44,14 @@ export async function readBounded(path: string, maxBytes: number): Promise<Uint8
       chunks.push(buffer.subarray(0, bytesRead))
       length += bytesRead
       if (length > maxBytes)
-        throw fail('input.too-large', `read ${path}: more than ${maxBytes} bytes; is it the right file?`, {
-          path,
-          maxBytes,
-        })
+        throw keelsonError(
+          'input.too-large',
+          `read ${path}: more than ${maxBytes} bytes; is it the right file?`,
+          {
+            path,
+            maxBytes,
+          },
+        )
     }
   } finally {
     await handle.close()

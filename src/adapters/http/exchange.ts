@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { HttpPeer, HttpRequest, HttpResponse } from '../../ports/http.js'
 import { compressed } from './compress.js'
 
@@ -22,7 +22,7 @@ async function* readBody(
   maxBytes: number,
   beforeReading: () => void,
 ): AsyncGenerator<Uint8Array> {
-  const tooLarge = () => fail('request.too-large', `the body is larger than ${maxBytes} bytes`)
+  const tooLarge = () => keelsonError('request.too-large', `the body is larger than ${maxBytes} bytes`)
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
   beforeReading()
   let received = 0

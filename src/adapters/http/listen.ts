@@ -4,7 +4,7 @@ import { createServer as createHttps } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { HttpHandler, HttpListener, Listen, ListenOptions } from '../../ports/http.js'
 import { createTlsEdge, type TlsEdge } from '../tls/edge.js'
 import { type Connection, type Connections, createConnections } from './connections.js'
@@ -150,7 +150,7 @@ function openPort(server: Server, { address, port }: ListenOptions): Promise<Add
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const todo = cause.code === 'EADDRINUSE' ? '; end the process that holds it or choose another port' : ''
       const text = `listen on ${address}:${port}: ${cause.message}${todo}`
-      reject(fail('server.listen', text, { address, port }, cause))
+      reject(keelsonError('server.listen', text, { address, port }, cause))
     })
     server.listen({ host: address, port, backlog: 1024 }, () => {
       const bound = server.address()

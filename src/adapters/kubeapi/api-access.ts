@@ -1,7 +1,7 @@
 // How the API server is reached: a kubeconfig, or the service account of the pod that we run in. Credentials are read anew
 // for each request, because tokens of service accounts are replaced while we run.
 import type { RequestOptions } from 'node:https'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 
 export interface ApiAccess {
   readonly server: URL
@@ -32,6 +32,11 @@ export async function openApiAccess(kubeconfig: string | undefined): Promise<Api
     }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw fail('companion.source', `use ${shown} for the API server: ${why}`, { kubeconfig: shown }, cause)
+    throw keelsonError(
+      'companion.source',
+      `use ${shown} for the API server: ${why}`,
+      { kubeconfig: shown },
+      cause,
+    )
   }
 }

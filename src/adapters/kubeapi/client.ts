@@ -1,7 +1,7 @@
 // TokenReview, SubjectAccessReview and Events over the official client, which is loaded only here and only when a
 // kubeconfig is given. A failure says whether asking again can help.
 import type { ApiException, ConfigurationOptions, ObservableMiddleware } from '@kubernetes/client-node'
-import { fail, type KeelsonError } from '../../core/errors.js'
+import { type KeelsonError, keelsonError } from '../../core/errors.js'
 import type { AccessQuestion, KubeApi, NodeEvent, ReviewedUser } from '../../ports/kubeapi.js'
 import { createAgentKeeper } from './kept-agent.js'
 
@@ -21,11 +21,11 @@ const isApiException = (e: unknown): e is ApiException<unknown> =>
 function toError(call: string, e: unknown): KeelsonError {
   if (isApiException(e)) {
     const details = { call, status: e.code, retryable: passingStatus.has(e.code) }
-    return fail('kubeapi.failed', `${call}: the API server answered ${e.code}`, details)
+    return keelsonError('kubeapi.failed', `${call}: the API server answered ${e.code}`, details)
   }
   const details = { call, retryable: passing.has(codeOf(e)) }
   const why = e instanceof Error ? e.message : String(e)
-  return fail('kubeapi.failed', `${call}: the API server was not reached: ${why}`, details, e)
+  return keelsonError('kubeapi.failed', `${call}: the API server was not reached: ${why}`, details, e)
 }
 
 const reviewedUser = (user: {
@@ -103,7 +103,7 @@ export async function createKubeApi(kubeconfigPath?: string): Promise<KubeApi> {
     if (config.getCurrentCluster() === null) throw new Error('its current context names no cluster')
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw fail(
+    throw keelsonError(
       'input.unreadable',
       `read kubeconfig ${kubeconfigPath ?? 'of the service account'}: ${why}`,
       { path: kubeconfigPath },

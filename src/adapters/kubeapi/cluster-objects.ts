@@ -1,7 +1,7 @@
 // ConfigMaps of kube-system and the annotations of a Node, over the official client, which is loaded only when a
 // kubeconfig is given.
 import type { ConfigurationOptions, ObservableMiddleware } from '@kubernetes/client-node'
-import { fail, type KeelsonError } from '../../core/errors.js'
+import { type KeelsonError, keelsonError } from '../../core/errors.js'
 import type { ClusterObjects } from '../../ports/bootstrap.js'
 
 const namespace = 'kube-system'
@@ -26,9 +26,14 @@ function wordsOf(e: unknown): string {
 function toError(doing: string, e: unknown): KeelsonError {
   const status = statusOf(e)
   if (status !== undefined)
-    return fail('kubeapi.failed', `${doing}: the API server answered ${status}${wordsOf(e)}`, { status }, e)
+    return keelsonError(
+      'kubeapi.failed',
+      `${doing}: the API server answered ${status}${wordsOf(e)}`,
+      { status },
+      e,
+    )
   const why = e instanceof Error ? e.message : String(e)
-  return fail('kubeapi.failed', `${doing}: the API server was not reached: ${why}`, {}, e)
+  return keelsonError('kubeapi.failed', `${doing}: the API server was not reached: ${why}`, {}, e)
 }
 
 export async function createClusterObjects(kubeconfigPath: string): Promise<ClusterObjects> {
@@ -39,7 +44,12 @@ export async function createClusterObjects(kubeconfigPath: string): Promise<Clus
     if (config.getCurrentCluster() === null) throw new Error('its current context names no cluster')
   } catch (e) {
     const why = e instanceof Error ? e.message : String(e)
-    throw fail('input.unreadable', `read kubeconfig ${kubeconfigPath}: ${why}`, { path: kubeconfigPath }, e)
+    throw keelsonError(
+      'input.unreadable',
+      `read kubeconfig ${kubeconfigPath}: ${why}`,
+      { path: kubeconfigPath },
+      e,
+    )
   }
   const core = config.makeApiClient(client.CoreV1Api)
 

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { request as requestHttp } from 'node:http'
 import { type RequestOptions, request as requestHttps } from 'node:https'
-import { fail, type KeelsonError } from '../../core/errors.js'
+import { type KeelsonError, keelsonError } from '../../core/errors.js'
 
 export interface GetOptions {
   /** Certificates, keys and headers. */
@@ -18,7 +18,12 @@ export interface GetOptions {
 }
 
 const sourceError = (url: URL, why: string, details: object = {}, cause?: unknown): KeelsonError =>
-  fail('companion.source', `GET ${url.origin}${url.pathname}: ${why}`, { url: url.href, ...details }, cause)
+  keelsonError(
+    'companion.source',
+    `GET ${url.origin}${url.pathname}: ${why}`,
+    { url: url.href, ...details },
+    cause,
+  )
 
 const remedyOf = (
   { code = '' }: NodeJS.ErrnoException,

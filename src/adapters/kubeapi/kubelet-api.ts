@@ -1,7 +1,7 @@
 // /pods and /configz of this node's kubelet, and a pod source that asks again and again: a kubelet has no watch.
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
-import { asKeelsonError, fail } from '../../core/errors.js'
+import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { KubeletApi, PodSource } from '../../ports/pod-source.js'
@@ -30,7 +30,7 @@ const fileText = async (path: string): Promise<string> => {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    throw fail('input.unreadable', `read ${path}: it is needed to reach the kubelet`, { path }, cause)
+    throw keelsonError('input.unreadable', `read ${path}: it is needed to reach the kubelet`, { path }, cause)
   }
 }
 
@@ -63,7 +63,8 @@ export function createKubeletApi(options: KubeletApiOptions): KubeletApi {
       const items = field(await get('/pods', signal), 'items')
       // An empty list is `null` in Go.
       if (items === null || items === undefined) return []
-      if (!Array.isArray(items)) throw fail('companion.source', `${options.url}/pods: items is not a list`)
+      if (!Array.isArray(items))
+        throw keelsonError('companion.source', `${options.url}/pods: items is not a list`)
       return items as readonly unknown[]
     },
     configz: async (signal) => field(await get('/configz', signal), 'kubeletconfig'),

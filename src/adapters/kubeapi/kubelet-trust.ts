@@ -3,18 +3,18 @@
 import { X509Certificate } from 'node:crypto'
 import type { RequestOptions } from 'node:https'
 import { checkServerIdentity } from 'node:tls'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 function parseCertificates(pem: string, path: string): readonly X509Certificate[] {
   const blocks = pem.match(pemBlock) ?? []
   if (blocks.length === 0)
-    throw fail('tls.invalid', `read certificates ${path}: there is none in the file`, { path })
+    throw keelsonError('tls.invalid', `read certificates ${path}: there is none in the file`, { path })
   try {
     return blocks.map((block) => new X509Certificate(block))
   } catch (cause) {
-    throw fail('tls.invalid', `read certificates ${path}: one of them is malformed`, { path }, cause)
+    throw keelsonError('tls.invalid', `read certificates ${path}: one of them is malformed`, { path }, cause)
   }
 }
 

@@ -1,6 +1,6 @@
 // The pods of one node from the API server: a list in pages, then a watch with bookmarks that goes on where it ended. What an
 // answer means is pod-watch-state.ts; this file owns connections and waiting.
-import { asKeelsonError, fail } from '../../core/errors.js'
+import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { PodSource } from '../../ports/pod-source.js'
@@ -65,8 +65,9 @@ export function createPodWatch(options: PodWatchOptions): PodSource {
     const timeoutMs = (watchSeconds + 30) * 1000
     for await (const event of getJsonLines(url, { tls, signal, timeoutMs, maxBytes: maxEventBytes })) {
       const step = takeEvent(state, event)
-      if (step.kind === 'expired') throw fail('companion.source', 'the watch has expired', { status: gone })
-      if (step.kind === 'failed') throw fail('companion.source', `watch pods: ${step.message}`)
+      if (step.kind === 'expired')
+        throw keelsonError('companion.source', 'the watch has expired', { status: gone })
+      if (step.kind === 'failed') throw keelsonError('companion.source', `watch pods: ${step.message}`)
       state = step.state
       if (step.kind === 'changed') onChange()
     }

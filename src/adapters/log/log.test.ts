@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { formatKlogLine } from './klog.js'
 import { createLog } from './log.js'
 
@@ -10,7 +10,7 @@ const capture = (format: 'text' | 'json', level: 'debug' | 'info' = 'info') => {
 
 test('json: one object a line, bigints exact, errors with their code', () => {
   const { lines, log } = capture('json')
-  log.with({ pod: 'a' }).warn('throttled', { high: 2n ** 60n, error: fail('cgroup.busy', 'in use') })
+  log.with({ pod: 'a' }).warn('throttled', { high: 2n ** 60n, error: keelsonError('cgroup.busy', 'in use') })
   log.debug('not shown')
   expect(lines.length).toBe(1)
   const record = JSON.parse(lines[0] ?? '')

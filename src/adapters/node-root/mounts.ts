@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { NodeMounts } from '../../ports/bootstrap.js'
 
 const run = promisify(execFile)
@@ -25,7 +25,7 @@ async function readMounts(mountinfo: string, path: string): Promise<string> {
     return await readFile(mountinfo, 'utf8')
   } catch (e) {
     const why = e instanceof Error ? e.message : String(e)
-    throw fail(
+    throw keelsonError(
       'node.refused',
       `look for mounts below ${path}: ${why}; nothing was deleted, because a mount would lose its contents`,
       { path },
@@ -46,7 +46,7 @@ export const createNodeMounts = (root: string, mountinfo = '/proc/self/mountinfo
         await run('umount', [point], { timeout: 30_000 })
       } catch (e) {
         const why = e instanceof Error ? e.message.trim() : String(e)
-        throw fail(
+        throw keelsonError(
           'node.refused',
           `unmount ${point}: ${why}; nothing below ${path} was deleted`,
           { point },

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { fail, isKeelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError } from '../../core/errors.js'
 import type { NodeFiles } from '../../ports/bootstrap.js'
 import { openRegular } from '../files/open-regular.js'
 import { takeLock } from '../lock/lock.js'
@@ -36,7 +36,7 @@ async function wrap<T>(
     return await work()
   } catch (e) {
     if (isKeelsonError(e)) throw e
-    throw fail(code, `${doing}: ${because(e)}`, { errno: codeOf(e) }, e)
+    throw keelsonError(code, `${doing}: ${because(e)}`, { errno: codeOf(e) }, e)
   }
 }
 
@@ -54,7 +54,7 @@ async function readBounded(path: string): Promise<Uint8Array> {
   const handle = await openRegular(path)
   try {
     if ((await handle.stat()).size > largestFile)
-      throw fail('input.too-large', `read ${path}: larger than ${largestFile} bytes`, { path })
+      throw keelsonError('input.too-large', `read ${path}: larger than ${largestFile} bytes`, { path })
     return await handle.readFile()
   } finally {
     await handle.close()
@@ -119,7 +119,7 @@ export function createNodeFiles(root: string): NodeFiles {
         const found = await lstat(place).catch(() => undefined)
         if (found === undefined) return undefined
         if (!found.isSymbolicLink())
-          throw fail(
+          throw keelsonError(
             'node.refused',
             `read link ${path}: something else is there; look at it, then remove it`,
             {
@@ -170,7 +170,9 @@ export function createNodeFiles(root: string): NodeFiles {
 
 async function lockNode(file: string, shown: string): Promise<() => Promise<void>> {
   const busy = (pid: number): Error =>
-    fail('node.busy', `lock ${shown}: another keelson node command (process ${pid}) is at work`, { pid })
+    keelsonError('node.busy', `lock ${shown}: another keelson node command (process ${pid}) is at work`, {
+      pid,
+    })
   const lock = await takeLock(file, busy)
   try {
     const old = await takeOldFile(file, busy)

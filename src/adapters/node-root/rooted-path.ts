@@ -2,7 +2,7 @@
 // again at the root and `..` never leaves it.
 import { lstat, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 
 /** As the kernel: more links than this in one path are a loop. */
 const mostLinks = 40
@@ -39,9 +39,13 @@ export async function resolveInside(root: string, path: string): Promise<Resolve
     } catch (e) {
       if (!isMissing(e)) throw e
       if (todo.length >= behindLink)
-        throw fail('node.refused', `follow ${path}: ${viaLink} is a link to something that does not exist`, {
-          path,
-        })
+        throw keelsonError(
+          'node.refused',
+          `follow ${path}: ${viaLink} is a link to something that does not exist`,
+          {
+            path,
+          },
+        )
       return { ...whole(root, [...done, part, ...todo]), exists: false }
     }
     if (!isLink) {
@@ -49,7 +53,7 @@ export async function resolveInside(root: string, path: string): Promise<Resolve
       continue
     }
     if (++links > mostLinks)
-      throw fail('node.refused', `follow ${path}: its links go round in a circle`, { path })
+      throw keelsonError('node.refused', `follow ${path}: its links go round in a circle`, { path })
     const target = await readlink(here)
     viaLink = `/${[...done, part].join('/')}`
     behindLink = todo.length

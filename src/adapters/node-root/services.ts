@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { access } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { NodeServices } from '../../ports/bootstrap.js'
 
 const run = promisify(execFile)
@@ -17,7 +17,7 @@ async function mustDo(...args: string[]): Promise<void> {
     await systemctl(...args)
   } catch (e) {
     const why = e instanceof Error ? e.message.trim().replaceAll('\n', ' ') : String(e)
-    throw fail('systemd.failed', `systemctl ${args.join(' ')}: ${why}`, { args }, e)
+    throw keelsonError('systemd.failed', `systemctl ${args.join(' ')}: ${why}`, { args }, e)
   }
 }
 

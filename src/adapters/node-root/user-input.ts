@@ -1,7 +1,7 @@
 // Files that the user names on the command line: bounded, text only, with the path in every error.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fail, isKeelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError } from '../../core/errors.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 
 const largestFile = 1024 * 1024
@@ -12,14 +12,14 @@ async function read(path: string): Promise<string> {
     const found = await stat(path)
     if (!found.isFile()) throw new Error('it is not a file')
     if (found.size > largestFile)
-      throw fail('input.too-large', `read ${path}: larger than ${largestFile} bytes`, { path })
+      throw keelsonError('input.too-large', `read ${path}: larger than ${largestFile} bytes`, { path })
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path))
   } catch (e) {
     if (isKeelsonError(e)) throw e
     if (e instanceof TypeError)
-      throw fail('input.not-text', `read ${path}: it is not UTF-8 text`, { path }, e)
+      throw keelsonError('input.not-text', `read ${path}: it is not UTF-8 text`, { path }, e)
     const why = e instanceof Error ? e.message : String(e)
-    throw fail('input.unreadable', `read ${path}: ${why}`, { path }, e)
+    throw keelsonError('input.unreadable', `read ${path}: ${why}`, { path }, e)
   }
 }
 
@@ -32,7 +32,7 @@ async function names(directory: string, below = ''): Promise<string[]> {
     if (entry.isDirectory()) found.push(...(await names(directory, name)))
     else found.push(name)
     if (found.length > mostFiles)
-      throw fail('input.too-large', `list ${directory}: more than ${mostFiles} files`, { directory })
+      throw keelsonError('input.too-large', `list ${directory}: more than ${mostFiles} files`, { directory })
   }
   return found
 }
@@ -45,7 +45,7 @@ async function walk(path: string): Promise<{ name: string; text: string }[]> {
   } catch (e) {
     if (isKeelsonError(e)) throw e
     const why = e instanceof Error ? e.message : String(e)
-    throw fail('input.unreadable', `list ${path}: ${why}`, { path }, e)
+    throw keelsonError('input.unreadable', `list ${path}: ${why}`, { path }, e)
   }
   const files: { name: string; text: string }[] = []
   for (const name of list) files.push({ name, text: await read(join(path, name)) })

@@ -5,7 +5,7 @@ import { lstat, opendir, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { compressedName, unfinishedName } from '../../core/cri/log-rotation.js'
-import { fail, isKeelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError } from '../../core/errors.js'
 import type { LogFileEntry } from '../../ports/pod-host.js'
 import { inDirectory, openRegular } from '../files/open-regular.js'
 import { isMissing } from '../files/read.js'
@@ -22,7 +22,12 @@ export async function listLogs(directory: string): Promise<readonly LogFileEntry
     if (isMissing(e)) return undefined
     if (isKeelsonError(e)) throw e
     const reason = e instanceof Error ? e.message : String(e)
-    throw fail('input.unreadable', `list ${directory}: ${reason}; was it replaced?`, { path: directory }, e)
+    throw keelsonError(
+      'input.unreadable',
+      `list ${directory}: ${reason}; was it replaced?`,
+      { path: directory },
+      e,
+    )
   }
 }
 
@@ -31,7 +36,7 @@ async function listIn(place: string): Promise<readonly LogFileEntry[]> {
   let seen = 0
   for await (const { name } of await opendir(place)) {
     if (++seen > maxEntries)
-      throw fail('input.too-large', `list log files: more than ${maxEntries} in one directory`)
+      throw keelsonError('input.too-large', `list log files: more than ${maxEntries} in one directory`)
     const info = await lstat(`${place}/${name}`).catch(() => undefined)
     if (info !== undefined) found.push({ name, size: info.size, isFile: info.isFile() })
   }

@@ -3,7 +3,7 @@
 import { constants, type Stats } from 'node:fs'
 import { chmod, chown, mkdir, readdir, readlink, realpath, rename, rm, stat, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { DirectoryOptions, PathKind } from '../../ports/pod-host.js'
 import { openRegular } from '../files/open-regular.js'
 import { isMissing } from '../files/read.js'
@@ -13,7 +13,7 @@ const { O_APPEND, O_CREAT, O_TRUNC, O_WRONLY } = constants
 const setGroupId = 0o2000
 
 export const failed = (what: string, path: string, cause: unknown) =>
-  fail(
+  keelsonError(
     'file.write-failed',
     `${what} ${path}: ${cause instanceof Error ? cause.message : String(cause)}; check permissions and free space`,
     { path },
@@ -78,7 +78,7 @@ export async function list(path: string): Promise<readonly string[] | undefined>
     return (await readdir(path)).sort()
   } catch (e) {
     if (isMissing(e)) return undefined
-    throw fail('input.unreadable', `list ${path}: check its permissions`, { path }, e)
+    throw keelsonError('input.unreadable', `list ${path}: check its permissions`, { path }, e)
   }
 }
 
@@ -101,7 +101,7 @@ export async function resolvePath(path: string): Promise<string> {
   } catch (e) {
     const parent = dirname(path)
     if (isMissing(e) && parent !== path) return join(await resolvePath(parent), basename(path))
-    throw fail('input.unreadable', `follow ${path}: check its links and permissions`, { path }, e)
+    throw keelsonError('input.unreadable', `follow ${path}: check its links and permissions`, { path }, e)
   }
 }
 

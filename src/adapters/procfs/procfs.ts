@@ -1,7 +1,7 @@
 // Readers of /proc and /sys: find the file, read it, hand it to its parser. The roots are options, for captured trees.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { parsePageSize } from '../../core/kernel-text/auxv.js'
 import { parseCpuInfo } from '../../core/kernel-text/cpuinfo.js'
 import { parseDiskStats } from '../../core/kernel-text/diskstats.js'
@@ -37,7 +37,7 @@ export function createProcfs({
     try {
       return readFileSync(join(proc, name))
     } catch (error) {
-      throw fail(
+      throw keelsonError(
         'input.unreadable',
         `read ${join(proc, name)}: is proc mounted there?`,
         { file: name },
@@ -79,7 +79,7 @@ export function createProcfs({
     pageSize() {
       const size = parsePageSize(need('self/auxv'))
       if (size === undefined)
-        throw fail(
+        throw keelsonError(
           'input.unreadable',
           `read the page size from ${join(proc, 'self/auxv')}: it has no AT_PAGESZ`,
         )

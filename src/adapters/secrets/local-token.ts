@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { fail, isKeelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError } from '../../core/errors.js'
 import type { Log } from '../../ports/log.js'
 import type { LocalToken } from '../../ports/secrets.js'
 
@@ -39,8 +39,8 @@ export function readLocalToken(path: string): string | undefined {
   } catch (e) {
     if (codeOf(e) === 'ENOENT') return undefined
     if (codeOf(e) === 'ELOOP')
-      throw fail('token.insecure', `read token file ${path}: it is a link`, { path }, e)
-    throw fail(
+      throw keelsonError('token.insecure', `read token file ${path}: it is a link`, { path }, e)
+    throw keelsonError(
       'input.unreadable',
       `read token file ${path}: ${String(codeOf(e))}; are you root?`,
       { path },
@@ -49,13 +49,18 @@ export function readLocalToken(path: string): string | undefined {
   }
   try {
     const problem = ownerProblem(fstatSync(fd))
-    if (problem !== undefined) throw fail('token.insecure', `read token file ${path}: ${problem}`, { path })
+    if (problem !== undefined)
+      throw keelsonError('token.insecure', `read token file ${path}: ${problem}`, { path })
     const buffer = Buffer.alloc(maxBytes)
     const token = buffer.toString('latin1', 0, readSync(fd, buffer, 0, maxBytes, 0)).trim()
     if (!tokenPattern.test(token))
-      throw fail('token.insecure', `read token file ${path}: it holds no token of 32 characters or more`, {
-        path,
-      })
+      throw keelsonError(
+        'token.insecure',
+        `read token file ${path}: it holds no token of 32 characters or more`,
+        {
+          path,
+        },
+      )
     return token
   } finally {
     closeSync(fd)
@@ -74,7 +79,7 @@ export function ensureLocalToken(path: string): void {
     linkSync(draft, path)
   } catch (e) {
     if (codeOf(e) !== 'EEXIST')
-      throw fail('file.write-failed', `make token file ${path}: ${String(codeOf(e))}`, { path }, e)
+      throw keelsonError('file.write-failed', `make token file ${path}: ${String(codeOf(e))}`, { path }, e)
   } finally {
     closeSync(fd)
     unlinkSync(draft)

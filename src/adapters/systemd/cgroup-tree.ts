@@ -3,7 +3,7 @@
 // and every request carries all values that we own there.
 import { childPath, splitPath } from '../../core/cgroup/path.js'
 import { newSliceProperties, parentSlice, systemdProperties } from '../../core/cgroup/systemd-properties.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { isSettled } from '../../core/kernel-text/read-back.js'
 import { decodeText } from '../../core/kernel-text/words.js'
 import type {
@@ -31,7 +31,9 @@ function slicesOf(path: CgroupPath): readonly string[] {
   const units = splitPath(path)
   const wrong = units.find((unit) => !unit.endsWith(SUFFIX))
   if (wrong !== undefined)
-    throw fail('cgroup.invalid-path', `manage ${path} through systemd: ${wrong} is not a slice`, { path })
+    throw keelsonError('cgroup.invalid-path', `manage ${path} through systemd: ${wrong} is not a slice`, {
+      path,
+    })
   return units
 }
 
@@ -108,10 +110,11 @@ export class SystemdCgroupTree implements CgroupTree {
 
   /** Stopping a slice would stop what runs in it: a populated one is refused before systemd is asked. */
   async remove(path: CgroupPath, options: RemoveOptions = {}): Promise<void> {
-    if (path === '/') throw fail('cgroup.invalid-path', 'remove /: the root of the tree stays', { path })
+    if (path === '/')
+      throw keelsonError('cgroup.invalid-path', 'remove /: the root of the tree stays', { path })
     const busy = this.files.walk(path).find((one) => (this.files.read(one, 'cgroup.procs')?.length ?? 0) > 0)
     if (busy !== undefined)
-      throw fail('cgroup.busy', `remove ${path}: ${busy} still holds processes; end them first`, {
+      throw keelsonError('cgroup.busy', `remove ${path}: ${busy} still holds processes; end them first`, {
         path,
         busy,
       })

@@ -1,5 +1,5 @@
 // What went wrong between us and systemd, as our errors.
-import { fail, isKeelsonError, type KeelsonError } from '../../core/errors.js'
+import { isKeelsonError, type KeelsonError, keelsonError } from '../../core/errors.js'
 import { BusClosed, BusDeadline } from './bus.js'
 
 /** `org.freedesktop.systemd1.NoSuchUnit` of a D-Bus error; undefined for every other kind. */
@@ -29,11 +29,16 @@ export function systemdError(what: string, address: string, error: unknown): unk
     return unavailable(what, address, reason, error)
   if (name === undefined) return error
   const advice = denied.includes(name) ? 'run as root' : 'see its journal'
-  return fail('systemd.failed', `${what}: systemd refused: ${reason}; ${advice}`, { dbusError: name }, error)
+  return keelsonError(
+    'systemd.failed',
+    `${what}: systemd refused: ${reason}; ${advice}`,
+    { dbusError: name },
+    error,
+  )
 }
 
 export const unavailable = (what: string, address: string, reason: string, cause?: unknown): KeelsonError =>
-  fail(
+  keelsonError(
     'systemd.unavailable',
     `${what}: ${reason} (${address}); is systemd running as PID 1, and is the system bus there?`,
     { address },

@@ -2,7 +2,7 @@
 // with the first call.
 
 import type { SystemdProperty, SystemdValue } from '../../core/cgroup/systemd-properties.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { Systemd, SystemdCallOptions } from '../../ports/systemd.js'
 import type { BusSignal } from './bus.js'
 import { Connection, type OperationDeadline } from './connection.js'
@@ -82,7 +82,7 @@ export class SystemdManager implements Systemd {
     const [job] = await this.connection.call({ member, signature, body }, deadline)
     const result = await this.jobs.wait(String(job), deadline.signal)
     if (result !== 'done')
-      throw fail(
+      throw keelsonError(
         'systemd.failed',
         `${member} ${unit}: its job ended as ${result}; see systemctl status ${unit}`,
         {

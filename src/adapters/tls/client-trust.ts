@@ -1,7 +1,7 @@
 // The CA bundle for client certificates, and the question whether it still vouches for a certificate whose chain was
 // proven by OpenSSL under an earlier bundle.
 import { X509Certificate } from 'node:crypto'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 const maxDepth = 8
@@ -11,9 +11,14 @@ export function parseBundle(pem: string, path: string): X509Certificate[] {
     const certificates = (pem.match(pemBlock) ?? []).map((block) => new X509Certificate(block))
     if (certificates.some((c) => c.ca)) return certificates
   } catch (cause) {
-    throw fail('tls.invalid', `read CA bundle ${path}: a certificate in it is malformed`, { path }, cause)
+    throw keelsonError(
+      'tls.invalid',
+      `read CA bundle ${path}: a certificate in it is malformed`,
+      { path },
+      cause,
+    )
   }
-  throw fail('tls.invalid', `read CA bundle ${path}: it holds no CA certificate`, { path })
+  throw keelsonError('tls.invalid', `read CA bundle ${path}: it holds no CA certificate`, { path })
 }
 
 const isWithin = (certificate: X509Certificate, nowMs: number): boolean =>

@@ -3,7 +3,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { fail, isKeelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError } from '../../core/errors.js'
 import type { TlsMaterial, TlsSource } from '../../ports/http.js'
 import type { Log } from '../../ports/log.js'
 import { parseBundle } from './client-trust.js'
@@ -20,11 +20,16 @@ function readText(path: string): string {
   try {
     const { size } = statSync(path)
     if (size > maxBytes)
-      throw fail('input.too-large', `read ${path}: ${size} bytes is no certificate`, { path })
+      throw keelsonError('input.too-large', `read ${path}: ${size} bytes is no certificate`, { path })
     return readFileSync(path, 'utf8')
   } catch (cause) {
     if (isKeelsonError(cause)) throw cause
-    throw fail('input.unreadable', `read ${path}: check the path and its permissions`, { path }, cause)
+    throw keelsonError(
+      'input.unreadable',
+      `read ${path}: check the path and its permissions`,
+      { path },
+      cause,
+    )
   }
 }
 
@@ -36,7 +41,12 @@ export function readTlsMaterial({ certFile, keyFile, clientCaFile }: TlsFiles): 
     if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key)))
       throw new Error('key mismatch')
   } catch (cause) {
-    throw fail('tls.invalid', `use ${certFile} with ${keyFile}: not a certificate with its key`, {}, cause)
+    throw keelsonError(
+      'tls.invalid',
+      `use ${certFile} with ${keyFile}: not a certificate with its key`,
+      {},
+      cause,
+    )
   }
   if (clientCaFile === undefined) return { certificate, key }
   const clientCa = readText(clientCaFile)

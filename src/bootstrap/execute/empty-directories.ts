@@ -1,5 +1,5 @@
 // Emptying a directory, with a guard: a link or a setting must not turn it into emptying the system.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { NodeFiles } from '../../ports/bootstrap.js'
 import { stateDirectory } from '../paths.js'
 
@@ -14,13 +14,13 @@ export async function resolveToEmpty(files: NodeFiles, path: string): Promise<st
   const real = await files.resolve(path)
   if (real === undefined) return undefined
   if (kept.has(real) || !path.startsWith('/') || path.split('/').includes('..'))
-    throw fail('node.refused', `empty ${path}: it leads to ${real}, which belongs to the system`, {
+    throw keelsonError('node.refused', `empty ${path}: it leads to ${real}, which belongs to the system`, {
       path,
       real,
     })
   const found = await files.stat(real)
   if (found?.kind !== 'directory')
-    throw fail('node.refused', `empty ${path}: ${real} is not a directory`, { path, real })
+    throw keelsonError('node.refused', `empty ${path}: ${real} is not a directory`, { path, real })
   return real
 }
 

@@ -1,6 +1,6 @@
 // Carries out a plan. Order: everything that can be refused first, then the journal, then one rename after the
 // other, then the cluster. A failure on the way is undone; a power cut is settled by the next command.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 import type { NodeFacts } from '../facts.js'
 import {
@@ -176,9 +176,13 @@ async function fileChanges(plan: Plan, { files }: NodePorts): Promise<FileChange
 /** The plan was made before the lock was held. */
 async function checkUnchanged(facts: NodeFacts, plan: Plan, { files }: NodePorts): Promise<void> {
   const refuse = (path: string) =>
-    fail('node.busy', `${path} was changed by somebody else while this command was planning; run it again`, {
-      path,
-    })
+    keelsonError(
+      'node.busy',
+      `${path} was changed by somebody else while this command was planning; run it again`,
+      {
+        path,
+      },
+    )
   for (const [path, before] of Object.entries(bytesNow(facts)))
     if (!isSameBytes(await files.read(path), before)) throw refuse(path)
   for (const write of plan.writes) {

@@ -1,6 +1,6 @@
 // The journal: a change written down in full before its first step, so that whoever comes after a power cut can
 // finish it, or take it back. It exists exactly as long as a change is under way.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { FileOwner, NodeFiles } from '../../ports/bootstrap.js'
 import { directoryMode, journalPath, stateDirectory } from '../paths.js'
 import type { ClusterChange, ServerChange } from '../plan.js'
@@ -81,7 +81,7 @@ export async function readJournal(files: NodeFiles): Promise<Journal | undefined
       })),
     }
   } catch (e) {
-    throw fail(
+    throw keelsonError(
       'node.journal',
       `read ${journalPath}: not a journal of this version; look at the files of /var/lib/kubelet by hand, then remove it`,
       { path: journalPath },

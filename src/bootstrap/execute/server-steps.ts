@@ -1,6 +1,6 @@
 // The service in front of the runtime, told to systemd: started and answering before anybody is sent to it, and ended
 // only when nobody is any more. Without a service manager the files alone are the change.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 import type { ServerChange } from '../plan.js'
 
@@ -14,7 +14,7 @@ async function waitForAnswer({ unit, endpoint }: ServerChange, ports: NodePorts)
   for (const until = ports.now().getTime() + answerWithinMs; ; await pause(askEveryMs)) {
     if (await ports.sockets.answers(endpoint)) return
     if (ports.now().getTime() > until)
-      throw fail(
+      throw keelsonError(
         'systemd.failed',
         `start ${unit}: nothing answers at ${endpoint} after ${answerWithinMs / 1000} s; see journalctl --unit ${unit}`,
         { unit, endpoint },

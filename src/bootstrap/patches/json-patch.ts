@@ -1,7 +1,7 @@
 // JSON Patch (RFC 6902) on a copy of a document. The package does the work; the shape of the operations and the
 // bounds of lists, which it takes as they come, are checked here.
 import { applyPatch, type Operation } from 'rfc6902'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { isMap, type YamlMap } from '../yaml-text.js'
 
 const operations = ['add', 'remove', 'replace', 'move', 'copy', 'test']
@@ -19,7 +19,7 @@ export function jsonPatch(target: YamlMap, patch: unknown): YamlMap {
   return result
 }
 
-const bad = (why: string) => fail('node.patch', why)
+const bad = (why: string) => keelsonError('node.patch', why)
 
 function checkOperation(operation: unknown, i: number): Operation {
   if (!isMap(operation)) throw bad(`operation ${i} is no mapping`)

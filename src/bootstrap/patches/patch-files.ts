@@ -1,5 +1,5 @@
 // Names of files in a --patches directory: `target[suffix][+type].ext`, as kubeadm has them.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { parseYamlDocuments } from '../yaml-text.js'
 
 export const patchTypes = ['json', 'merge', 'strategic'] as const
@@ -50,7 +50,7 @@ export function parsePatchName(name: string): PatchName {
   const word = beforeDot.slice(plus + 1)
   const type = patchTypes.find((t) => t === word)
   if (type === undefined)
-    throw fail(
+    throw keelsonError(
       'node.patch',
       `read patch ${name}: unknown or missing patch type after '+', must be one of ${patchTypes.join(', ')}`,
       { file: name },

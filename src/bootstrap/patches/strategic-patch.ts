@@ -1,6 +1,6 @@
 // Strategic merge for KubeletConfiguration. Its type names no merge keys, so lists replace as a whole; what is left
 // beyond a merge patch are the directives.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { isMap, isSameValue, type YamlMap } from '../yaml-text.js'
 
 const deleteFromList = '$deleteFromPrimitiveList/'
@@ -11,7 +11,7 @@ export function strategicPatch(target: unknown, patch: YamlMap): YamlMap {
   if (directive === 'replace') return withoutDirectives(patch)
   if (directive === 'delete') return {}
   if (directive !== undefined && directive !== 'merge')
-    throw fail('node.patch', `unknown $patch directive ${JSON.stringify(directive)}`)
+    throw keelsonError('node.patch', `unknown $patch directive ${JSON.stringify(directive)}`)
   const result: YamlMap = isMap(target) ? retained(target, patch.$retainKeys) : {}
   for (const [key, value] of Object.entries(patch)) {
     if (key === '$patch' || key === '$retainKeys' || key.startsWith(elementOrder)) continue
@@ -30,12 +30,12 @@ function applyMap(result: YamlMap, key: string, value: YamlMap): void {
 
 function retained(target: YamlMap, keys: unknown): YamlMap {
   if (keys === undefined) return { ...target }
-  if (!Array.isArray(keys)) throw fail('node.patch', '$retainKeys is not a list')
+  if (!Array.isArray(keys)) throw keelsonError('node.patch', '$retainKeys is not a list')
   return Object.fromEntries(Object.entries(target).filter(([k]) => keys.includes(k)))
 }
 
 function removeFromList(result: YamlMap, key: string, values: unknown): void {
-  if (!Array.isArray(values)) throw fail('node.patch', `${deleteFromList}${key} is not a list`)
+  if (!Array.isArray(values)) throw keelsonError('node.patch', `${deleteFromList}${key} is not a list`)
   const list = result[key]
   if (Array.isArray(list)) result[key] = list.filter((v) => !values.some((gone) => isSameValue(v, gone)))
 }

@@ -1,6 +1,6 @@
 // upgrade apply and upgrade node, phase kubelet-config: move the socket into the instance file where the release
 // says so, put the flag back where the gate went off, and write config.yaml again.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { PhaseContext } from '../context.js'
 import { configEndpointOf, flagsTextOf, instanceOf } from '../facts.js'
 import { endpointOfInstance, formatInstanceConfig, parseInstanceConfig } from '../instance-config.js'
@@ -30,7 +30,7 @@ interface Migration {
 
 function planUpgradeKubeletConfig(ctx: PhaseContext): PlanPart {
   if (ctx.facts.config === undefined)
-    throw fail(
+    throw keelsonError(
       'node.file-missing',
       `backing up ${kubeletConfigPath}: no such file; was this node ever joined?`,
       {

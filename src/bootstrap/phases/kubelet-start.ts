@@ -1,5 +1,5 @@
 // init and join: the three files of a new node, and its annotation where the gate is off.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { PhaseContext } from '../context.js'
 import { formatInstanceConfig, parseInstanceConfig } from '../instance-config.js'
 import { planKubeletConfig } from '../kubelet-config.js'
@@ -55,7 +55,7 @@ function kubeletFlagsOf({ gate, socket, facts, request }: PhaseContext): Kubelet
 function checkFlag({ name, value }: KubeletFlag): KubeletFlag {
   const bare = name.replace(/^--/, '')
   if (!/^[A-Za-z][A-Za-z0-9-]*$/.test(bare) || /["\s]/.test(value ?? ''))
-    throw fail(
+    throw keelsonError(
       'config.invalid',
       `kubeletExtraArgs: ${JSON.stringify(name)}=${JSON.stringify(value)}: neither blanks, line ends nor double quotes fit into ${kubeletFlagsPath}`,
       { name },

@@ -1,6 +1,6 @@
 // Lists the phases of a command and picks those that run: all, one, or all but some.
 
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { didYouMean } from '../../core/units/nearest-name.js'
 import type { CommandName } from '../kubeadm-documents.js'
 import { phasesOf } from './index.js'
@@ -33,7 +33,7 @@ export function selectPhases(command: CommandName, { only, skip }: PhaseSelectio
   const all = listPhases(command)
   for (const name of [...skip, ...(only === undefined ? [] : [only])])
     if (!all.some((p) => p.path === name))
-      throw fail(
+      throw keelsonError(
         'usage.invalid',
         `${command} has no phase ${name}${didYouMean(
           name,

@@ -1,5 +1,5 @@
 // use-socket: another endpoint in every place that the kubelet takes it from on this node, and nothing else.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { setEndpointInFlags, setEndpointInYaml } from '../edit-text.js'
 import { flagsTextOf, instanceOf, type NodeFacts } from '../facts.js'
 import { formatInstanceConfig } from '../instance-config.js'
@@ -35,9 +35,13 @@ export function planUseSocket(facts: NodeFacts, endpoint: string): PlanPart {
 
 function instanceWrites(facts: NodeFacts, endpoint: string, flagsText: string | undefined): FileWrite[] {
   if (facts.config === undefined)
-    throw fail('node.file-missing', `read ${kubeletConfigPath}: no such file; run init or join first`, {
-      path: kubeletConfigPath,
-    })
+    throw keelsonError(
+      'node.file-missing',
+      `read ${kubeletConfigPath}: no such file; run init or join first`,
+      {
+        path: kubeletConfigPath,
+      },
+    )
   const instance =
     facts.instance === undefined
       ? formatInstanceConfig(endpoint)

@@ -1,5 +1,5 @@
 // Asks every check and decides whether the command may go on.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { didYouMean } from '../../core/units/nearest-name.js'
 import type { Finding } from '../../doctor/check.js'
 import { worstOf } from '../../doctor/run.js'
@@ -46,7 +46,7 @@ export function decidePreflight(facts: PreflightFacts, ignore: readonly string[]
   const known = preflightChecks.map((c) => c.name)
   for (const name of ignored)
     if (name !== 'all' && !known.includes(name))
-      throw fail(
+      throw keelsonError(
         'usage.invalid',
         `--ignore-preflight-errors: there is no check ${name}${didYouMean(name, known)}; checks: ${known.join(', ')}, or all`,
         { name },
@@ -76,7 +76,7 @@ export function requirePreflight(results: readonly PreflightResult[]): void {
   const bad = results.filter((r) => r.level === 'error')
   if (bad.length === 0) return
   const list = bad.map((r) => `${r.name}: ${r.message}; ${r.remedy}`).join(' | ')
-  throw fail(
+  throw keelsonError(
     'node.preflight',
     `preflight found errors: ${list} (--ignore-preflight-errors=${bad.map((r) => r.name).join(',')} goes on anyway)`,
     { checks: bad.map((r) => r.name) },

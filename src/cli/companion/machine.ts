@@ -8,7 +8,7 @@ import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
 import { SystemdManager } from '../../adapters/systemd/manager.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { decideCompanionDriver } from '../../memory-qos/companion/node-input.js'
 import type { KubeletSettings } from '../../memory-qos/decide/kubelet-settings.js'
 import { type FoundAbout, type FoundValues, openFoundValues } from '../../memory-qos/found-values.js'
@@ -55,7 +55,7 @@ export async function openMachine(
 
 async function lockMachine(stateDir: string): Promise<Lock> {
   const busy = (pid: number): Error =>
-    fail(
+    keelsonError(
       'companion.busy',
       `use ${stateDir}: a companion or its rollback (process ${pid}) is at work; end it first`,
       { pid },

@@ -1,6 +1,6 @@
 // The command line of `keelson companion`: where pods and settings come from, and what is ours on this machine.
 import { type Command, Option } from 'commander'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { addServerOptions, checkServerFlags, type ServerFlags } from '../server-flags.js'
 
 export interface CompanionCommandOptions extends ServerFlags {
@@ -79,7 +79,7 @@ const addPodOptions = (command: Command): Command =>
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
 export function checkOptions(o: CompanionCommandOptions): void {
-  const wrong = (message: string) => fail('usage.invalid', message)
+  const wrong = (message: string) => keelsonError('usage.invalid', message)
   checkServerFlags(o)
   const periodS = Number(o.period)
   if (!(periodS >= 1 && periodS <= 3600)) throw wrong(`--period: ${o.period} is not 1 to 3600 seconds`)

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import type { CriChangeResult } from '../../bootstrap/cri-install.js'
 import { undoPath } from '../../bootstrap/paths.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { Io } from '../io.js'
 import { addPlaceOptions, givenOptions, type NodeOptions } from '../node/options.js'
 import { rootedText, withRootedErrors } from '../node/rooted-text.js'
@@ -49,7 +49,7 @@ export function createCriInstall(io: Io, load: LoadWire = loadWire): Command {
     const options = givenOptions<InstallOptions>(command)
     // The server's own --mode takes the word first, and takes any.
     if (options.mode !== 'complete' && options.mode !== 'observe')
-      throw fail('usage.invalid', `--mode ${String(options.mode)}: give complete or observe`)
+      throw keelsonError('usage.invalid', `--mode ${String(options.mode)}: give complete or observe`)
     const { mode } = options
     const { installCri } = await import('../../bootstrap/cri-install.js')
     await withRootedErrors(options, async () => {

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { parseEndpoint } from '../../adapters/cri/endpoint.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import { isCgroupDriverName } from '../../core/driver/decide-driver.js'
-import { asKeelsonError, fail } from '../../core/errors.js'
+import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import type { Mode } from '../../criserver/services.js'
 import type { ServeSettings } from '../../serve/settings.js'
 import type { Io } from '../io.js'
@@ -41,7 +41,7 @@ export interface CriOptions
 }
 
 const refuse = (flag: string, value: string, wanted: string): Error =>
-  fail('usage.invalid', `--${flag} ${value}: ${wanted}`)
+  keelsonError('usage.invalid', `--${flag} ${value}: ${wanted}`)
 
 /** klog's convention: 4 is debugging. */
 const debugVerbosity = 4

@@ -1,5 +1,5 @@
 // Carries out the fixes that were asked for by name. The plans are pure; this is the only place that acts on them.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { didYouMean } from '../../core/units/nearest-name.js'
 import type { DoctorFacts } from '../../doctor/facts.js'
 import { type FixStep, formatStep } from '../../doctor/fixes/fix.js'
@@ -16,7 +16,7 @@ export async function applyFixes(
   const known = fixes.map((f) => f.check)
   for (const name of names)
     if (!known.includes(name))
-      throw fail(
+      throw keelsonError(
         'usage.invalid',
         `--fix ${name}: there is nothing safe to do for that${didYouMean(name, known)}; --fix knows ${known.join(', ')}`,
         { name },

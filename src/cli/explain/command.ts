@@ -4,7 +4,7 @@ import { resourceListOf } from '../../config/effective.js'
 import type { LoadedConfig } from '../../config/load.js'
 import { formatFinding } from '../../config/origin.js'
 import { commandManifestLimits, readManifest } from '../../config/read-manifest.js'
-import { fail, isKeelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError } from '../../core/errors.js'
 import { type Allocatable, allocatableMemory } from '../../core/plan/allocatable.js'
 import type { WeightCurve } from '../../core/plan/cpu-files.js'
 import { type ExplainInput, explain } from '../../core/plan/explain.js'
@@ -99,7 +99,7 @@ async function runLive(options: Options, io: Io): Promise<void> {
 async function runExplain(options: Options, io: Io): Promise<void> {
   if (options.live !== undefined && options.live !== false) return runLive(options, io)
   if (options.filename === undefined)
-    throw fail('usage.invalid', 'explain: give manifests with -f, or --live for a running node')
+    throw keelsonError('usage.invalid', 'explain: give manifests with -f, or --live for a running node')
   const flags = options.featureGates === undefined ? [] : [`--feature-gates=${options.featureGates}`]
   const loaded = await readConfig(options, flags, io)
   // --feature-gates is a flag of this command in its own right, not the kubelet's deprecated one.
@@ -133,7 +133,7 @@ async function readPods(
         const parsed = within(`${place}: ${origin}`, () => applyPodDefaults(parsePod(pod)))
         const impossible = impossibleAmounts(parsed)[0]
         if (impossible !== undefined)
-          throw fail(
+          throw keelsonError(
             'pod.invalid',
             `explain ${place}: ${origin}: ${impossible.path}: ${impossible.message}; ${impossible.remedy}`,
           )
@@ -143,7 +143,7 @@ async function readPods(
     }
   }
   if (pods.length === 0)
-    throw fail(
+    throw keelsonError(
       'pod.invalid',
       `explain ${paths.join(', ')}: no pod found${notes.length > 0 ? ` (${notes.join('; ')})` : ''}; give one of: ${workloadKinds.join(', ')}, or a list of them`,
     )
@@ -156,7 +156,7 @@ function within<T>(place: string, work: () => T): T {
     return work()
   } catch (e) {
     if (!isKeelsonError(e)) throw e
-    throw fail(e.code, `explain ${place}: ${e.message}`, e.details, e)
+    throw keelsonError(e.code, `explain ${place}: ${e.message}`, e.details, e)
   }
 }
 
@@ -248,18 +248,18 @@ function readAmount(name: string, text: string): Bytes {
   try {
     const value = quantityValue(parseQuantity(text))
     if (value < 0n || value >= 2n ** 63n)
-      throw fail('quantity.invalid', `${text} is not an amount that a node has`)
+      throw keelsonError('quantity.invalid', `${text} is not an amount that a node has`)
     return bytes(value)
   } catch (e) {
     if (!isKeelsonError(e)) throw e
-    throw fail('quantity.invalid', `${name}: ${e.message}`, e.details, e)
+    throw keelsonError('quantity.invalid', `${name}: ${e.message}`, e.details, e)
   }
 }
 
 function readPageSize(text: string): bigint {
   const size = /^[0-9]{1,10}$/.test(text) ? BigInt(text) : 0n
   if (size < 1n || (size & (size - 1n)) !== 0n)
-    throw fail(
+    throw keelsonError(
       'usage.invalid',
       `--page-size: ${text} is not a power of two; give a number of bytes such as 4096`,
     )

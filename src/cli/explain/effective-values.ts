@@ -1,6 +1,6 @@
 // `keelson explain --live`: what a running kubelet or companion intends, what the kernel's files hold, and how much of it the
 // kernel really protects.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { LiveFile, LiveReport, LiveRow } from '../../core/memory-qos/effective-values.js'
 import type { Finding } from '../../core/memory-qos/findings.js'
 import { defaultPorts, defaultSettings } from '../../serve/settings.js'
@@ -35,13 +35,16 @@ function chooseName({ rows }: LiveAnswer, name: string): string {
   const all = [...new Set(rows.flatMap((row) => (row.pod === null ? [] : [row.pod])))]
   const [first, second] = all.filter((full) => `/${full}`.includes(`/${name}-`))
   if (first === undefined)
-    throw fail(
+    throw keelsonError(
       'pod.not-found',
       `no pod is called ${name}; there are ${all.length === 0 ? 'none' : all.map((full) => full.slice(full.indexOf('/') + 1)).join(', ')}`,
       { name },
     )
   if (second !== undefined)
-    throw fail('usage.invalid', `several pods begin with ${name}: ${first}, ${second}; give the whole name`)
+    throw keelsonError(
+      'usage.invalid',
+      `several pods begin with ${name}: ${first}, ${second}; give the whole name`,
+    )
   return first
 }
 

@@ -9,7 +9,7 @@ import { parseKubeletConfig } from '../../bootstrap/kubelet-config.js'
 import type { KubeletFlag } from '../../bootstrap/kubelet-flags.js'
 import { readKubeletPatches } from '../../bootstrap/patches/patch-files.js'
 import { checkMix, type NodeRequest } from '../../bootstrap/request.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { type Profile, profiles } from '../../core/release/gate-table.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 
@@ -110,7 +110,7 @@ const noDocuments: KubeadmDocuments = { notices: [] }
 /** `v=4` -> { name: v, value: 4 } */
 function parseExtraArg(text: string): KubeletFlag {
   const at = text.indexOf('=')
-  if (at < 1) throw fail('usage.invalid', `--kubelet-extra-arg ${text}: write it as NAME=VALUE`)
+  if (at < 1) throw keelsonError('usage.invalid', `--kubelet-extra-arg ${text}: write it as NAME=VALUE`)
   return { name: text.slice(0, at), value: text.slice(at + 1) }
 }
 

@@ -1,7 +1,7 @@
 // With --rootfs a command works on another system: what it says names the paths as they are here. Commands themselves know
 // them as that system sees them, and so does -o json.
 import { resolve } from 'node:path'
-import { fail, isKeelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError } from '../../core/errors.js'
 import type { Place } from './wire.js'
 
 /** Not inside a URL or another path. */
@@ -25,6 +25,6 @@ export async function withRootedErrors(place: Place, work: () => Promise<void>):
   } catch (e) {
     if (!isKeelsonError(e)) throw e
     const message = rootedText(e.message, place)
-    throw message === e.message ? e : fail(e.code, message, e.details, e)
+    throw message === e.message ? e : keelsonError(e.code, message, e.details, e)
   }
 }

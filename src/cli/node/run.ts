@@ -6,7 +6,7 @@ import type { CommandName } from '../../bootstrap/kubeadm-documents.js'
 import { selectPhases } from '../../bootstrap/phases/select.js'
 import { reportText, reportValue } from '../../bootstrap/report.js'
 import { type NodeResult, runNodeCommand } from '../../bootstrap/run.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { Io } from '../io.js'
 import { type NodeOptions, readRequest } from './options.js'
 import { rootedText, withRootedErrors } from './rooted-text.js'
@@ -46,7 +46,7 @@ async function runInside(
 }
 
 async function confirmReset(io: Io): Promise<void> {
-  const refusal = fail(
+  const refusal = keelsonError(
     'usage.invalid',
     "reset removes this node's pods and empties /var/lib/kubelet; say yes, or give --force",
   )

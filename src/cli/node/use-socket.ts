@@ -1,7 +1,7 @@
 // `keelson node use-socket URL` and its way back.
 import { Command } from 'commander'
 import { type UseSocketResult, undoUseSocket, useSocket } from '../../bootstrap/use-socket.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { Io } from '../io.js'
 import { addPlaceOptions, givenOptions, type NodeOptions } from './options.js'
 import { rootedText, withRootedErrors } from './rooted-text.js'
@@ -26,7 +26,7 @@ export function createUseSocket(io: Io, wire: Wire): Command {
   return addPlaceOptions(command).action(async (url: string | undefined) => {
     const options = givenOptions<UseSocketOptions>(command)
     if ((url === undefined) !== (options.undo ?? false))
-      throw fail('usage.invalid', 'use-socket takes either a URL or --undo')
+      throw keelsonError('usage.invalid', 'use-socket takes either a URL or --undo')
     const request = {
       nodeName: options.nodeName,
       dryRun: options.dryRun ?? false,

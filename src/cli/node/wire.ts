@@ -10,7 +10,7 @@ import { createRuntimeOfNode } from '../../adapters/node-root/runtime-of-node.js
 import { createRuntimeSockets } from '../../adapters/node-root/runtime-sockets.js'
 import { createNodeServices } from '../../adapters/node-root/services.js'
 import { userInput } from '../../adapters/node-root/user-input.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 
 export interface Place {
@@ -25,7 +25,7 @@ export const wireNode: Wire = async ({ rootfs, kubeconfig }) => {
   if (rootfs !== undefined) {
     const found = await stat(rootfs).catch(() => undefined)
     if (found?.isDirectory() !== true)
-      throw fail('input.unreadable', `use --rootfs ${rootfs}: it is not a directory`, { rootfs })
+      throw keelsonError('input.unreadable', `use --rootfs ${rootfs}: it is not a directory`, { rootfs })
   }
   const root = rootfs === undefined || resolve(rootfs) === '/' ? undefined : resolve(rootfs)
   const at = root ?? '/'

@@ -1,6 +1,6 @@
 // Finds the pod and the container that a person means: static pods carry the node's name at their end, which nobody
 // wants to type.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { PodJson } from '../../core/pod/document.js'
 
 export function choosePod(pods: readonly PodJson[], name: string, namespace: string | undefined): PodJson {
@@ -11,9 +11,9 @@ export function choosePod(pods: readonly PodJson[], name: string, namespace: str
   const found = living.length > 0 ? living : [...exact, ...short]
   const [first, second] = found
   if (first === undefined)
-    throw fail('pod.not-found', `no pod is called ${name}${known(inNamespace)}`, { name })
+    throw keelsonError('pod.not-found', `no pod is called ${name}${known(inNamespace)}`, { name })
   if (second !== undefined && second.metadata.namespace !== first.metadata.namespace)
-    throw fail('usage.invalid', `${name} is the name of several pods; give its namespace with -n`)
+    throw keelsonError('usage.invalid', `${name} is the name of several pods; give its namespace with -n`)
   return first
 }
 
@@ -27,7 +27,7 @@ export function chooseContainer(pod: PodJson, name: string | undefined): string 
   )
   const chosen = name ?? names[0]
   if (chosen === undefined || !names.includes(chosen))
-    throw fail(
+    throw keelsonError(
       'pod.not-found',
       `the pod ${pod.metadata.name} has no container ${chosen ?? ''}; it has ${names.join(', ')}`,
     )

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import type { Command } from 'commander'
 import { readLocalToken } from '../../adapters/secrets/local-token.js'
-import { fail, isKeelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError } from '../../core/errors.js'
 import type { PodJson } from '../../core/pod/document.js'
 import { defaultRootDir } from '../../kubelet/serve-settings.js'
 import { defaultSettings } from '../../serve/settings.js'
@@ -106,7 +106,7 @@ export function createKubeletClient(o: ReachOptions): KubeletClient {
 }
 
 const unreachable = (server: URL, cause: unknown) =>
-  fail(
+  keelsonError(
     'kubelet.unreachable',
     `ask the kubelet at ${server.origin}: ${cause instanceof Error ? cause.message : String(cause)}; does it run, and with this --root-dir?`,
     { server: server.origin },
@@ -114,7 +114,7 @@ const unreachable = (server: URL, cause: unknown) =>
   )
 
 const noAnswer = (server: URL, timeoutMs: number) =>
-  fail(
+  keelsonError(
     'kubelet.no-answer',
     `ask the kubelet at ${server.origin}: connected, but no answer within ${timeoutMs / 1000} s; look at its log and at the load of the machine`,
     { server: server.origin, timeoutMs },
@@ -127,7 +127,7 @@ async function readAll(response: IncomingMessage): Promise<string> {
     parts.push(part as Buffer)
     length += (part as Buffer).length
     if (length > maxAnswer)
-      throw fail('input.too-large', `the answer of the kubelet is larger than ${maxAnswer} bytes`)
+      throw keelsonError('input.too-large', `the answer of the kubelet is larger than ${maxAnswer} bytes`)
   }
   return Buffer.concat(parts).toString()
 }
@@ -135,9 +135,12 @@ async function readAll(response: IncomingMessage): Promise<string> {
 function checked(response: IncomingMessage, body: string, path: string): string {
   if (response.statusCode === 200 || response.statusCode === 201) return body
   const text = messageOf(body)
-  if (response.statusCode === 404) throw fail('pod.not-found', text, { path })
-  if (response.statusCode === 504) throw fail('kubelet.no-answer', `the kubelet answered: ${text}`, { path })
-  throw fail('kubelet.refused', `the kubelet answered ${response.statusCode ?? 'nothing'}: ${text}`, { path })
+  if (response.statusCode === 404) throw keelsonError('pod.not-found', text, { path })
+  if (response.statusCode === 504)
+    throw keelsonError('kubelet.no-answer', `the kubelet answered: ${text}`, { path })
+  throw keelsonError('kubelet.refused', `the kubelet answered ${response.statusCode ?? 'nothing'}: ${text}`, {
+    path,
+  })
 }
 
 /** A Status object where the kubelet speaks JSON, plain text where not. */
@@ -152,7 +155,7 @@ function messageOf(body: string): string {
 
 function parseServer(text: string): URL {
   if (!URL.canParse(text) || new URL(text).protocol !== 'https:')
-    throw fail('usage.invalid', `--server ${text}: give a URL such as https://127.0.0.1:10250`)
+    throw keelsonError('usage.invalid', `--server ${text}: give a URL such as https://127.0.0.1:10250`)
   return new URL(text)
 }
 
@@ -162,7 +165,7 @@ function readToken({ tokenFile, rootDir }: ReachOptions): string {
   const file = tokenFile ?? standard
   const token = readLocalToken(file)
   if (token !== undefined) return token
-  throw fail(
+  throw keelsonError(
     'input.unreadable',
     `read token file ${file}: there is none; is the kubelet's --root-dir another?`,
     {
@@ -173,7 +176,7 @@ function readToken({ tokenFile, rootDir }: ReachOptions): string {
 
 function readCertificate(path: string): string {
   if (!existsSync(path))
-    throw fail(
+    throw keelsonError(
       'input.unreadable',
       `read certificate ${path}: there is none; give the server's with --certificate`,
       { path },

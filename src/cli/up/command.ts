@@ -2,7 +2,7 @@
 // away again on Ctrl-C.
 import { join, resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { cacheDirectory } from '../../lab/cache.js'
 import { ensureImages } from '../../lab/images/images.js'
 import { ensurePackages } from '../../lab/packages.js'
@@ -134,7 +134,7 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
   const endpoint = flags.containerRuntimeEndpoint
   const startedMs = Date.now()
   if (endpoint !== undefined && flags.imageTar.length > 0)
-    throw fail(
+    throw keelsonError(
       'usage.invalid',
       '--image-tar loads into the private containerd, which --container-runtime-endpoint replaces; load it there yourself: ctr --namespace k8s.io images import FILE',
     )

@@ -4,7 +4,7 @@ import { readFile, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { parseMemInfo } from '../../core/kernel-text/meminfo.js'
 import { cacheDirectory } from '../../lab/cache.js'
 import { findCommand, missingPackages } from '../../lab/packages.js'
@@ -55,7 +55,7 @@ export async function requirePort(port: number): Promise<void> {
       server.once('error', reject).listen(port, '127.0.0.1', resolve)
     })
   } catch (e) {
-    throw fail(
+    throw keelsonError(
       'up.port',
       `use port ${port} of 127.0.0.1: ${e instanceof Error ? e.message : String(e)}; end the program that has it, or give --port`,
       { port },
@@ -72,7 +72,7 @@ const tmpfsMagic = 0x01021994n
 export async function requireDisk(path: string): Promise<void> {
   const { type } = await statfs(path, { bigint: true })
   if (type === tmpfsMagic)
-    throw fail(
+    throw keelsonError(
       'up.unsupported',
       `compare page caches in ${path}: it lies in memory (tmpfs); set TMPDIR to a directory on a disk, or give --on lab`,
       { path },

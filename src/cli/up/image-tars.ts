@@ -1,7 +1,7 @@
 // The images that a person brings along with `--image-tar FILE`.
 import { access, constants, open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { asKeelsonError, fail } from '../../core/errors.js'
+import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import { importArchive } from '../../lab/containerd/start.js'
 import { lastLines, runProgram } from '../../lab/process.js'
 import type { Progress } from '../../up/progress.js'
@@ -13,7 +13,7 @@ export async function requireImageTars(files: readonly string[], signal: AbortSi
   const paths = files.map((file) => resolve(file))
   for (const path of paths) {
     const bad = (why: string, cause?: unknown): Error =>
-      fail('input.unreadable', `read --image-tar ${path}: ${why}; ${howToMake}`, { path }, cause)
+      keelsonError('input.unreadable', `read --image-tar ${path}: ${why}; ${howToMake}`, { path }, cause)
     try {
       if (!(await stat(path)).isFile()) throw bad('it is not a file')
       await access(path, constants.R_OK)
@@ -53,7 +53,7 @@ export async function loadImageTars(
     const names = await importArchive(endpoint.replace(/^unix:\/\//, ''), file, signal).catch(
       (e: unknown) => {
         if (asKeelsonError(e).code === 'internal.unexpected') throw e
-        throw fail(
+        throw keelsonError(
           'input.unreadable',
           `load --image-tar ${file}: ${asKeelsonError(e).message}; ${howToMake}`,
           { path: file },

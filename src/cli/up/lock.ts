@@ -4,7 +4,7 @@ import { lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Lock, takeLock as takeFileLock } from '../../adapters/lock/lock.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 
 export interface UpLock {
   readonly dir: string
@@ -29,14 +29,14 @@ async function livingOwner(dir: string): Promise<number | undefined> {
 }
 
 const busy = (pid: number, dir: string): Error =>
-  fail(
+  keelsonError(
     'up.busy',
     `keelson up runs already, as process ${pid}; use it, or end it with Ctrl-C (kill -INT ${pid})`,
     { pid, dir },
   )
 
 const noSpace = (dir: string, e: unknown): Error =>
-  fail('up.no-space', `make ${dir}: ${e instanceof Error ? e.message : String(e)}`, { dir }, e)
+  keelsonError('up.no-space', `make ${dir}: ${e instanceof Error ? e.message : String(e)}`, { dir }, e)
 
 async function makeOwnDirectory(dir: string): Promise<void> {
   try {
@@ -45,7 +45,7 @@ async function makeOwnDirectory(dir: string): Promise<void> {
     const found = await lstat(dir).catch(() => undefined)
     if (found === undefined) throw noSpace(dir, e)
     if (!found.isDirectory() || found.uid !== process.getuid?.())
-      throw fail(
+      throw keelsonError(
         'up.busy',
         `use ${dir}: it is no directory of yours, but of user ${found.uid}; set TMPDIR to a directory of your own`,
       )

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readBounded } from '../../adapters/files/read.js'
 import { maxManifestBytes } from '../../config/read-manifest.js'
-import { asKeelsonError, fail } from '../../core/errors.js'
+import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import { allContainerSpecs } from '../../core/pod/spec/spec.js'
 import { type ManifestProblem, readPodSpecs } from '../../kubelet/pods/source/static-source.js'
 import { imageReferences } from '../../lab/images/images.js'
@@ -19,7 +19,7 @@ export interface ReadManifest extends Manifest {
 export async function readPodsDirectory(dir: string): Promise<readonly ReadManifest[]> {
   const names = await readdir(dir).catch((e: unknown) => {
     const why = e instanceof Error ? e.message : String(e)
-    throw fail('input.unreadable', `read --pods ${dir}: ${why}; give a directory`, { path: dir }, e)
+    throw keelsonError('input.unreadable', `read --pods ${dir}: ${why}; give a directory`, { path: dir }, e)
   })
   const manifests: ReadManifest[] = []
   const takenBy = new Map<string, string>()

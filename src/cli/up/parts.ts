@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { get } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { endGroup, lastLines, startProgram } from '../../lab/process.js'
 import type { Part } from '../../up/ports.js'
 
@@ -57,9 +57,9 @@ export async function waitUntil(
     dead = why
   })
   while (!(await ready())) {
-    if (dead !== undefined) throw fail('up.failed', dead)
+    if (dead !== undefined) throw keelsonError('up.failed', dead)
     if (performance.now() > until)
-      throw fail('up.failed', `${what} was not ready after ${timeoutMs / 1000} s`)
+      throw keelsonError('up.failed', `${what} was not ready after ${timeoutMs / 1000} s`)
     await sleep(100, undefined, { signal })
   }
 }

@@ -1,5 +1,5 @@
 // Errno of a cgroup operation -> our error, with what was being done and what to try.
-import { type ErrorCode, fail, isKeelsonError, type KeelsonError } from '../errors.js'
+import { type ErrorCode, isKeelsonError, type KeelsonError, keelsonError } from '../errors.js'
 
 export const errnoOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
@@ -33,5 +33,5 @@ export function cgroupError(
   if (isKeelsonError(cause)) return cause
   const errno = errnoOf(cause)
   const [code, advice] = table[errno] ?? ['cgroup.failed', `${errno || String(cause)}; see the cause`]
-  return fail(code, `${what}: ${advice}`, { ...details, errno }, cause)
+  return keelsonError(code, `${what}: ${advice}`, { ...details, errno }, cause)
 }

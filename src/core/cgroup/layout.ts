@@ -1,5 +1,5 @@
 // Which cgroup hierarchies this machine has, decided from its mounts.
-import { fail } from '../errors.js'
+import { keelsonError } from '../errors.js'
 import type { MountInfo } from '../kernel-text/mountinfo.js'
 
 export type CgroupMode = 'v2' | 'v1' | 'hybrid'
@@ -28,7 +28,7 @@ export function decideCgroupLayout(mounts: readonly MountInfo[]): CgroupLayout {
   const unified = mounts.find((m) => m.fsType === 'cgroup2')?.mountPoint
   if (hierarchies.size > 0) return { mode: unified === undefined ? 'v1' : 'hybrid', unified, hierarchies }
   if (unified === undefined)
-    throw fail(
+    throw keelsonError(
       'cgroup.not-mounted',
       'find the cgroup hierarchies: none is mounted; mount cgroup2 at /sys/fs/cgroup',
     )

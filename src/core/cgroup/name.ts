@@ -1,6 +1,6 @@
 // Cgroup names as lists of components, their literal paths under both drivers, and the way back.
 // Which names the kubelet gives to its pods is in pod-cgroup.ts.
-import { fail } from '../errors.js'
+import { keelsonError } from '../errors.js'
 
 export type CgroupDriver = 'cgroupfs' | 'systemd'
 
@@ -110,7 +110,7 @@ function utf8Length(s: string): number {
 }
 
 const invalid = (given: string, what: string) =>
-  fail(
+  keelsonError(
     'cgroup-name.invalid',
     `cgroup name ${JSON.stringify(given.slice(0, 80))} ${what}; use letters, digits, dots and dashes`,
     { name: given.slice(0, 80) },

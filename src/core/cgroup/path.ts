@@ -1,8 +1,8 @@
 // Cgroup paths and control file names, checked before they become file names: nothing here can leave the tree.
-import { fail } from '../errors.js'
+import { keelsonError } from '../errors.js'
 
 const invalid = (path: string, why: string) =>
-  fail('cgroup.invalid-path', `use cgroup path ${JSON.stringify(path)}: ${why}`, { path })
+  keelsonError('cgroup.invalid-path', `use cgroup path ${JSON.stringify(path)}: ${why}`, { path })
 
 /** `/kubepods/pod1` -> ['kubepods', 'pod1']; `/` -> [] */
 export function splitPath(path: string): readonly string[] {
@@ -30,9 +30,13 @@ const controlFile = /^[A-Za-z][A-Za-z0-9_.=-]*$/
 
 export function checkControlFile(file: string): void {
   if (!controlFile.test(file) || file.includes('..'))
-    throw fail('cgroup.invalid-path', `use control file ${JSON.stringify(file)}: not a control file's name`, {
-      file,
-    })
+    throw keelsonError(
+      'cgroup.invalid-path',
+      `use control file ${JSON.stringify(file)}: not a control file's name`,
+      {
+        file,
+      },
+    )
 }
 
 /** `memory.high` -> memory, `cpuacct.usage` -> cpuacct; core files (`cgroup.procs`, `tasks`) have none. */

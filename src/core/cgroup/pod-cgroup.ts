@@ -1,6 +1,6 @@
 // Where pods live in the cgroup tree: kubepods, the two QoS cgroups below it, and one cgroup per pod.
 
-import { fail } from '../errors.js'
+import { keelsonError } from '../errors.js'
 import type { QosClass } from '../pod/pod.js'
 import {
   type CgroupDriver,
@@ -27,9 +27,12 @@ export const qosCgroupName = (cgroupRoot: string, qosClass: QosClass): CgroupNam
 /** `/kubepods/burstable/pod<uid>`. For static pods the uid is their hash, never the mirror pod's. */
 export function podCgroupName(uid: string, qosClass: QosClass, cgroupRoot = '/'): CgroupName {
   if (uid === '')
-    throw fail('cgroup-name.invalid', 'the pod has no uid, so it has no cgroup; set metadata.uid')
+    throw keelsonError('cgroup-name.invalid', 'the pod has no uid, so it has no cgroup; set metadata.uid')
   if (/\s/.test(uid))
-    throw fail('cgroup-name.invalid', `the pod's uid ${JSON.stringify(uid.slice(0, 80))} contains a blank`)
+    throw keelsonError(
+      'cgroup-name.invalid',
+      `the pod's uid ${JSON.stringify(uid.slice(0, 80))} contains a blank`,
+    )
   return cgroupChild(qosCgroupName(cgroupRoot, qosClass), `pod${uid}`)
 }
 

@@ -1,6 +1,6 @@
 // Control file values as systemd unit properties. Values that systemd has no property for (hugetlb, memory.oom.group)
 // are left out: they live in the file only.
-import { fail } from '../errors.js'
+import { keelsonError } from '../errors.js'
 
 export type SystemdValue =
   | { readonly type: 't'; readonly value: bigint }
@@ -34,7 +34,7 @@ const number = (name: string, value: bigint): SystemdProperty => ({ name, value:
 function parseAmount(file: string, text: string): bigint {
   if (text === 'max' || text === '-1') return systemdInfinity
   if (/^\d+$/.test(text)) return BigInt(text)
-  throw fail(
+  throw keelsonError(
     'cgroup.invalid-value',
     `make a systemd property of ${file}=${text}: neither a number nor 'max'; give one of them`,
     { file, value: text },

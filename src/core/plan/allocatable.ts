@@ -1,6 +1,6 @@
 // The two numbers called allocatable: the one in formulas and on kubepods, and the one in the node's status.
 
-import { fail } from '../errors.js'
+import { keelsonError } from '../errors.js'
 import { type Bytes, bytes } from '../units/bytes.js'
 import type { Problem } from '../units/problem.js'
 import { formatQuantity, parseQuantity, quantityOfBytes, quantityValue } from '../units/quantity.js'
@@ -59,7 +59,7 @@ function percentOf(text: string, capacity: Bytes): Bytes {
 }
 
 const invalidThreshold = (text: string, what: string) =>
-  fail(
+  keelsonError(
     'config.invalid',
     `evictionHard memory.available ${JSON.stringify(text.slice(0, 64))} ${what}; write for example 100Mi or 5%`,
     { path: 'evictionHard', text: text.slice(0, 64) },

@@ -1,6 +1,6 @@
 // Untyped input (from YAML or JSON) to a Pod. Refuses what no node agent could act on, naming the path; what
 // the API server alone would refuse (a request above its limit) passes, because decisions must survive it.
-import { fail, isKeelsonError } from '../errors.js'
+import { isKeelsonError, keelsonError } from '../errors.js'
 import { parseQuantity, type Quantity } from '../units/quantity.js'
 import {
   noRequirements,
@@ -99,7 +99,7 @@ function readQuantity(given: string, path: string): Quantity {
     return parseQuantity(given)
   } catch (e) {
     if (!isKeelsonError(e)) throw e
-    throw fail('pod.invalid', `${path}: ${e.message}`, { path }, e)
+    throw keelsonError('pod.invalid', `${path}: ${e.message}`, { path }, e)
   }
 }
 
@@ -155,4 +155,4 @@ function refuseRepeatedNames(pod: Pod): void {
 }
 
 const invalid = (path: string, what: string, remedy: string) =>
-  fail('pod.invalid', `${path} ${what}; ${remedy}`, { path })
+  keelsonError('pod.invalid', `${path} ${what}; ${remedy}`, { path })

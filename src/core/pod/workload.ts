@@ -1,6 +1,6 @@
 // Finds the pods in a Kubernetes document: a Pod itself, the template of a workload, or each item of a list.
 // Reading the pod's fields is parse-pod.ts; this file only knows where a pod hides.
-import { fail } from '../errors.js'
+import { keelsonError } from '../errors.js'
 
 export interface PodSource {
   /** What the person wrote: `Deployment web`. */
@@ -37,7 +37,7 @@ export function findPods(document: unknown, depth = 0): FoundPods {
   const object = fieldsOf(document)
   const kind = object?.['kind']
   if (object === undefined || typeof kind !== 'string')
-    throw fail(
+    throw keelsonError(
       'pod.invalid',
       'the document is not a Kubernetes object: it has no kind; give a Pod, a list, or a workload with a pod template',
     )
@@ -50,10 +50,11 @@ export function findPods(document: unknown, depth = 0): FoundPods {
 
 function findInList(kind: string, items: unknown, depth: number): FoundPods {
   if (!Array.isArray(items))
-    throw fail('pod.invalid', `${kind}: items is not a list; write a list of objects`)
+    throw keelsonError('pod.invalid', `${kind}: items is not a list; write a list of objects`)
   if (items.length > maxItems)
-    throw fail('pod.invalid', `${kind}: ${items.length} items; at most ${maxItems} are read`)
-  if (depth > 3) throw fail('pod.invalid', `${kind}: lists are nested too deeply; at most 3 levels are read`)
+    throw keelsonError('pod.invalid', `${kind}: ${items.length} items; at most ${maxItems} are read`)
+  if (depth > 3)
+    throw keelsonError('pod.invalid', `${kind}: lists are nested too deeply; at most 3 levels are read`)
   // Items of a typed list (PodList) carry no kind of their own.
   const itemKind = kind.slice(0, -'List'.length)
   const found = items.map((item: unknown) => {
@@ -70,7 +71,10 @@ function fromTemplate(kind: string, object: Fields, path: readonly string[]): Po
   for (const key of path) at = fieldsOf(at)?.[key]
   const template = fieldsOf(at)
   if (template === undefined)
-    throw fail('pod.invalid', `${origin}: ${path.join('.')} is missing; a ${kind} carries its pod there`)
+    throw keelsonError(
+      'pod.invalid',
+      `${origin}: ${path.join('.')} is missing; a ${kind} carries its pod there`,
+    )
   const outer = fieldsOf(object['metadata']) ?? {}
   const inner = fieldsOf(template['metadata']) ?? {}
   const metadata = {

@@ -1,7 +1,7 @@
 // Which Kubernetes release's rules apply: a minor, and a patch where one is named. The range is what the
 // tables of this folder describe; outside of it nobody could say what a gate or a field means.
 
-import { fail } from '../errors.js'
+import { keelsonError } from '../errors.js'
 
 export interface KubernetesVersion {
   readonly minor: number
@@ -23,7 +23,7 @@ export function parseVersion(text: string): KubernetesVersion {
   const found = shape.exec(text)
   const minor = Number(found?.[1] ?? Number.NaN)
   if (found === null || minor < oldestMinor || minor > newestMinor) {
-    throw fail(
+    throw keelsonError(
       'version.unknown',
       `read Kubernetes version ${JSON.stringify(text.slice(0, 80))}: not a release between 1.${oldestMinor} and 1.${newestMinor}; write it as 1.36 or v1.36.2`,
       { value: text.slice(0, 80) },

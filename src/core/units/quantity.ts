@@ -1,6 +1,6 @@
 // Kubernetes quantities, exact: a bigint count of 10^-9 units and the notation it was written in.
 // Reads and prints the notation; what a quantity means (bytes, cores) is for the caller to say.
-import { fail } from '../errors.js'
+import { keelsonError } from '../errors.js'
 
 export type QuantityFormat = 'BinarySI' | 'DecimalSI' | 'DecimalExponent'
 
@@ -91,7 +91,7 @@ const divideUp = (n: bigint, by: bigint): bigint => (n + by - 1n) / by
 const awayFromZero = (n: bigint, by: bigint): bigint => (n < 0n ? -divideUp(-n, by) : divideUp(n, by))
 
 const invalid = (text: string, what: string) =>
-  fail(
+  keelsonError(
     'quantity.invalid',
     `quantity ${JSON.stringify(text.slice(0, 64))} ${what}; write for example 500m, 2, 1.5Gi or 1e3`,
     { text: text.slice(0, 64) },

@@ -1,5 +1,5 @@
 // Reads the figures of this node once, without serving them: from the runtime, or from cgroups.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { Metrics } from '../../ports/metrics.js'
 import { createStats, type Stats } from '../../stats/create-stats.js'
 import type { StatsDescription } from '../../stats/sources.js'
@@ -68,7 +68,7 @@ async function fromCgroups(
 ): Promise<Figures> {
   await stats.cadvisor(waitMs)
   if (stats.describe().metrics.source === null)
-    throw fail(
+    throw keelsonError(
       'runtime.unavailable',
       `list the pods of this node through ${input.client.endpoint}: no answer within ${waitMs / 1000} s; is the runtime up?`,
     )

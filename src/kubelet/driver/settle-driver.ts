@@ -3,7 +3,7 @@
 import type { LoadedConfig } from '../../config/load.js'
 import { formatOrigin, type Origin } from '../../config/origin.js'
 import { type ConfiguredDriver, type DriverInUse, decideDriver } from '../../core/driver/decide-driver.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { isGateEnabled } from '../../core/release/gates.js'
 import { formatVersion } from '../../core/release/version.js'
 import type { CriClient } from '../../ports/runtime.js'
@@ -43,7 +43,7 @@ export async function settleDriver(
     standalone: config.process.kubeconfig === undefined,
     socket: client.socketPath,
   })
-  if (decision.kind === 'refused') throw fail(decision.code, decision.message, { answer })
+  if (decision.kind === 'refused') throw keelsonError(decision.code, decision.message, { answer })
   reportDriver(decision, ports.log)
   return decision
 }

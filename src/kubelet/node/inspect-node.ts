@@ -2,7 +2,7 @@
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import type { DriverInUse } from '../../core/driver/decide-driver.js'
 import { type DriverProof, proveDriver } from '../../core/driver/proof.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { reportProof } from '../driver/driver-report.js'
@@ -55,7 +55,8 @@ export async function inspectNode(
   reportProof(proof.findings, log)
   const prove = async (until: AbortSignal): Promise<DriverProof> => {
     const now = await look(until)
-    if (!now.isListed) throw fail('runtime.failed', 'compare running sandboxes: the runtime listed none')
+    if (!now.isListed)
+      throw keelsonError('runtime.failed', 'compare running sandboxes: the runtime listed none')
     return now.proof
   }
   return { driver, node, proof, prove, cgroups }

@@ -4,7 +4,7 @@ import type { EffectiveConfig } from '../../config/effective.js'
 import { resourceListOf } from '../../config/effective.js'
 import { type CgroupMode, controlVersion, decideCgroupLayout } from '../../core/cgroup/layout.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { type Allocatable, allocatableMemory, checkReservations } from '../../core/plan/allocatable.js'
 import { checkKernel } from '../../core/release/kernel-check.js'
 import { type Bytes, bytes } from '../../core/units/bytes.js'
@@ -70,12 +70,12 @@ function refuseHost(
   systemd: boolean,
 ): void {
   if (cgroupVersion === 1 && config.kubelet.failCgroupV1)
-    throw fail(
+    throw keelsonError(
       'host.cgroup-v1',
       'start on this host: it has cgroup v1 and failCgroupV1 is true; boot with systemd.unified_cgroup_hierarchy=1, or set failCgroupV1: false',
     )
   if (driver === 'systemd' && !systemd)
-    throw fail(
+    throw keelsonError(
       'driver.no-systemd',
       'use the cgroup driver systemd: this host does not run systemd (no /run/systemd/system); set the runtime to cgroupfs (containerd: SystemdCgroup = false), or boot with systemd',
     )
@@ -83,7 +83,7 @@ function refuseHost(
 
 function refuseSwap({ kubelet }: EffectiveConfig, swapTotal: bigint): void {
   if (!kubelet.failSwapOn || swapTotal === 0n) return
-  throw fail(
+  throw keelsonError(
     'host.swap',
     `start on this host: it has ${swapTotal} bytes of swap and failSwapOn is true; run swapoff -a, or set failSwapOn: false`,
   )
@@ -94,7 +94,7 @@ function refuseSysctls(procfs: Pick<Procfs, 'sysctl'>): void {
   if (different.length === 0) return
   const list = different.map((s) => `${s.name} is ${s.found ?? 'not there'}, not ${s.wanted}`).join(', ')
   const commands = different.map((s) => `${s.name}=${s.wanted}`).join(' ')
-  throw fail(
+  throw keelsonError(
     'host.sysctl',
     `start on this host: protectKernelDefaults is true and ${list}; run sysctl -w ${commands} and put the same into /etc/sysctl.d, or set protectKernelDefaults: false`,
     { different },
@@ -110,7 +110,7 @@ function readAllocatable({ kubelet }: EffectiveConfig, memoryCapacity: Bytes): A
   }
   const [problem] = checkReservations(input)
   if (problem !== undefined)
-    throw fail('config.invalid', `${problem.path}: ${problem.message}; ${problem.remedy}`)
+    throw keelsonError('config.invalid', `${problem.path}: ${problem.message}; ${problem.remedy}`)
   return allocatableMemory(input)
 }
 

@@ -1,5 +1,5 @@
 // A command in a running container, to its end, through the runtime's ExecSync.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { RunRequest, RunResult } from '../../serve/endpoints/run.js'
 import type { PodContext } from '../pods/context.js'
 import type { PodRunner } from '../pods/run/runner.js'
@@ -15,7 +15,10 @@ export async function runCommand(
     .find(namespace, pod)
     ?.containers.find((one) => one.name === container && one.state === 'running')
   if (found === undefined)
-    throw fail('pod.not-found', `run a command in ${namespace}/${pod} ${container}: no such container runs`)
+    throw keelsonError(
+      'pod.not-found',
+      `run a command in ${namespace}/${pod} ${container}: no such container runs`,
+    )
   const timeoutMs = timeoutSeconds === 0 ? c.timeoutMs : timeoutSeconds * 1000 + 5_000
   const { stdout, stderr, exitCode } = await c.runtime.execSync(
     { containerId: found.id, cmd: [...command], timeout: BigInt(timeoutSeconds) },

@@ -1,6 +1,6 @@
 // Reads a container's log as /containerLogs gives it: from a line count or a time on, to a number of bytes, with or without
 // times, and on as the container goes on. Memory is bounded by one piece of the file, whatever its size.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { OpenLog, PodHost } from '../../ports/pod-host.js'
 import type { LogRequest } from '../../serve/endpoints/container-logs.js'
 import type { PodContext } from '../pods/context.js'
@@ -28,11 +28,11 @@ export async function readContainerLog(
   const { namespace, pod: name, container } = request
   const what = `read the log of ${namespace}/${name} ${container}`
   const pod = runner.find(namespace, name)
-  if (pod === undefined) throw fail('pod.not-found', `${what}: no such pod here`)
+  if (pod === undefined) throw keelsonError('pod.not-found', `${what}: no such pod here`)
   const newest = newestOf(pod, container)
   const chosen = request.previous ? previousOf(pod, newest) : newest
   if (chosen === undefined)
-    throw fail(
+    throw keelsonError(
       'pod.not-found',
       newest === undefined
         ? `${what}: it has not started, or there is no such container`

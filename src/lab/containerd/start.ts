@@ -9,7 +9,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { imageReferences } from '../images/images.js'
 import { findCommand } from '../packages.js'
 import { lastLines, mustRun, startProgram } from '../process.js'
@@ -140,9 +140,13 @@ async function planContainerd(options: PrivateContainerdOptions): Promise<Contai
   const id = randomBytes(4)
   const runtime = findCommand(options.runtime ?? 'runc')
   if (findCommand('containerd') === undefined || runtime === undefined)
-    throw fail('lab.missing', 'containerd and runc are not installed; run: apt-get install containerd runc', {
-      missing: ['containerd', 'runc'],
-    })
+    throw keelsonError(
+      'lab.missing',
+      'containerd and runc are not installed; run: apt-get install containerd runc',
+      {
+        missing: ['containerd', 'runc'],
+      },
+    )
   return {
     dir,
     root: options.root ?? join(dir, 'root'),
@@ -177,7 +181,7 @@ async function startDaemon(
     if (daemon.exitCode !== null || daemon.signalCode !== null || performance.now() > until) {
       daemon.kill('SIGKILL')
       const text = await readFile(plan.log, 'utf8').catch(() => '')
-      throw fail(
+      throw keelsonError(
         'lab.containerd',
         `containerd did not come up; the end of ${plan.log}:\n${lastLines(text, 12)}`,
       )

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { PortForward } from '../bed.js'
 import { createMux } from './mux.js'
 
@@ -24,7 +24,7 @@ export async function reservePort({ hostPort }: PortForward): Promise<ReservedPo
   try {
     await listening
   } catch (e) {
-    throw fail(
+    throw keelsonError(
       'lab.port',
       `listen on 127.0.0.1:${hostPort}: ${e instanceof Error ? e.message : String(e)}; end the program that uses the port, or choose another one`,
       { port: hostPort },

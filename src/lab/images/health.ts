@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { ensurePart } from '../cache.js'
 import { findCommand } from '../packages.js'
 import { mustRun } from '../process.js'
@@ -25,7 +25,7 @@ export async function ensureHealthImage(
   progress: (line: string) => void = () => {},
 ): Promise<string> {
   if (!existsSync(sourceDir))
-    throw fail('lab.unsupported', 'the health image can only be built in a source tree of Keelson')
+    throw keelsonError('lab.unsupported', 'the health image can only be built in a source tree of Keelson')
   const texts = await Promise.all(sources.map((name) => readFile(join(sourceDir, name), 'utf8')))
   const part = {
     name: 'health-image',
@@ -38,7 +38,7 @@ export async function ensureHealthImage(
 async function build(dir: string, cacheDir: string, signal: AbortSignal): Promise<void> {
   const go = findGo()
   if (go === undefined)
-    throw fail(
+    throw keelsonError(
       'lab.missing',
       'the health image is built with Go, which is not installed; see https://go.dev/dl/',
     )

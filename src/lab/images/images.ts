@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { ensurePart } from '../cache.js'
 import { findCommand } from '../packages.js'
 import { mustRun } from '../process.js'
@@ -74,7 +74,10 @@ export async function ensureImages(
 ): Promise<string> {
   const path = findCommand('busybox')
   if (path === undefined)
-    throw fail('lab.missing', 'images are made from busybox-static; run: apt-get install busybox-static')
+    throw keelsonError(
+      'lab.missing',
+      'images are made from busybox-static; run: apt-get install busybox-static',
+    )
   const busybox = await readFile(path)
   const digest = createHash('sha256')
     .update(busybox)

@@ -1,6 +1,6 @@
 // Memory QoS beside another kubelet, for the life of the process: follow the pods, keep the values, and the way back. Writes
 // nothing before the values that it finds are on disk.
-import { asKeelsonError, fail } from '../../core/errors.js'
+import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import type { TargetsInput } from '../../core/memory-qos/targets.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { PodSource } from '../../ports/pod-source.js'
@@ -93,7 +93,7 @@ export async function rollBack(o: RollbackOptions): Promise<{ cgroups: number; f
   if (settled.length < all || findings.length > 0) {
     await o.found.forget(settled)
     const [first] = findings
-    throw fail(
+    throw keelsonError(
       'companion.rollback',
       `${all - settled.length} of ${all} cgroups do not have their first values back${first === undefined ? '' : `: ${first.subject}: ${first.message}`}; run the rollback again`,
       { left: all - settled.length },

@@ -2,7 +2,7 @@
 
 import { type CgroupDriver, formatCgroupPath } from '../../core/cgroup/name.js'
 import { kubepodsName } from '../../core/cgroup/pod-cgroup.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { MemoryQosSettings, ReservationPolicy } from '../../core/memory-qos/settings.js'
 import type { TargetsInput } from '../../core/memory-qos/targets.js'
 import { allocatableMemory } from '../../core/plan/allocatable.js'
@@ -26,7 +26,7 @@ export interface Machine {
 export function companionSettings(policy: CompanionPolicy, cgroupVersion: 1 | 2): MemoryQosSettings {
   const { factor } = policy
   if (factor !== null && !(factor > 0 && factor <= 1))
-    throw fail(
+    throw keelsonError(
       'config.invalid',
       `companion.memoryThrottlingFactor is ${factor}, it must be a number greater than 0 and at most 1.0; write for example 0.9, or null for no memory.high`,
       { path: 'companion.memoryThrottlingFactor' },

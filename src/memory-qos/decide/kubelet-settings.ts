@@ -1,7 +1,7 @@
 // What a companion takes over from the kubelet of its node: reservations, cgroups and enforcement, from /configz or from the
 // configuration file. Fields that it does not need are not looked at, so that any release's answer will do.
 import type { CgroupDriver } from '../../core/cgroup/name.js'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { Reservation } from '../../core/plan/reserved-cgroups.js'
 import { parseResourceList } from '../../core/pod/parse-pod.js'
 import type { ResourceList } from '../../core/units/resource-list.js'
@@ -22,7 +22,7 @@ export interface KubeletSettings {
 type Fields = Readonly<Record<string, unknown>>
 
 const invalid = (path: string, what: string) =>
-  fail('companion.source', `read the kubelet's settings: ${path} is ${what}`, { path })
+  keelsonError('companion.source', `read the kubelet's settings: ${path} is ${what}`, { path })
 
 function fieldsOf(value: unknown, path: string): Fields {
   if (value === undefined || value === null) return {}

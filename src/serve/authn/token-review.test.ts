@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { FakeClock } from '../../fakes/clock.js'
 import type { ReviewedUser } from '../../ports/kubeapi.js'
 import { tokenReview } from './token-review.js'
@@ -41,8 +41,8 @@ function setUp(answers: (token: string) => Answer, more: { maxWaiting?: number }
 }
 
 const ada = { name: 'ada', uid: '1', groups: ['people'], extra: { scope: ['all'] } }
-const passing = fail('kubeapi.failed', 'busy', { retryable: true })
-const lasting = fail('kubeapi.failed', 'refused', { retryable: false })
+const passing = keelsonError('kubeapi.failed', 'busy', { retryable: true })
+const lasting = keelsonError('kubeapi.failed', 'refused', { retryable: false })
 
 describe('tokenReview', () => {
   test('a known token: its user, also in system:authenticated', async () => {

@@ -1,6 +1,6 @@
 // Bearer tokens, checked by the API server. Answers of both kinds are kept for a while under a digest of the token;
 // a failure to ask is not kept. Callers with the same token share one question, which ends when none of them waits any more.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { KubeApi, ReviewedUser } from '../../ports/kubeapi.js'
 import type { Secrets } from '../../ports/secrets.js'
@@ -47,14 +47,14 @@ export function tokenReview(o: TokenReviewOptions): Authenticator {
   const met = createExpiringCache<true>(o.clock, cacheEntries)
   const underWay = new Map<string, Question>()
   const room = createWaitingRoom(o.maxWaiting, () =>
-    fail('kubeapi.failed', 'too many requests are waiting for a token review'),
+    keelsonError('kubeapi.failed', 'too many requests are waiting for a token review'),
   )
 
   const review = (token: string, stop: AbortSignal): Promise<ReviewedUser | undefined> =>
     withDeadline(
       o.clock,
       o.timeoutMs,
-      () => fail('kubeapi.failed', `TokenReview did not answer within ${o.timeoutMs} ms`),
+      () => keelsonError('kubeapi.failed', `TokenReview did not answer within ${o.timeoutMs} ms`),
       (signal) =>
         withRetries(o.clock, o.random, reviewBackoff, signal, () => o.api.reviewToken(token, signal)),
       stop,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { FakeClock } from '../../fakes/clock.js'
 import type { AccessQuestion, AccessVerdict } from '../../ports/kubeapi.js'
 import type { User } from '../authn/authenticator.js'
@@ -69,7 +69,7 @@ describe('accessReview', () => {
   test('a failure is a failure, is not kept, and hides no earlier yes', async () => {
     let broken = true
     const { may } = setUp(() =>
-      broken ? fail('kubeapi.failed', 'away', { retryable: false }) : { allowed: true },
+      broken ? keelsonError('kubeapi.failed', 'away', { retryable: false }) : { allowed: true },
     )
     expect(await may(ada, 'get', 'stats')).toBe('failed')
     broken = false

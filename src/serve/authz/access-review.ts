@@ -1,5 +1,5 @@
 // Rights, asked from the API server one subresource after the other. Answers are kept: yes for minutes, no for seconds.
-import { asKeelsonError, fail } from '../../core/errors.js'
+import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { AccessVerdict, KubeApi } from '../../ports/kubeapi.js'
 import type { User } from '../authn/authenticator.js'
@@ -36,7 +36,7 @@ export function accessReview(o: AccessReviewOptions): Authorizer {
     const answer = withDeadline(
       o.clock,
       o.timeoutMs,
-      () => fail('kubeapi.failed', `SubjectAccessReview did not answer within ${o.timeoutMs} ms`),
+      () => keelsonError('kubeapi.failed', `SubjectAccessReview did not answer within ${o.timeoutMs} ms`),
       (signal) =>
         withRetries(o.clock, o.random, reviewBackoff, signal, () => o.api.reviewAccess(question, signal)),
     )
@@ -52,7 +52,7 @@ export function accessReview(o: AccessReviewOptions): Authorizer {
 
   const wait = async (key: string, start: () => Promise<AccessVerdict>): Promise<AccessVerdict> => {
     if (waiting >= o.maxWaiting)
-      throw fail('kubeapi.failed', 'too many requests are waiting for an access review')
+      throw keelsonError('kubeapi.failed', 'too many requests are waiting for an access review')
     waiting++
     try {
       return await (underWay.get(key) ?? start())

@@ -1,5 +1,5 @@
 // /containerLogs/{namespace}/{pod}/{container}: a container's output, with the query parameters of `kubectl logs`.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import { parseTime } from '../../core/units/rfc3339.js'
 import type { Endpoint } from '../endpoint.js'
 import { safeHeaders } from '../failures.js'
@@ -40,9 +40,9 @@ export function parseLogRequest(
   const sinceTime = query.get('sinceTime')
   const at = sinceTime === null ? undefined : parseTime(sinceTime)
   if (sinceTime !== null && at === undefined)
-    throw fail('request.invalid', `sinceTime=${sinceTime.slice(0, 80)}: not a time of RFC 3339`)
+    throw keelsonError('request.invalid', `sinceTime=${sinceTime.slice(0, 80)}: not a time of RFC 3339`)
   if (at !== undefined && sinceSeconds !== undefined)
-    throw fail('request.invalid', 'sinceTime and sinceSeconds: give one of them')
+    throw keelsonError('request.invalid', 'sinceTime and sinceSeconds: give one of them')
   const since = sinceSeconds === undefined ? at : BigInt(Math.trunc(nowMs) - sinceSeconds * 1000) * 1_000_000n
   return {
     namespace: params['namespace'] ?? '',
@@ -61,13 +61,13 @@ function flag(query: URLSearchParams, key: string): boolean {
   const value = query.get(key)
   if (value === null || value === 'false' || value === '0') return false
   if (value === '' || value === 'true' || value === '1') return true
-  throw fail('request.invalid', `${key}=${value.slice(0, 80)}: write true or false`)
+  throw keelsonError('request.invalid', `${key}=${value.slice(0, 80)}: write true or false`)
 }
 
 function wholeNumber(query: URLSearchParams, key: string): number | undefined {
   const value = query.get(key)
   if (value === null || value === '') return undefined
   if (!/^\d{1,12}$/.test(value))
-    throw fail('request.invalid', `${key}=${value.slice(0, 80)}: write a whole number`)
+    throw keelsonError('request.invalid', `${key}=${value.slice(0, 80)}: write a whole number`)
   return Number(value)
 }

@@ -1,6 +1,6 @@
 // /login: whoever holds a token or certificate asks for a ticket (POST); a browser brings it in a URL (GET) and
 // leaves with a cookie. DELETE ends the session.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { Credentials } from '../authn/authenticator.js'
 import { readCredentials } from '../authn/credentials.js'
 import type { Sessions } from '../authn/session.js'
@@ -34,7 +34,10 @@ export function login(sessions: Sessions, cookieName: () => string): readonly En
       handle(request) {
         const ticket = sessions.createTicket(shown(request))
         if (ticket === undefined)
-          throw fail('request.invalid', 'a ticket is given for a token or a certificate, not for a session')
+          throw keelsonError(
+            'request.invalid',
+            'a ticket is given for a token or a certificate, not for a session',
+          )
         return jsonAnswer({ path: `/login?ticket=${ticket}` }, 201)
       },
     },

@@ -1,6 +1,6 @@
 // /run/{namespace}/{pod}/{container}: a command in a running container, to its end, with its output. Upstream's `cmd` is one
 // text split at blanks; `command`, given once per word, keeps the words as they are.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { Endpoint } from '../endpoint.js'
 import { jsonAnswer, safeHeaders } from '../failures.js'
 
@@ -29,9 +29,10 @@ export const runInContainer = (run: RunCommand): Endpoint => ({
   async handle(request, { params, query, signal }) {
     const words = query.getAll('command')
     const command = words.length > 0 ? words : (query.get('cmd') ?? '').split(' ').filter((w) => w !== '')
-    if (command.length === 0) throw fail('request.invalid', 'no command: give cmd, or command once per word')
+    if (command.length === 0)
+      throw keelsonError('request.invalid', 'no command: give cmd, or command once per word')
     const timeout = query.get('timeout') ?? '0'
-    if (!/^\d{1,6}$/.test(timeout)) throw fail('request.invalid', 'timeout: write whole seconds')
+    if (!/^\d{1,6}$/.test(timeout)) throw keelsonError('request.invalid', 'timeout: write whole seconds')
     const { namespace = '', pod = '', container = '' } = params
     const result = await run({ namespace, pod, container, command, timeoutSeconds: Number(timeout) }, signal)
     const json = (request.headers.get('accept') ?? []).some((v) => v.includes('application/json'))

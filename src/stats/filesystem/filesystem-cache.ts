@@ -1,6 +1,6 @@
 // Filesystem figures, kept by background work with a budget: writable layers and the image filesystem from the runtime,
 // logs and local volumes by bounded walks, capacities from statfs. No scrape ever waits for it.
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { FsCapacity, StatsFiles } from '../../ports/stats-files.js'
 import { extraLabels } from '../catalogue/family.js'
 import type { NodeFilesystems } from '../cgroup/node-sample.js'
@@ -133,7 +133,7 @@ export function createFilesystemKeeper(o: FilesystemKeeperOptions): FilesystemKe
     if (budget.entries <= 0)
       o.onFailure(
         'walk',
-        fail(
+        keelsonError(
           'input.too-large',
           `measure logs and volumes: more than ${o.maxEntries} files; the rest is left out`,
         ),

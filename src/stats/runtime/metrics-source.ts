@@ -1,6 +1,6 @@
 // Takes the runtime's metrics: descriptors are kept until a name is missing or the runtime came back.
 
-import { fail } from '../../core/errors.js'
+import { keelsonError } from '../../core/errors.js'
 import type { MetricsSample } from '../sample.js'
 import type { RuntimeCalls } from './calls.js'
 import { type Descriptors, describeAll } from './descriptors.js'
@@ -31,7 +31,7 @@ export function createCriMetricsSource(o: CriMetricsSourceOptions): CriMetricsSo
     const all = describeAll(await o.calls.descriptors(signal))
     const lacking = essential.filter((name) => !all.has(name))
     if (lacking.length > 0)
-      throw fail(
+      throw keelsonError(
         'runtime.unimplemented',
         `call ListMetricDescriptors: the runtime declares no ${lacking.join(' and no ')}; switch its pod metrics on`,
       )
@@ -54,7 +54,7 @@ export function createCriMetricsSource(o: CriMetricsSourceOptions): CriMetricsSo
       o.onLosses(losses)
       const running = rest.inventory.pods.reduce((n, pod) => n + pod.containers.length, 0)
       if (running > 0 && sample.missing === running)
-        throw fail(
+        throw keelsonError(
           'runtime.failed',
           `call ListPodSandboxMetrics: the answer has nothing of ${running} running containers`,
         )

@@ -135,13 +135,16 @@ describe('each endpoint falls back by itself', () => {
   })
 
   test('a runtime that hides the code of an unknown method, and one whose metrics are switched off', async () => {
-    const { fail } = await import('../../core/errors.js')
+    const { keelsonError } = await import('../../core/errors.js')
     bed = await createStatsBed({
       pods,
       stats: fromCri,
       answers: {
         listPodSandboxStats: () => {
-          throw fail('runtime.failed', 'call', { grpcCode: 'UNKNOWN', grpcMessage: 'not implemented' })
+          throw keelsonError('runtime.failed', 'call', {
+            grpcCode: 'UNKNOWN',
+            grpcMessage: 'not implemented',
+          })
         },
         listMetricDescriptors: () => ({ descriptors: [{ ...descriptors[0], name: 'container_last_seen' }] }),
       },

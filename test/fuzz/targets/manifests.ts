@@ -1,7 +1,7 @@
 // Static pod manifests: broken documents and broken text through reading, identity, a plan of values, what the runtime is
 // told, the turns of a whole life against a made-up runtime, and the status. Either every problem is named or the pod rests.
 
-import { asKeelsonError, fail } from '../../../src/core/errors.js'
+import { asKeelsonError, keelsonError } from '../../../src/core/errors.js'
 import { formatPodProblems, parsePodSpec } from '../../../src/core/pod/spec/parse.js'
 import { allContainerSpecs, type PodSpec } from '../../../src/core/pod/spec/spec.js'
 import { containerWords } from '../../../src/kubelet/pods/decide/container-env.js'
@@ -147,7 +147,7 @@ function runDocument(input: unknown): void {
   const parsed = parsePodSpec(input)
   if (parsed.kind === 'problems') {
     check(parsed.problems.length > 0, 'refused without a problem')
-    throw fail('pod.invalid', formatPodProblems(parsed.problems))
+    throw keelsonError('pod.invalid', formatPodProblems(parsed.problems))
   }
   follow(parsed.spec)
 }

@@ -1,6 +1,6 @@
 // The one place where a gRPC status becomes a KeelsonError. What the status means is decided in findings.ts.
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { fail, type KeelsonError } from '../../../core/errors.js'
+import { type KeelsonError, keelsonError } from '../../../core/errors.js'
 import type { ConnectionState, RuntimeErrorDetails } from '../../../ports/runtime.js'
 import { classify, isOwnDeadline } from './classify-grpc-error.js'
 
@@ -49,11 +49,11 @@ export async function toRuntimeError(failure: unknown, call: FailedCall): Promis
   }
   const what = isOwnDeadline(e) ? `no answer within ${call.timeoutMs} ms` : tidy(e.details) || 'no message'
   const message = `call ${call.method} at ${call.socket}: ${grpcCode}: ${what}; ${remedy}`
-  return fail(code, message, { ...details }, e)
+  return keelsonError(code, message, { ...details }, e)
 }
 
 export const cancelledCall = (method: string, socket: string, why: string): KeelsonError =>
-  fail('runtime.cancelled', `call ${method} at ${socket}: CANCELLED: ${why}`, {
+  keelsonError('runtime.cancelled', `call ${method} at ${socket}: CANCELLED: ${why}`, {
     method,
     socket,
     grpcCode: 'CANCELLED',

@@ -1,6 +1,6 @@
 // The answer of ListPodSandboxMetrics, kept as bytes and read by whoever goes through it, with most strings shared: all metrics
 // of a container carry the same six labels, and every container the same names. As objects, 110 pods are 100,000 strings.
-import { fail } from '../../../core/errors.js'
+import { keelsonError } from '../../../core/errors.js'
 import {
   ListPodSandboxMetricsRequest,
   type MessageFns,
@@ -60,7 +60,10 @@ class Reader {
 
   private fail(): never {
     const where = `unreadable field at byte ${this.at} of ${this.bytes.length}`
-    throw fail('runtime.failed', `read the metrics of pods: ${where}; is the runtime what it should be?`)
+    throw keelsonError(
+      'runtime.failed',
+      `read the metrics of pods: ${where}; is the runtime what it should be?`,
+    )
   }
 
   /** Below 2^53. */

@@ -8,7 +8,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import { grpcCode } from '../../../core/cri/grpc-codes.js'
-import { fail, isKeelsonError } from '../../../core/errors.js'
+import { isKeelsonError, keelsonError } from '../../../core/errors.js'
 import type {
   CallEnding,
   GrpcStatus,
@@ -38,7 +38,7 @@ const ofAnswerHead: ReadonlySet<string> = new Set([':status', 'content-type', 'd
 const nothing: ReadonlySet<string> = new Set()
 
 const cutShort = (cause?: unknown): Error =>
-  fail('runtime.cancelled', 'the caller ended the call before its request was complete', {}, cause)
+  keelsonError('runtime.cancelled', 'the caller ended the call before its request was complete', {}, cause)
 
 export interface Incoming {
   readonly stream: ServerHttp2Stream
@@ -114,7 +114,8 @@ export class Http2Call implements ServerCall {
     const fields = toHeaders(raw, sensitiveIn(headers), leaveOut)
     if (path !== undefined) fields[':path'] = path
     const connection = await upstream.connection()
-    if (this.isGone) throw fail('runtime.cancelled', 'the caller has gone before the runtime was asked')
+    if (this.isGone)
+      throw keelsonError('runtime.cancelled', 'the caller has gone before the runtime was asked')
     this.up = connection.open(fields, endStream)
     return this.up
   }
@@ -140,7 +141,7 @@ export class Http2Call implements ServerCall {
       for await (const part of incoming) {
         this.requestBytes += part.length
         if (this.requestBytes > maxRequestBytes)
-          throw fail('request.too-large', `the request is larger than ${maxRequestBytes} bytes`)
+          throw keelsonError('request.too-large', `the request is larger than ${maxRequestBytes} bytes`)
         parts.push(part)
       }
     } catch (e) {

@@ -1,6 +1,6 @@
 // gRPC's framing of messages inside an HTTP/2 body: a flag, a length, the bytes.
 import { gunzipSync, inflateSync } from 'node:zlib'
-import { fail } from '../../../core/errors.js'
+import { keelsonError } from '../../../core/errors.js'
 
 const prefixBytes = 5
 const compressed = 1
@@ -14,7 +14,7 @@ export function frameMessage(message: Uint8Array): Buffer {
 }
 
 const malformed = (why: string): Error =>
-  fail('request.invalid', `read a gRPC message: ${why}; is the peer a gRPC program?`)
+  keelsonError('request.invalid', `read a gRPC message: ${why}; is the peer a gRPC program?`)
 
 /** The one message that a unary body holds. Undefined: the body is empty. Throws: cut off, several, or unreadable. */
 export function unframeOne(body: Buffer, encoding: string | undefined, maxBytes: number): Buffer | undefined {

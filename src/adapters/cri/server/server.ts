@@ -4,7 +4,7 @@ import { createServer, type Http2Session, type IncomingHttpHeaders, type ServerH
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { grpcCode } from '../../../core/cri/grpc-codes.js'
-import { fail } from '../../../core/errors.js'
+import { keelsonError } from '../../../core/errors.js'
 import type { CallEnding, CallHandler, RawMetadata, ServerCall } from '../../../ports/cri-calls.js'
 import { parseEndpoint } from '../endpoint.js'
 import {
@@ -72,7 +72,10 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
   const at = parseEndpoint(o.listen)
   // Its socket is a file with an owner and a mode; a pipe would need an access list, which Node cannot set.
   if (at.canonical.startsWith('npipe:'))
-    throw fail('server.listen', `listen on ${at.socketPath}: a CRI server listens on unix sockets only`)
+    throw keelsonError(
+      'server.listen',
+      `listen on ${at.socketPath}: a CRI server listens on unix sockets only`,
+    )
   const livenessMs = o.livenessMs ?? defaultLivenessMs
   const upstreamAt = (endpoint: string): Upstream =>
     createUpstream(parseEndpoint(endpoint).socketPath, livenessMs, o.onReach)

@@ -4,11 +4,11 @@ import { chmodSync, type Stats } from 'node:fs'
 import { lstat, mkdir, rename, unlink } from 'node:fs/promises'
 import { connect, type Server } from 'node:net'
 import { basename, dirname, join } from 'node:path'
-import { fail } from '../../../core/errors.js'
+import { keelsonError } from '../../../core/errors.js'
 import { takeLock } from '../../lock/lock.js'
 
 const refuse = (path: string, why: string, cause?: unknown): Error =>
-  fail('server.listen', `listen on ${path}: ${why}`, { path }, cause)
+  keelsonError('server.listen', `listen on ${path}: ${why}`, { path }, cause)
 
 const statOf = (path: string): Promise<Stats | undefined> =>
   lstat(path).catch((e: NodeJS.ErrnoException) => {

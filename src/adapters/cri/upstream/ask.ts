@@ -1,7 +1,7 @@
 // One question to the runtime whose whole answer is wanted before anything is said to the client.
 import { constants, type IncomingHttpHeaders } from 'node:http2'
 import { grpcCode } from '../../../core/cri/grpc-codes.js'
-import { fail } from '../../../core/errors.js'
+import { keelsonError } from '../../../core/errors.js'
 import type { RawMetadata, WholeAnswer } from '../../../ports/cri-calls.js'
 import { unframeOne } from '../server/grpc-frames.js'
 import { findHeader, statusOf } from '../server/grpc-headers.js'
@@ -24,7 +24,7 @@ export function readWhole(call: UpstreamCall, signal: AbortSignal): Promise<Whol
       call.cancel()
       reject(error)
     }
-    const stop = (): void => giveUp(fail('runtime.cancelled', 'the caller ended the call'))
+    const stop = (): void => giveUp(keelsonError('runtime.cancelled', 'the caller ended the call'))
     up.on('response', (_parsed: IncomingHttpHeaders, flags: number, raw: RawMetadata = []) => {
       headers = raw
       isHeadersOnly = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
@@ -32,7 +32,10 @@ export function readWhole(call: UpstreamCall, signal: AbortSignal): Promise<Whol
     up.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size <= maxWholeBytes) parts.push(chunk)
-      else giveUp(fail('runtime.too-large', `the runtime's answer is larger than ${maxWholeBytes} bytes`))
+      else
+        giveUp(
+          keelsonError('runtime.too-large', `the runtime's answer is larger than ${maxWholeBytes} bytes`),
+        )
     })
     up.on('trailers', (_parsed: IncomingHttpHeaders, _flags: number, raw: RawMetadata = []) => {
       trailers = raw
@@ -73,14 +76,14 @@ function brokenOff({ stream, socketPath, isConnectionLost }: UpstreamCall): Erro
   const at = { socket: socketPath }
   const reset = stream.rstCode
   if (isConnectionLost || reset === NGHTTP2_NO_ERROR)
-    return fail(
+    return keelsonError(
       'runtime.unavailable',
       `the runtime at ${socketPath} closed the connection during the call`,
       at,
     )
   if (reset === NGHTTP2_REFUSED_STREAM)
-    return fail('runtime.unavailable', `the runtime at ${socketPath} refused the stream`, at)
+    return keelsonError('runtime.unavailable', `the runtime at ${socketPath} refused the stream`, at)
   if (reset === NGHTTP2_CANCEL)
-    return fail('runtime.cancelled', `the runtime at ${socketPath} cancelled the call`, at)
-  return fail('runtime.malformed', `the runtime at ${socketPath} reset the stream (${reset})`, at)
+    return keelsonError('runtime.cancelled', `the runtime at ${socketPath} cancelled the call`, at)
+  return keelsonError('runtime.malformed', `the runtime at ${socketPath} reset the stream (${reset})`, at)
 }

@@ -9,7 +9,7 @@ import {
 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { addAbortSignal } from 'node:stream'
-import { fail } from '../../../core/errors.js'
+import { keelsonError } from '../../../core/errors.js'
 import { createResetBudget } from '../server/resets.js'
 import { createStreamWindow, firstWindowBytes, type StreamWindow } from './window.js'
 
@@ -56,7 +56,7 @@ const requestFieldsBytes = 256 * 1024
 
 const unavailable = (socketPath: string, cause: unknown): Error => {
   const why = cause instanceof Error ? cause.message : String(cause)
-  return fail(
+  return keelsonError(
     'runtime.unavailable',
     `reach the container runtime at ${socketPath}: ${why}; is it running?`,
     { socket: socketPath },
@@ -209,7 +209,7 @@ class Connection implements UpstreamConnection {
       return this.session.request(headers, { endStream })
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause)
-      throw fail('request.invalid', `forward the metadata of the call: ${why}`, {}, cause)
+      throw keelsonError('request.invalid', `forward the metadata of the call: ${why}`, {}, cause)
     }
   }
 

@@ -1,5 +1,5 @@
 // The directories of a pod and its volumes: made before its sandbox, checked where they must be there already.
-import { fail } from '../../../core/errors.js'
+import { keelsonError } from '../../../core/errors.js'
 import type { HostPathType, PodSpec, Volume } from '../../../core/pod/spec/spec.js'
 import { allContainerSpecs } from '../../../core/pod/spec/spec.js'
 import type { PathKind, PodHost } from '../../../ports/pod-host.js'
@@ -45,7 +45,7 @@ async function checkHostPath(
   if (found === undefined && type === 'DirectoryOrCreate') return host.ensureDirectory(path, { mode: 0o755 })
   if (found === undefined && type === 'FileOrCreate') return host.ensureFile(path, 0o644)
   if (found === wanted[type]) return
-  throw fail(
+  throw keelsonError(
     'pod.volume',
     `mount volume ${name}: ${path} is ${found ?? 'not there'}, the manifest asks for ${type}; mend the host or the manifest`,
     { volume: name, path, type },

@@ -2,7 +2,7 @@
 // that was sound and is broken now keeps the pods that it had.
 import { type FieldPlace, fieldLines } from '../../../config/field-lines.js'
 import { type ManifestDocument, maxManifestBytes, readManifest } from '../../../config/read-manifest.js'
-import { asKeelsonError, fail } from '../../../core/errors.js'
+import { asKeelsonError, keelsonError } from '../../../core/errors.js'
 import { formatPodProblems, parsePodSpec } from '../../../core/pod/spec/parse.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { findPods } from '../../../core/pod/workload.js'
@@ -110,9 +110,13 @@ async function readFile(
 ): Promise<KnownFile> {
   try {
     if (entry.unreadable !== undefined)
-      throw fail('input.unreadable', `look at ${entry.path}: ${entry.unreadable}; check the file system`, {
-        path: entry.path,
-      })
+      throw keelsonError(
+        'input.unreadable',
+        `look at ${entry.path}: ${entry.unreadable}; check the file system`,
+        {
+          path: entry.path,
+        },
+      )
     const bytes = await o.files.read(entry.path, maxManifestBytes)
     if (bytes === undefined) return { print: '', pods: [], problem: undefined }
     return { print, pods: podsOf(entry.path, bytes, o), problem: undefined }
@@ -151,7 +155,7 @@ export function readPodSpecs(file: string, bytes: Uint8Array): readonly PodSpec[
   const documents = readManifest({ path: file, bytes })
   // An editor or a copy that is under way shows an empty file for a moment.
   if (documents.length === 0)
-    throw fail('pod.invalid', `read ${file}: it is empty; remove it to end its pods`)
+    throw keelsonError('pod.invalid', `read ${file}: it is empty; remove it to end its pods`)
   const found: { readonly place: FieldPlace; readonly text: string }[] = []
   const specs = documents.flatMap((document) => {
     const { pods, refused } = podsIn(document)
@@ -174,7 +178,7 @@ export function readPodSpecs(file: string, bytes: Uint8Array): readonly PodSpec[
     .map(({ text, place }, i): ManifestProblem => ({ line: lines[i] ?? place.document, text }))
     .sort((a, b) => a.line - b.line)
   const list = problems.map(({ line, text }) => `${file}:${line}: ${text}`).join('\n')
-  throw fail('pod.invalid', `read ${list}`, { file, problems })
+  throw keelsonError('pod.invalid', `read ${list}`, { file, problems })
 }
 
 interface FoundPod {
