@@ -1,7 +1,7 @@
 // `cri`: calls through the CRI server against the same calls made directly, in one run.
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { cacheDirectory } from '../../src/lab/cache.js'
-import { startPrivateContainerd } from '../../src/lab/containerd/start.js'
+import { startPrivateContainerd } from '../../src/lab/containerd/start-containerd.js'
 import { ensureImages } from '../../src/lab/images/images.js'
 import { missingPackages } from '../../src/lab/packages.js'
 import type { CriClient } from '../../src/ports/runtime.js'

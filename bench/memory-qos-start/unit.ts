@@ -3,8 +3,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { exitCodeOf, labRequest, runLab } from '../../src/lab/run.js'
-import { bundleForBed } from '../bundle-for-bed.js'
+import { exitCodeOf, labRequest, runLab } from '../../src/lab/run-machine.js'
+import { bundleForBed } from '../bundle-for-lab.js'
 import { atMost, type BenchReport, type BenchUnit, median } from '../unit.js'
 
 interface Times {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { exitCodeOf, labRequest, runLab } from '../../src/lab/run.js'
+import { exitCodeOf, labRequest, runLab } from '../../src/lab/run-machine.js'
 import { measureSweeps, podsThatFit, type SweepResult } from './sweep.js'
 
 export interface PlacedSweeps {

@@ -1,6 +1,6 @@
 // cAdvisor's series beside ours, family by family: ours must lie between a reading of cAdvisor before and one after.
-import { isWithin, ruleOf } from '../../src/doctor/figures/parity.js'
-import { labelOf, type PrintedSeries, readText } from '../../src/doctor/figures/read-text.js'
+import { isWithin, ruleOf } from '../../src/doctor/metrics/parity.js'
+import { labelOf, type PrintedSeries, readText } from '../../src/doctor/metrics/read-text.js'
 
 export type DifferenceKind = 'value' | 'ours-only' | 'cadvisor-only'
 

@@ -1,6 +1,6 @@
 // Where our series differ from cAdvisor's on purpose or by nature. docs/conformance.md says why; a test keeps both lists
 // the same.
-import { labelOf } from '../../src/doctor/figures/read-text.js'
+import { labelOf } from '../../src/doctor/metrics/read-text.js'
 import type { Difference } from './compare.js'
 
 interface Known {

@@ -6,7 +6,7 @@ import {
   type PrivateContainerd,
   type PrivateContainerdOptions,
   startPrivateContainerd,
-} from '../../src/lab/containerd/start.js'
+} from '../../src/lab/containerd/start-containerd.js'
 import { mustRun } from '../../src/lab/process.js'
 import { type RunningCommand, startCommand } from '../../test/support/command.js'
 import { testImages } from './image-list.js'

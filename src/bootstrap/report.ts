@@ -2,7 +2,7 @@
 import { formatVersion } from '../core/release/version.js'
 import { gateName } from './gate.js'
 import type { ClusterChange } from './plan.js'
-import { type NodeResult, plannedClusterChanges } from './run.js'
+import { type NodeResult, plannedClusterChanges } from './run-phases.js'
 
 export function reportValue(result: NodeResult, dryRun: boolean) {
   const { context, plan, outcome, recovery } = result

@@ -18,7 +18,7 @@ export async function diagnose(
     import('./doctor/wire.js'),
     import('../doctor/gather.js'),
     import('../doctor/checks/index.js'),
-    import('../doctor/run.js'),
+    import('../doctor/run-checks.js'),
   ])
   const ports = await wireDoctor({ named: [], rules: [], env })
   const facts = await gatherFacts(ports, { ...(endpoint === undefined ? {} : { endpoint }), signal })

@@ -21,7 +21,7 @@ import { createFileSystemCheck } from '../serve/file-system-check.js'
 import type { HealthCheck } from '../serve/health.js'
 import { createProcessMetrics } from '../serve/process-metrics.js'
 import type { ServeSettings } from '../serve/settings.js'
-import { type RunningServer, startServer } from '../serve/start.js'
+import { type RunningServer, startServer } from '../serve/start-server.js'
 
 export interface NodeServerOptions {
   readonly settings: ServeSettings

@@ -18,7 +18,7 @@ import { createLiveReader, type LiveParts, type LiveReader } from '../serve/dash
 import type { Focus } from '../serve/dashboard/read-pods.js'
 import { columns, sortKeys } from '../top/columns.js'
 import { formatOnce } from '../top/once.js'
-import { runTop } from '../top/run.js'
+import { runTop } from '../top/run-top.js'
 import { initialState, type Layout, type TopState } from '../top/state.js'
 import { ansi, monochrome } from '../top/style.js'
 import type { Io } from './io.js'

@@ -5,7 +5,7 @@ import type { CgroupFacts, DoctorFacts, MachineFacts } from './facts.js'
 import { gatherCgroups } from './gather/cgroups.js'
 import { askPorts, kubeletFilePaths } from './gather/kubelet.js'
 import { gatherRuntime } from './gather/runtime.js'
-import type { DoctorPorts, NodeSockets } from './ports.js'
+import type { DoctorPorts, NodeSockets } from './doctor-ports.js'
 
 export interface GatherOptions {
   /** Ask this runtime and not the one that the kubelet uses. */

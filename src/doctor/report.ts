@@ -1,7 +1,7 @@
 // The doctor's report for people and for programs. Findings that need nobody stay short.
 import type { Finding, Severity } from './check.js'
 import type { DoctorFacts } from './facts.js'
-import type { CheckAnswer, Report } from './run.js'
+import type { CheckAnswer, Report } from './run-checks.js'
 
 export interface ReportOptions {
   /** Also what was seen where all is well. */

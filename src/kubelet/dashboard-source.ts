@@ -14,7 +14,7 @@ import type { Endpoint } from '../serve/endpoint.js'
 import type { MemoryQosView } from '../serve/endpoints/memory-qos.js'
 import type { Stats } from '../stats/create-stats.js'
 import type { ConfigzFacts } from './configz.js'
-import type { KubeletPorts } from './ports.js'
+import type { KubeletPorts } from './kubelet-ports.js'
 
 /** What the dashboard needs beyond the kubelet's other ports. */
 export interface KubeletLivePorts extends LivePorts {

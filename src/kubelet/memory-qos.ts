@@ -16,7 +16,7 @@ import type { CriClient } from '../ports/runtime.js'
 import type { EventQueue } from './node/event-queue.js'
 import type { NodeFacts } from './node/node-facts.js'
 import type { NodeCgroups } from './pods/run/node-cgroups.js'
-import type { KubeletPorts } from './ports.js'
+import type { KubeletPorts } from './kubelet-ports.js'
 
 export interface KubeletMemoryQosInput {
   readonly config: EffectiveConfig

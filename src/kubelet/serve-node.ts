@@ -9,8 +9,8 @@ import { kubeletLive } from './dashboard-source.js'
 import type { KubeletMemoryQos } from './memory-qos.js'
 import type { InspectedNode } from './node/inspect-node.js'
 import { podPaths, statsEndpoints } from './node/node-stats.js'
-import type { RunningPods } from './pods/start.js'
-import type { KubeletPorts } from './ports.js'
+import type { RunningPods } from './pods/start-pods.js'
+import type { KubeletPorts } from './kubelet-ports.js'
 import { kubeletServeSettings } from './serve-settings.js'
 
 export interface ServedNode {

@@ -3,7 +3,7 @@
 import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { asKeelsonError } from '../core/errors.js'
-import type { GuestContainerd, LabRequest } from './bed.js'
+import type { GuestContainerd, LabRequest } from './machine.js'
 import { cleanContainerd } from './containerd/clean.js'
 import { runInside } from './inside.js'
 import { supervise } from './supervisor.js'

@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keelsonError } from '../core/errors.js'
-import type { LabOutcome, LabRequest } from './bed.js'
+import type { LabOutcome, LabRequest } from './machine.js'
 import { type ReservedPort, reservePort } from './forward/host.js'
-import type { MachinePlan } from './machine.js'
+import type { MachinePlan } from './machine-plan.js'
 import { endGroup, lastLines, startProgram } from './process.js'
 
 export interface BootIo {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'vitest'
-import { bedNames } from './bed.js'
+import { bedNames } from './machine.js'
 import { type GuestPlan, quoteForShell, writeGuest } from './guest.js'
 
 let runDir = ''

@@ -4,7 +4,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { keelsonError } from '../core/errors.js'
-import { type BedName, hasSystemd } from './bed.js'
+import { type BedName, hasSystemd } from './machine.js'
 import { forwardLine } from './forward/guest.js'
 import { windowFile } from './window.js'
 

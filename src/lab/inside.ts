@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import type { GuestContainerd } from './bed.js'
-import { startPrivateContainerd } from './containerd/start.js'
+import type { GuestContainerd } from './machine.js'
+import { startPrivateContainerd } from './containerd/start-containerd.js'
 import { forwardToPort } from './forward/guest.js'
 
 const signalBase = 128

@@ -1,137 +1,52 @@
-// The command lines of the two emulators. What boots is decided here; what happens inside is guest.ts.
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { keelsonError } from '../core/errors.js'
-import type { LabRequest } from './bed.js'
-import type { Kernel } from './kernel.js'
+// The vocabulary of the lab: the three beds, what may be asked of one, and how a run ends.
 
-export interface MachinePlan {
-  /** Programs that must be up before the machine: the file server of the QEMU bed. */
-  readonly before: readonly { readonly argv: readonly string[]; readonly socket: string }[]
+export const bedNames = ['uml', 'uml-systemd', 'qemu'] as const
+export type BedName = (typeof bedNames)[number]
+
+/** On a machine that does nothing else; what --help and docs/lab.md say. */
+export const bootSeconds: Readonly<Record<BedName, number>> = { uml: 3, 'uml-systemd': 5, qemu: 12 }
+
+/** How containerd is started inside the bed; see containerd/start.ts for the same thing on the host. */
+export interface GuestContainerd {
+  /** Default: true in the beds whose first process is systemd. */
+  readonly systemdCgroup?: boolean
+  readonly runtime?: 'runc' | 'crun'
+  readonly statsPeriodS?: number
+  /** Extra archives to import beside the lab's own images. */
+  readonly archives?: readonly string[]
+}
+
+/** A port of the machine that is reached at a port of the host's loopback. UML beds only. */
+export interface PortForward {
+  readonly hostPort: number
+  readonly guestPort: number
+}
+
+export interface LabRequest {
+  readonly bed: BedName
   readonly argv: readonly string[]
-  /** How the command's output leaves: as descriptors 3 and 4, or through sockets that we listen on. */
-  readonly output: 'descriptors' | 'sockets'
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly memoryMiB: number
+  /** Only the QEMU bed has more than one. */
+  readonly cpus: number
+  /** Raw files that appear as block devices; inside, $LAB_DISKS names the devices in the same order. */
+  readonly disks: readonly string[]
+  readonly containerd: GuestContainerd | undefined
+  /** Needs `containerd`, whose helper inside is the other end. */
+  readonly forward?: PortForward
+  /** Boot and command together; building cached parts is not counted. */
+  readonly timeoutS: number
+  /** The one host directory that is writable inside, as $LAB_OUT; a temporary one when absent. */
+  readonly out: string | undefined
+  readonly cacheDir: string
+  /** A person at the console instead of a command whose output is streamed. */
+  readonly interactive: boolean
 }
 
-const umlModules = '/usr/lib/uml/modules'
+export type LabOutcome =
+  | { readonly kind: 'exit'; readonly code: number }
+  | { readonly kind: 'timeout'; readonly seconds: number }
+  | { readonly kind: 'stopped' }
 
-export function umlModulesDirectory(): string {
-  const [release] = readdirSync(umlModules)
-  if (release === undefined)
-    throw keelsonError('lab.missing', `${umlModules} is empty; reinstall user-mode-linux`)
-  return join(umlModules, release)
-}
-
-/**
- * UML keeps the guest's memory in a file on a tmpfs. A tmpfs in a mount namespace of its own is as large as we say
- * and is gone with the process, whatever ends it. UML is many processes, some of which outlive a killed kernel; as
- * the first of a process namespace it takes them with it. The words after the script are arguments, not script.
- */
-const privateNamespaces = (runDir: string, memoryMiB: number): string[] => [
-  'unshare',
-  '--mount',
-  '--propagation',
-  'private',
-  '--pid',
-  '--fork',
-  '--kill-child=KILL',
-  'sh',
-  '-c',
-  'mount -t tmpfs -o "size=$1m" lab-memory "$2" && shift && TMPDIR=$1 && export TMPDIR && shift && exec "$@"',
-  'sh',
-  String(memoryMiB + 64),
-  join(runDir, 'memory'),
-]
-
-export function planUml(
-  request: LabRequest,
-  runDir: string,
-  init: string,
-  options: { readonly root: boolean; readonly cpu: number | undefined },
-): MachinePlan {
-  const io = request.interactive ? ['ssl0=fd:0,fd:1'] : ['ssl0=null,fd:3', 'ssl1=null,fd:4']
-  const forward = request.forward === undefined || request.interactive ? [] : ['ssl2=fd:5,fd:6']
-  return {
-    before: [],
-    output: 'descriptors',
-    argv: [
-      ...(options.root ? privateNamespaces(runDir, request.memoryMiB) : []),
-      // Its processes hand over to each other at every system call: 2-3 times cheaper on one CPU.
-      ...(options.cpu === undefined ? [] : ['taskset', '-c', String(options.cpu)]),
-      'linux.uml',
-      'root=/dev/root',
-      'rootfstype=hostfs',
-      'rootflags=/',
-      'ro',
-      `mem=${request.memoryMiB}M`,
-      ...request.disks.map((file, i) => `ubd${i}=${file}`),
-      `uml_dir=${runDir}/uml/`,
-      `init=${init}`,
-      'con=null',
-      request.interactive ? 'con0=null,fd:3' : 'con0=null,fd:1',
-      ...io,
-      ...forward,
-      'quiet',
-      'systemd.unified_cgroup_hierarchy=1',
-      'systemd.show_status=0',
-    ],
-  }
-}
-
-const virtiofsd = '/usr/lib/qemu/virtiofsd'
-
-export function planQemu(request: LabRequest, runDir: string, init: string, kernel: Kernel): MachinePlan {
-  const files = join(runDir, 'files.sock')
-  const append = [
-    'console=ttyS0',
-    'quiet',
-    'panic=-1',
-    'psi=1',
-    'mitigations=off',
-    'systemd.unified_cgroup_hierarchy=1',
-    'systemd.show_status=0',
-    `lab.init=${init}`,
-  ]
-  const console = (id: string, backend: string): string[] => [
-    '-chardev',
-    backend,
-    '-device',
-    `virtconsole,chardev=${id}`,
-  ]
-  return {
-    // In a mount namespace pivot_root is refused where / is not a mount point of its own; chroot always works.
-    before: [
-      {
-        argv: [virtiofsd, `--socket-path=${files}`, '-o', 'source=/,cache=always,sandbox=chroot'],
-        socket: files,
-      },
-    ],
-    output: 'sockets',
-    argv: [
-      'qemu-system-x86_64',
-      ...['-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', String(request.cpus)],
-      ...['-m', String(request.memoryMiB), '-machine', 'pc,memory-backend=memory'],
-      ...['-object', `memory-backend-memfd,id=memory,size=${request.memoryMiB}M,share=on`],
-      ...['-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none'],
-      ...['-kernel', kernel.image, '-initrd', kernel.initrd, '-append', append.join(' ')],
-      ...['-chardev', `file,id=log,path=${join(runDir, 'console.log')}`, '-serial', 'chardev:log'],
-      ...['-chardev', `socket,id=files,path=${files}`],
-      ...['-device', 'vhost-user-fs-pci,chardev=files,tag=host,queue-size=1024'],
-      ...['-device', 'virtio-serial-pci'],
-      ...(request.interactive
-        ? console('out', 'stdio,id=out,signal=off')
-        : [
-            ...console('out', `socket,id=out,path=${join(runDir, 'out.sock')}`),
-            ...console('err', `socket,id=err,path=${join(runDir, 'err.sock')}`),
-          ]),
-      ...request.disks.flatMap((file) => [
-        '-drive',
-        `file=${file.replaceAll(',', ',,')},format=raw,if=virtio`,
-      ]),
-    ],
-  }
-}
-
-/** Device names inside, in the order of the request's disks. */
-export const diskDevices = (request: Pick<LabRequest, 'bed' | 'disks'>): string[] =>
-  request.disks.map((_, i) => `/dev/${request.bed === 'qemu' ? 'vd' : 'ubd'}${String.fromCharCode(97 + i)}`)
+export const hasSystemd = (bed: BedName): boolean => bed !== 'uml'

@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import { keelsonError } from '../core/errors.js'
-import type { BedName } from './bed.js'
+import type { BedName } from './machine.js'
 import { lastLines, runProgram, searchPath } from './process.js'
 
 interface Need {

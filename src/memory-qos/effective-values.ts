@@ -10,8 +10,8 @@ import {
   type TreeCgroup,
 } from '../core/memory-qos/effective-values.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
-import type { Observation } from './observe.js'
-import { readCgroup } from './observe.js'
+import type { Observation } from './observe-pods.js'
+import { readCgroup } from './observe-pods.js'
 
 const unlimited = 2n ** 63n
 

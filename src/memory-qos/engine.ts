@@ -27,7 +27,7 @@ import { decideFile, type FileDecision, type FileDecisionInput, nextHistory } fr
 import { orderWrites, type PendingWrite } from './decide/order.js'
 import { FileHistories } from './file-histories.js'
 import type { FoundNote, FoundValues } from './found-values.js'
-import { type Observation, observe } from './observe.js'
+import { type Observation, observe } from './observe-pods.js'
 import { OtherFiles } from './other-files.js'
 
 export interface EngineOptions {

@@ -13,7 +13,7 @@ import {
 import { protectedBytes, type TargetsInput } from '../core/memory-qos/targets.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { PassReport } from './engine.js'
-import type { Observation } from './observe.js'
+import type { Observation } from './observe-pods.js'
 
 const cacheOf = createFlatKeyedParser(['file'])
 

@@ -6,7 +6,7 @@ import { decodeText } from '../core/kernel-text/words.js'
 import { type Finding, writeFailed } from '../core/memory-qos/findings.js'
 import type { MemoryTarget } from '../core/memory-qos/targets.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
-import type { Observation } from './observe.js'
+import type { Observation } from './observe-pods.js'
 
 type Tree = Pick<CgroupTree, 'read' | 'apply'>
 

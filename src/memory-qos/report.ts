@@ -6,7 +6,7 @@ import type { Log } from '../ports/log.js'
 import type { Labels, Metrics } from '../ports/metrics.js'
 import { countThrottle, type ThrottleCount } from './decide/throttle-count.js'
 import type { PassReport } from './engine.js'
-import type { Observation } from './observe.js'
+import type { Observation } from './observe-pods.js'
 
 export interface MemoryQosEvent {
   readonly type: 'Normal' | 'Warning'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, test } from 'vitest'
 import { expectGolden } from '../../test/support/golden.js'
 import { indentJson } from '../../test/support/indent-json.js'
-import { createStatsBed, podCgroup, type StatsBed, text } from '../../test/support/stats-bed.js'
+import { createStatsBed, podCgroup, type StatsBed, text } from '../../test/support/stats-fixture.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
 
 let bed: StatsBed | undefined

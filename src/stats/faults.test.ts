@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { readExposition } from '../../test/support/exposition.js'
-import { delivers, descriptors, metricsOf, statsOf } from '../../test/support/runtime-figures.js'
+import { delivers, descriptors, metricsOf, statsOf } from '../../test/support/runtime-values.js'
 import {
   containersOf,
   createStatsBed,
@@ -12,7 +12,7 @@ import {
   type StatsBed,
   sandboxOf,
   text,
-} from '../../test/support/stats-bed.js'
+} from '../../test/support/stats-fixture.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
 import { createClock } from '../adapters/clock/clock.js'
 import { createCriClient } from '../adapters/cri/client/client.js'

@@ -12,7 +12,7 @@ import {
   sandboxOf,
   snapshotFiles,
   text,
-} from '../../test/support/stats-bed.js'
+} from '../../test/support/stats-fixture.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
 import { ContainerState } from '../cri-api/api.js'
 import { metricsResource } from '../serve/endpoints/metrics-resource.js'

@@ -1,7 +1,7 @@
 // Small rules of the statistics: decimals, rates, labels, text, JSON, names of cgroups, which pods count.
 
 import { describe, expect, test } from 'vitest'
-import { containersOf, hexId, sandboxOf } from '../../test/support/stats-bed.js'
+import { containersOf, hexId, sandboxOf } from '../../test/support/stats-fixture.js'
 import { web } from '../../test/support/stats-pods.js'
 import { possiblePageSizes } from '../core/plan/hugetlb.js'
 import { PodSandboxState } from '../cri-api/api.js'

@@ -1,7 +1,7 @@
 // Switches of families and rows, on whole answers of both sources.
 import { afterEach, expect, test } from 'vitest'
 import { readExposition } from '../../test/support/exposition.js'
-import { createStatsBed, type StatsBed, text } from '../../test/support/stats-bed.js'
+import { createStatsBed, type StatsBed, text } from '../../test/support/stats-fixture.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
 import type { SwitchRequest } from './render/row-writer.js'
 

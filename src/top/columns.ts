@@ -1,8 +1,8 @@
 // The columns of the table: what they show, how wide they are, and which of them stay on a narrow screen.
 import { humanBytes } from '../core/units/human-bytes.js'
 import type { FigurePart } from '../serve/dashboard/raw-values.js'
-import type { TopRow } from './figures.js'
-import * as f from './figures.js'
+import type { TopRow } from './row-values.js'
+import * as f from './row-values.js'
 
 export interface Column {
   readonly id: string

@@ -1,7 +1,7 @@
 // From a snapshot to the rows of the table: filtered, sorted, flat or as a tree.
 import type { LivePod, LiveSnapshot } from '../core/dashboard/model.js'
 import { columns } from './columns.js'
-import { rowId, type TopRow } from './figures.js'
+import { rowId, type TopRow } from './row-values.js'
 import type { TopState } from './state.js'
 
 const compareNames = (a: TopRow, b: TopRow): number => {

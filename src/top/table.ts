@@ -1,6 +1,6 @@
 // The table as text: titles and rows, each exactly as wide as the screen.
 import { type Column, chooseColumns } from './columns.js'
-import type { TopRow } from './figures.js'
+import type { TopRow } from './row-values.js'
 import type { TopState } from './state.js'
 import type { Style } from './style.js'
 import { clip, pad, plain } from './text.js'

@@ -1,6 +1,6 @@
 // What a key does: a new state, and sometimes something to carry out.
 import { sortKeys } from './columns.js'
-import { rowId, type TopRow } from './figures.js'
+import { rowId, type TopRow } from './row-values.js'
 import { selectedIndex } from './rows.js'
 import type { Layout, TopState } from './state.js'
 

@@ -3,7 +3,7 @@
 import { keelsonError } from '../core/errors.js'
 import type { PodJson } from '../core/pod/document.js'
 import { type NodePlan, startNode, troubles, type UpNode } from './node.js'
-import type { MemoryValues, PodFigures, UpPorts } from './ports.js'
+import type { MemoryValues, PodFigures, UpPorts } from './up-ports.js'
 import { cacheMiB, cachePod, hogPod, noisePod } from './pressure-pods.js'
 import { formatComparison, formatHeader, formatSample } from './pressure-table.js'
 import type { Progress } from './progress.js'

@@ -15,7 +15,7 @@ import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { type Bundle, bundleCommand } from '../support/command.js'
 import { frame, openSession, rawCall, readRaw, requestHeaders, statusIn } from './raw-client.js'
 import { answerWith, type Play, startRawUpstream } from './scripted-upstream.js'
-import { startServerBed } from './server-bed.js'
+import { startServerBed } from './server-fixture.js'
 import { type ServerProcess, startServerProcess } from './server-process.js'
 
 let bundle: Bundle | undefined

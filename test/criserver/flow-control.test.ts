@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, test } from 'vitest'
 import { frame, openSession, rawCall, readRaw, requestHeaders, statusIn } from './raw-client.js'
-import { startServerBed } from './server-bed.js'
+import { startServerBed } from './server-fixture.js'
 
 const closers: (() => unknown)[] = []
 afterEach(async () => {

@@ -11,7 +11,7 @@ import { knownRpcs } from './compare.js'
 import { everyRpc } from './every-rpc.js'
 import { frame, openSession, type RawAnswer, rawCall } from './raw-client.js'
 import { type RawUpstream, startRawUpstream } from './scripted-upstream.js'
-import { type ServerBed, startServerBed } from './server-bed.js'
+import { type ServerBed, startServerBed } from './server-fixture.js'
 
 const runs = Number(process.env.FUZZ_RUNS ?? 10_000)
 const seed = Number(process.env.FUZZ_SEED ?? 1)

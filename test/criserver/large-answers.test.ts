@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openSession, readRaw, requestHeaders } from './raw-client.js'
 import { answerWith, type RawUpstream, startRawUpstream } from './scripted-upstream.js'
-import { type ServerBed, startServerBed } from './server-bed.js'
+import { type ServerBed, startServerBed } from './server-fixture.js'
 
 const answerBytes = 6_000_000
 

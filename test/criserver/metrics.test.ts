@@ -7,10 +7,10 @@ import { fillableFamilies, type NodeAbilities } from '../../src/criserver/metric
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { decideSwitches } from '../../src/stats/render/row-writer.js'
 import { readExposition } from '../support/exposition.js'
-import { metricsOf, statsOf, descriptors as theirs } from '../support/runtime-figures.js'
-import { podCgroup } from '../support/stats-bed.js'
+import { metricsOf, statsOf, descriptors as theirs } from '../support/runtime-values.js'
+import { podCgroup } from '../support/stats-fixture.js'
 import { etcd, web } from '../support/stats-pods.js'
-import { type FiguresBed, runtimeNamed, startFiguresBed } from './figures-bed.js'
+import { type FiguresBed, runtimeNamed, startFiguresBed } from './stats-fixture.js'
 
 const pods = [web, etcd]
 let bed: FiguresBed | undefined

@@ -15,9 +15,9 @@ import {
   infoConfig,
   runc,
   startWithDriver,
-} from './driver-bed.js'
+} from './driver-fixture.js'
 import { openSession } from './raw-client.js'
-import { startServerBed } from './server-bed.js'
+import { startServerBed } from './server-fixture.js'
 
 afterEach(closeAll)
 

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { ContainerStats, ListContainerStatsResponse } from '../../src/cri-api/api.js'
-import { defects, hasDefect } from '../../src/criserver/figures/defects.js'
+import { defects, hasDefect } from '../../src/criserver/stats/defects.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
-import { statsOf } from '../support/runtime-figures.js'
-import { podCgroup, put } from '../support/stats-bed.js'
+import { statsOf } from '../support/runtime-values.js'
+import { podCgroup, put } from '../support/stats-fixture.js'
 import { etcd, web } from '../support/stats-pods.js'
-import { type FiguresBed, runtimeNamed, startFiguresBed } from './figures-bed.js'
+import { type FiguresBed, runtimeNamed, startFiguresBed } from './stats-fixture.js'
 
 const pods = [web, etcd]
 let bed: FiguresBed | undefined

@@ -4,7 +4,7 @@ import { afterEach, describe, test } from 'vitest'
 import { CgroupDriver } from '../../src/cri-api/api.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { unknownField } from '../../src/fakes/cri/shapes.js'
-import { ask, closeAll, crio, type DriverCase, infoConfig, runc, startWithDriver } from './driver-bed.js'
+import { ask, closeAll, crio, type DriverCase, infoConfig, runc, startWithDriver } from './driver-fixture.js'
 import { frame, openSession, rawCall } from './raw-client.js'
 
 afterEach(closeAll)

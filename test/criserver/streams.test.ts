@@ -7,7 +7,7 @@ import { Container } from '../../src/cri-api/api.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { manyContainers } from '../../src/fakes/cri/shapes.js'
-import { startServerBed } from './server-bed.js'
+import { startServerBed } from './server-fixture.js'
 
 const closers: (() => void | Promise<void>)[] = []
 afterEach(async () => {

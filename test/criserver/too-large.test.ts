@@ -5,7 +5,7 @@ import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { frame, openSession, rawCall, statusIn } from './raw-client.js'
 import { answerWith, startRawUpstream } from './scripted-upstream.js'
-import { startServerBed } from './server-bed.js'
+import { startServerBed } from './server-fixture.js'
 
 const closers: (() => void | Promise<void>)[] = []
 afterEach(async () => {

@@ -8,7 +8,7 @@ import { createCgroupFinder } from '../../src/criserver/unified/cgroup-of.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
-import { startServerBed } from './server-bed.js'
+import { startServerBed } from './server-fixture.js'
 
 const closers: (() => void | Promise<void>)[] = []
 afterEach(async () => {

@@ -11,7 +11,7 @@ import { manyContainers } from '../../src/fakes/cri/shapes.js'
 import { answerFrames, beginCall, startFrameRuntime } from './frame-peers.js'
 import { frame, openSession, type RawAnswer, rawCall, statusIn } from './raw-client.js'
 import { answerWith, type Play, startRawUpstream } from './scripted-upstream.js'
-import { startServerBed } from './server-bed.js'
+import { startServerBed } from './server-fixture.js'
 
 const closers: (() => void | Promise<void>)[] = []
 afterEach(async () => {

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createLiveBed, type LiveBed } from '../support/live-bed.js'
+import { createLiveBed, type LiveBed } from '../support/dashboard-fixture.js'
 import { slowness } from '../support/machine-speed.js'
 import { requires } from '../support/requirements.js'
 import { logIn, openBrowser, openPage, withBrowser } from './browser.js'
 import { layWire } from './cut-line.js'
-import { type ServedBed, serveCri } from './serve-bed.js'
+import { type ServedBed, serveCri } from './serve-fixture.js'
 
 let browser: Browser
 beforeEach((ctx) => requires(ctx, { commands: ['chromium'] }))

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { humanBytes } from '../../src/core/units/human-bytes.js'
-import { createLiveBed, type LiveBed } from '../support/live-bed.js'
+import { createLiveBed, type LiveBed } from '../support/dashboard-fixture.js'
 import { requires } from '../support/requirements.js'
 import { seriousProblems } from './axe.js'
 import { logIn, openBrowser, openPage, type WatchedPage, withBrowser } from './browser.js'
-import { type ServedBed, serveCompanion, serveCri } from './serve-bed.js'
+import { type ServedBed, serveCompanion, serveCri } from './serve-fixture.js'
 
 const MiB = 1024 * 1024
 let browser: Browser

@@ -7,7 +7,7 @@ import { readKubeletCommand } from '../../src/adapters/diagnosis/kubelet-process
 import { createDoctorCommand } from '../../src/cli/doctor/command.js'
 import { parseUnified } from '../../src/doctor/gather/runtime.js'
 import { gatherFacts } from '../../src/doctor/gather.js'
-import type { DoctorPorts } from '../../src/doctor/ports.js'
+import type { DoctorPorts } from '../../src/doctor/doctor-ports.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'

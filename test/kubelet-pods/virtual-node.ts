@@ -15,7 +15,7 @@ import {
   type KubeletBed,
   keelsonDocument,
   kubeletDocument,
-} from '../support/kubelet-bed.js'
+} from '../support/kubelet-fixture.js'
 import { calm, counted, type OpenWork } from '../support/open-work.js'
 
 export const image = 'keelson.local/busybox:1'

@@ -10,7 +10,7 @@ import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
 import { ask } from '../e2e/serve/client.js'
 import { createAuthority } from '../e2e/serve/pki.js'
 import { type Bundle, bundleCommand, freePorts, startCommand } from '../support/command.js'
-import { version } from '../support/kubelet-bed.js'
+import { version } from '../support/kubelet-fixture.js'
 import { createTestApiServer, reviewedToken } from './api-server.js'
 
 let bundle: Bundle

@@ -6,7 +6,7 @@ import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { ask } from '../e2e/serve/client.js'
 import { freePorts, type RunningCommand, startCommand } from '../support/command.js'
-import { version } from '../support/kubelet-bed.js'
+import { version } from '../support/kubelet-fixture.js'
 
 export interface KubeletProcess extends RunningCommand {
   readonly runtime: FakeRuntime

@@ -6,7 +6,7 @@ import { nodeAnswers } from '../../src/fakes/cri/node-answers.js'
 import { createNodeState } from '../../src/fakes/cri/node-state.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
 import { kernelDefaults } from '../../src/kubelet/node/decide/kernel-defaults.js'
-import { podLimit } from '../../src/kubelet/pods/start.js'
+import { podLimit } from '../../src/kubelet/pods/start-pods.js'
 import {
   createKubeletBed,
   type KubeletBed,
@@ -14,7 +14,7 @@ import {
   kubeletDocument,
   passingTime,
   version,
-} from '../support/kubelet-bed.js'
+} from '../support/kubelet-fixture.js'
 
 const beds: KubeletBed[] = []
 afterEach(async () => {

@@ -5,7 +5,7 @@ import { nodeAnswers } from '../../src/fakes/cri/node-answers.js'
 import { createNodeState } from '../../src/fakes/cri/node-state.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
 import type { HttpResponse } from '../../src/ports/http.js'
-import { createKubeletBed, type KubeletBed } from '../support/kubelet-bed.js'
+import { createKubeletBed, type KubeletBed } from '../support/kubelet-fixture.js'
 
 let bed: KubeletBed | undefined
 afterEach(async () => {

@@ -24,7 +24,7 @@ import {
   requestHeaders,
   statusIn,
 } from '../criserver/raw-client.js'
-import { type ServerBed, startServerBed } from '../criserver/server-bed.js'
+import { type ServerBed, startServerBed } from '../criserver/server-fixture.js'
 import { type ServerProcess, startServerProcess } from '../criserver/server-process.js'
 import { createRandom } from '../fuzz/random.js'
 import { type Bundle, bundleCommand } from '../support/command.js'

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmdirSync, rmSync, truncateSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startPrivateContainerd } from '../../src/lab/containerd/start.js'
+import { startPrivateContainerd } from '../../src/lab/containerd/start-containerd.js'
 import { needsOf } from '../../src/lab/packages.js'
 import {
   buildCommandLine,

@@ -3,7 +3,7 @@ import { mkdir, readFile, readlink, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { lacksSysResource } from '../../src/lab/containerd/start.js'
+import { lacksSysResource } from '../../src/lab/containerd/start-containerd.js'
 import { busybox, forever, type PodNode, shell, until } from '../kubelet-pods/node.js'
 import { endPods, running, useNode } from '../kubelet-pods/use-node.js'
 

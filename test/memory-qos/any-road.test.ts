@@ -6,7 +6,7 @@ import { parentPath } from '../../src/core/cgroup/path.js'
 import type { MemoryQosSettings } from '../../src/core/memory-qos/settings.js'
 import type { Pod } from '../../src/core/pod/pod.js'
 import { assertAsyncProperty } from '../support/property.js'
-import { gateOff, guaranteed, hard, type MemoryBed, makePod, startBed, tiered } from './bed.js'
+import { gateOff, guaranteed, hard, type MemoryBed, makePod, startBed, tiered } from './fixture.js'
 
 const settings: readonly MemoryQosSettings[] = [
   tiered,

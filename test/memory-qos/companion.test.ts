@@ -8,7 +8,7 @@ import { parseActuatedPod } from '../../src/memory-qos/decide/actuated-pod.js'
 import { type FoundValues, openFoundValues } from '../../src/memory-qos/found-values.js'
 import type { CgroupTree } from '../../src/ports/cgroups.js'
 import type { Files } from '../../src/ports/files.js'
-import { guaranteed, hard, type MemoryBed, makePod, mib, startBed, tiered } from './bed.js'
+import { guaranteed, hard, type MemoryBed, makePod, mib, startBed, tiered } from './fixture.js'
 
 const web = makePod('web', { app: { request: '128Mi', limit: '256Mi' } })
 const db = guaranteed('db', '512Mi')

@@ -12,7 +12,7 @@ import {
   startBed,
   tiered,
   withKubeReserved,
-} from './bed.js'
+} from './fixture.js'
 
 const web = makePod('web', { app: { request: '128Mi', limit: '256Mi' }, side: { request: '64Mi' } })
 const db = guaranteed('db', '512Mi')

@@ -9,7 +9,7 @@ import { createMemoryQos } from '../../src/memory-qos/memory-qos.js'
 import { memoryQosEndpoint } from '../../src/serve/endpoints/memory-qos.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
 import { settingsIn, temporaryDirectory } from '../e2e/serve/start.js'
-import { type MemoryBed, makePod, mib, startBed, tiered } from './bed.js'
+import { type MemoryBed, makePod, mib, startBed, tiered } from './fixture.js'
 
 const web = makePod('web', { app: { request: '128Mi', limit: '256Mi' } })
 

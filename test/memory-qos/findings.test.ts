@@ -5,7 +5,7 @@ import { checkKernel } from '../../src/core/release/kernel-check.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import { createMemoryQos } from '../../src/memory-qos/memory-qos.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
-import { gateOff, hard, type MemoryBed, makePod, mib, startBed, tiered, withKubeReserved } from './bed.js'
+import { gateOff, hard, type MemoryBed, makePod, mib, startBed, tiered, withKubeReserved } from './fixture.js'
 
 const web = makePod('web', { app: { request: '128Mi', limit: '256Mi' } })
 const MiB = 2n ** 20n

@@ -11,7 +11,7 @@ import { createMemoryQos, type MemoryQos } from '../../src/memory-qos/memory-qos
 import type { PodSource } from '../../src/ports/pod-source.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
 import { startApiStub } from './api-stub.js'
-import { hard, type MemoryBed, mib, startBed } from './bed.js'
+import { hard, type MemoryBed, mib, startBed } from './fixture.js'
 
 const victimUid = '6f1d3b52-0c6e-4f0e-9d0a-7b1f0a6f9c11'
 const evilUid = '0a0a0a0a-1111-4222-8333-444444444444'

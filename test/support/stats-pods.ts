@@ -1,5 +1,5 @@
 // The pods that tests of the statistics share.
-import { type BedPod, hexId, snapshotFiles } from './stats-bed.js'
+import { type BedPod, hexId, snapshotFiles } from './stats-fixture.js'
 
 const header =
   'Inter-|   Receive                                                |  Transmit\n face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n'

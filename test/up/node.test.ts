@@ -18,7 +18,7 @@ import { demoPods } from '../../src/up/demo-pods.js'
 import { directoriesBelow, formatKubeletConfig } from '../../src/up/kubelet-config.js'
 import { type NodePlan, podTable, startNode } from '../../src/up/node.js'
 import { judgePod } from '../../src/up/pod-state.js'
-import type { Part, UpPorts } from '../../src/up/ports.js'
+import type { Part, UpPorts } from '../../src/up/up-ports.js'
 import { createProgress } from '../../src/up/progress.js'
 
 const never = new AbortController().signal

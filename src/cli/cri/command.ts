@@ -10,7 +10,7 @@ import { keepHeapSmall } from '../small-heap.js'
 import { answerWatchdog } from '../watchdog.js'
 import { createCriInstall, createCriUninstall } from './install.js'
 import { type CriFlags, checkFlags } from './options.js'
-import { startCri } from './run.js'
+import { startCri } from './run-server.js'
 
 export const create = (io: Io): Command =>
   addServerOptions(addCriOptions(new Command('cri')), 'cri')

@@ -14,7 +14,7 @@ import { keepHeapSmall } from '../small-heap.js'
 import { version } from '../version.js'
 import { answerWatchdog } from '../watchdog.js'
 import { formatKubeletHelp } from './help.js'
-import { createKubeletPorts } from './ports.js'
+import { createKubeletPorts } from './wire.js'
 
 /** klog's convention: 4 is debugging. */
 const debugVerbosity = 4

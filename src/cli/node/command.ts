@@ -8,7 +8,7 @@ import { formatNodeStatus, readNodeStatus } from '../../bootstrap/status.js'
 import type { Io } from '../io.js'
 import { addNodeOptions, addPlaceOptions, givenOptions, type NodeOptions } from './options.js'
 import { rootedText, withRootedErrors } from './rooted-text.js'
-import { runNode } from './run.js'
+import { runNode } from './run-node.js'
 import { createUseSocket } from './use-socket.js'
 import { type Wire, wireNode } from './wire.js'
 

@@ -2,7 +2,7 @@
 import { access, constants, open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { asKeelsonError, keelsonError } from '../../core/errors.js'
-import { importArchive } from '../../lab/containerd/start.js'
+import { importArchive } from '../../lab/containerd/start-containerd.js'
 import { lastLines, runProgram } from '../../lab/process.js'
 import type { Progress } from '../../up/progress.js'
 

@@ -3,7 +3,7 @@ import { mkdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cacheDirectory } from '../../lab/cache.js'
 import { mustRun } from '../../lab/process.js'
-import { labRequest, runLab } from '../../lab/run.js'
+import { labRequest, runLab } from '../../lab/run-machine.js'
 import type { Io } from '../io.js'
 import { ownCommand } from './parts.js'
 

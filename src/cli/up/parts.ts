@@ -8,7 +8,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keelsonError } from '../../core/errors.js'
 import { endGroup, lastLines, startProgram } from '../../lab/process.js'
-import type { Part } from '../../up/ports.js'
+import type { Part } from '../../up/up-ports.js'
 
 /** This program, however it was started. */
 export const ownCommand = (): string[] => [process.execPath, ...process.execArgv, process.argv[1] ?? '']

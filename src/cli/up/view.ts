@@ -7,7 +7,7 @@ import { parseFlatKeyed } from '../../core/kernel-text/flat-keyed.js'
 import { formatAmount } from '../../doctor/format.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import { containerIdOf } from '../../stats/cgroup/locator.js'
-import type { KubeletView, MemoryValues, PodFigures } from '../../up/ports.js'
+import type { KubeletView, MemoryValues, PodFigures } from '../../up/up-ports.js'
 import { createKubeletClient } from '../pods/kubelet-client.js'
 
 export function openView(port: number, rootDir: string): KubeletView {

@@ -3,9 +3,9 @@
 import { grpcCode } from '../../core/cri/grpc-codes.js'
 import type { MessageFns } from '../../cri-api/api.js'
 import type { CallEnding, ServerCall, WholeAnswer } from '../../ports/cri-calls.js'
-import type { Knows } from '../figures/complete.js'
-import { hasDefect } from '../figures/defects.js'
-import type { NodeView } from '../figures/node-view.js'
+import type { Knows } from '../stats/complete.js'
+import { hasDefect } from '../stats/defects.js'
+import type { NodeView } from '../stats/node-view.js'
 import type { Services } from '../services.js'
 import { tryDecode } from '../wire.js'
 

@@ -5,9 +5,9 @@ import {
   ListContainerStatsRequest,
   ListContainerStatsResponse,
 } from '../../cri-api/api.js'
-import { allContainerStats, containerStatsOf } from '../figures/answers.js'
-import { completeContainerStats } from '../figures/complete.js'
-import { missingInContainer } from '../figures/missing.js'
+import { allContainerStats, containerStatsOf } from '../stats/answers.js'
+import { completeContainerStats } from '../stats/complete.js'
+import { missingInContainer } from '../stats/missing.js'
 import { type Completing, runCompleting } from './completing.js'
 import { type CriMethod, runtimePath } from './method.js'
 

@@ -11,7 +11,7 @@ import {
 } from '../../cri-api/api.js'
 import { complete } from '../../cri-api/complete.js'
 import type { CallEnding, ServerCall, WholeAnswer } from '../../ports/cri-calls.js'
-import type { NodeView } from '../figures/node-view.js'
+import type { NodeView } from '../stats/node-view.js'
 import type { Services } from '../services.js'
 import { inOrder } from '../streams/ahead.js'
 import { packItems } from '../streams/pages.js'

@@ -13,8 +13,8 @@ import {
   type LabelFixes,
   rowLabelsOf,
 } from '../../stats/runtime/descriptors.js'
-import type { Knows } from '../figures/complete.js'
-import type { NodeView } from '../figures/node-view.js'
+import type { Knows } from '../stats/complete.js'
+import type { NodeView } from '../stats/node-view.js'
 import { descriptorOf } from './messages.js'
 import { type PodSeries, type Series, seriesKey } from './series.js'
 

@@ -4,7 +4,7 @@ import type { PodFigures } from '../../stats/cgroup/source.js'
 import { writeSweep } from '../../stats/render/container-rows.js'
 import type { Row, Rows } from '../../stats/render/row.js'
 import { isShown, type Switches } from '../../stats/render/row-writer.js'
-import type { NodeView } from '../figures/node-view.js'
+import type { NodeView } from '../stats/node-view.js'
 
 export interface Series {
   readonly family: Family

@@ -4,7 +4,7 @@ import { asKeelsonError } from '../../core/errors.js'
 import type { ServerCall } from '../../ports/cri-calls.js'
 import type { Step } from '../chain.js'
 import { methods } from '../methods/index.js'
-import { observe } from '../observe.js'
+import { observe } from '../observe-mode.js'
 
 export const answerLocally: Step = (services) => {
   const byPath = new Map(methods.map((m) => [m.path, m]))

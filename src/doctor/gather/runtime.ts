@@ -6,7 +6,7 @@ import type { RuntimeAnswer } from '../../ports/bootstrap.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { CallOptions, CriClient } from '../../ports/runtime.js'
 import type { MetricDescriptors, RunningContainer, RuntimeFacts } from '../facts.js'
-import type { DoctorPorts, DriverEvidence } from '../ports.js'
+import type { DoctorPorts, DriverEvidence } from '../doctor-ports.js'
 
 export interface RuntimeInput {
   readonly ports: Pick<DoctorPorts, 'connect' | 'askDriver' | 'gatherEvidence'>

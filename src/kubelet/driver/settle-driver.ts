@@ -7,7 +7,7 @@ import { keelsonError } from '../../core/errors.js'
 import { isGateEnabled } from '../../core/release/gates.js'
 import { formatVersion } from '../../core/release/version.js'
 import type { CriClient } from '../../ports/runtime.js'
-import type { KubeletPorts } from '../ports.js'
+import type { KubeletPorts } from '../kubelet-ports.js'
 import { discoverDriver } from './discover-driver.js'
 import { reportDriver } from './driver-report.js'
 

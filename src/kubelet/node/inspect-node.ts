@@ -8,7 +8,7 @@ import type { CriClient } from '../../ports/runtime.js'
 import { reportProof } from '../driver/driver-report.js'
 import { gatherEvidence } from '../driver/gather-evidence.js'
 import type { Life } from '../lifetime.js'
-import type { KubeletPorts } from '../ports.js'
+import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletConfigFiles } from '../read-config.js'
 import { type NodeFacts, readNodeFacts } from './node-facts.js'
 

@@ -11,7 +11,7 @@ import { metricsResource } from '../../serve/endpoints/metrics-resource.js'
 import { statsSummary } from '../../serve/endpoints/stats-summary.js'
 import { createStats, type Stats } from '../../stats/create-stats.js'
 import type { MachineFacts } from '../../stats/render/machine-metrics.js'
-import type { KubeletPorts } from '../ports.js'
+import type { KubeletPorts } from '../kubelet-ports.js'
 
 export interface NodeStatsInput {
   readonly loaded: LoadedConfig

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { keelsonError } from '../../core/errors.js'
-import type { PortForward } from '../bed.js'
+import type { PortForward } from '../machine.js'
 import { createMux } from './mux.js'
 
 export interface ForwardedPort {

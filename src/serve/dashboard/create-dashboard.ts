@@ -5,7 +5,7 @@ import type { LogTail } from '../../ports/log-tail.js'
 import type { PageFiles } from '../../ports/page-files.js'
 import type { Endpoint } from '../endpoint.js'
 import { dashboard } from '../endpoints/dashboard.js'
-import { live } from '../endpoints/live.js'
+import { live } from '../endpoints/dashboard-api.js'
 import { createLiveReader, type LiveOptions } from './dashboard.js'
 import { createLiveHub } from './hub.js'
 

@@ -5,7 +5,7 @@ import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
 import { parseNestedKeyed } from '../../core/kernel-text/nested-keyed.js'
 import { type Pressure, parsePressure } from '../../core/kernel-text/pressure.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
-import { workingSet } from '../../stats/collectors/memory-figures.js'
+import { workingSet } from '../../stats/collectors/memory-values.js'
 
 export type Border = bigint | 'max' | undefined
 

@@ -5,7 +5,7 @@ import type { Procfs } from '../../ports/procfs.js'
 import type { CollectContext } from '../collectors/collector.js'
 import type { CpuFigures } from '../collectors/cpu.js'
 import { diskTimes } from '../collectors/disk-io.js'
-import { type MemoryFigures, workingSet } from '../collectors/memory-figures.js'
+import { type MemoryFigures, workingSet } from '../collectors/memory-values.js'
 import { type NetworkFigures, networkFigures } from '../collectors/network.js'
 import { type CgroupFigures, readCgroup } from './container-stats.js'
 

@@ -2,7 +2,7 @@
 import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
 import { type Limit, minus, readCount, readLimit } from './amounts.js'
 import type { ReadFigures } from './collector.js'
-import { type MemoryFigures, type ReclaimFigures, type SwapFigures, workingSet } from './memory-figures.js'
+import { type MemoryFigures, type ReclaimFigures, type SwapFigures, workingSet } from './memory-values.js'
 
 const statKeys = createFlatKeyedParser([
   'cache',

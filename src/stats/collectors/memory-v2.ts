@@ -3,7 +3,7 @@
 import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
 import { readCount, readLimit } from './amounts.js'
 import type { ReadFigures } from './collector.js'
-import { availableBelow, type MemoryFigures, type SwapFigures, workingSet } from './memory-figures.js'
+import { availableBelow, type MemoryFigures, type SwapFigures, workingSet } from './memory-values.js'
 
 const statKeys = createFlatKeyedParser([
   'anon',

@@ -4,7 +4,7 @@ import { memoryFamilies } from '../catalogue/memory.js'
 import { alwaysFamilies } from '../catalogue/times-and-limits.js'
 import { limitOrZero } from './amounts.js'
 import { byVersion, type Collector } from './collector.js'
-import type { MemoryFigures } from './memory-figures.js'
+import type { MemoryFigures } from './memory-values.js'
 import { readMemoryV1 } from './memory-v1.js'
 import { readMemoryV2 } from './memory-v2.js'
 

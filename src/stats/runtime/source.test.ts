@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { readExposition } from '../../../test/support/exposition.js'
 import { expectGolden } from '../../../test/support/golden.js'
 import { indentJson } from '../../../test/support/indent-json.js'
-import { delivers, descriptors, metricsOf, statsOf } from '../../../test/support/runtime-figures.js'
-import { createStatsBed, podCgroup, type StatsBed, text } from '../../../test/support/stats-bed.js'
+import { delivers, descriptors, metricsOf, statsOf } from '../../../test/support/runtime-values.js'
+import { createStatsBed, podCgroup, type StatsBed, text } from '../../../test/support/stats-fixture.js'
 import { etcd, web } from '../../../test/support/stats-pods.js'
 
 const pods = [web, etcd]

@@ -7,7 +7,7 @@ import { textAnswer } from '../../../src/serve/failures.js'
 import type { HealthCheck } from '../../../src/serve/health.js'
 import { createProcessMetrics } from '../../../src/serve/process-metrics.js'
 import type { ServeSettings } from '../../../src/serve/settings.js'
-import type { RunningServer } from '../../../src/serve/start.js'
+import type { RunningServer } from '../../../src/serve/start-server.js'
 import { type ProcessName, settingsIn, temporaryDirectory } from './start.js'
 
 export interface Here extends RunningServer {

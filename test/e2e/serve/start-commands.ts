@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { startFakeRuntime } from '../../../src/fakes/cri/fake-runtime.js'
 import { runtimeConfig } from '../../../src/fakes/cri/shapes.js'
 import { bundleCommand, freePorts, startCommand } from '../../support/command.js'
-import { version } from '../../support/kubelet-bed.js'
+import { version } from '../../support/kubelet-fixture.js'
 import { type Served, type Start, type StartInput, temporaryDirectory } from './start.js'
 
 const flagsOf = ({ settings, kubeconfig }: StartInput, port: number, healthPort: number): string[] => [

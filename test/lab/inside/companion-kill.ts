@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../fuzz/random.js'
 import type { Check } from '../../support/check.js'
-import { CompanionBed } from './companion-bed.js'
+import { CompanionBed } from './companion-fixture.js'
 import { type Command, commandFromHere } from './lab-kubelet.js'
 
 await commandFromHere()

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCriClient } from '../../../src/adapters/cri/client/client.js'
 import { cacheDirectory } from '../../../src/lab/cache.js'
-import { startPrivateContainerd } from '../../../src/lab/containerd/start.js'
+import { startPrivateContainerd } from '../../../src/lab/containerd/start-containerd.js'
 import { ensureImages } from '../../../src/lab/images/images.js'
 import { runPod } from './pod.js'
 

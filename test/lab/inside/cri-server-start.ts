@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createCriClient } from '../../../src/adapters/cri/client/client.js'
 import { createLog } from '../../../src/adapters/log/log.js'
 import type { CriOptions } from '../../../src/cli/cri/options.js'
-import { type RunningCri, startCri } from '../../../src/cli/cri/run.js'
+import { type RunningCri, startCri } from '../../../src/cli/cri/run-server.js'
 import type { CriClient } from '../../../src/ports/runtime.js'
 import { defaultSettings } from '../../../src/serve/settings.js'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Check } from '../../support/check.js'
-import { amounts, burstable, CompanionBed, kubepods, web } from './companion-bed.js'
+import { amounts, burstable, CompanionBed, kubepods, web } from './companion-fixture.js'
 import { commandFromHere } from './lab-kubelet.js'
 import { cgroups, containerPath, mib, nodeInput, text, tiered } from './memory-qos-node.js'
 

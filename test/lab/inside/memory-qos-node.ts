@@ -21,7 +21,7 @@ import { memoryOf } from '../../../src/core/units/resource-list.js'
 import type { Mount } from '../../../src/cri-api/api.js'
 import { listRunning } from '../../../src/memory-qos/containers.js'
 import { type EngineOptions, MemoryQosEngine } from '../../../src/memory-qos/engine.js'
-import { observe } from '../../../src/memory-qos/observe.js'
+import { observe } from '../../../src/memory-qos/observe-pods.js'
 import type { CriClient } from '../../../src/ports/runtime.js'
 import { connect, MiB } from './pod.js'
 

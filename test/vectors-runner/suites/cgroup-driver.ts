@@ -15,7 +15,7 @@ import {
   kubeletDocument,
   passingTime,
   version,
-} from '../../support/kubelet-bed.js'
+} from '../../support/kubelet-fixture.js'
 import { compare } from '../compare.js'
 import { type Difference, type Fields, fieldsAt, inputWithDefaults, isFields, type Suite } from '../types.js'
 

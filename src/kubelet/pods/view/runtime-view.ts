@@ -6,7 +6,7 @@ import type { Clock } from '../../../ports/clock.js'
 import type { CallOptions, RuntimeService, RuntimeStates } from '../../../ports/runtime.js'
 import { nothingObserved, type ObservedPod } from '../decide/observed.js'
 import { labels } from '../to-cri/names.js'
-import { observePod, type SeenContainer, type SeenSandbox } from './observe.js'
+import { observePod, type SeenContainer, type SeenSandbox } from './observe-pods.js'
 
 export interface RuntimeViewOptions {
   readonly runtime: Pick<

@@ -8,7 +8,7 @@ import { planPod } from '../../../../src/core/plan/pod-plan.js'
 import { parsePod } from '../../../../src/core/pod/parse-pod.js'
 import type { Pod } from '../../../../src/core/pod/pod.js'
 import { bytes } from '../../../../src/core/units/bytes.js'
-import { type MemoryBed, startBed } from '../../../memory-qos/bed.js'
+import { type MemoryBed, startBed } from '../../../memory-qos/fixture.js'
 import { type Fields, fieldsAt, isFields } from '../../types.js'
 import { bytesOf, setting } from './settings.js'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommand } from '../../test/support/memory-io.js'
-import { bedNames, bootSeconds } from './bed.js'
+import { bedNames, bootSeconds } from './machine.js'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/lab.md'), 'utf8')
 

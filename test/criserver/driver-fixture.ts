@@ -8,7 +8,7 @@ import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import type { FileEntry } from '../../src/ports/files.js'
 import { frame, type RawAnswer, rawCall, withoutDate } from './raw-client.js'
-import { startServerBed } from './server-bed.js'
+import { startServerBed } from './server-fixture.js'
 
 /** Closed in reverse order after each test of a file that uses it. */
 export const closers: (() => void | Promise<void>)[] = []

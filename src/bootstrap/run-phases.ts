@@ -16,7 +16,7 @@ import {
   type PreflightResult,
   readPreflightFacts,
   requirePreflight,
-} from './preflight/run.js'
+} from './preflight/run-preflight.js'
 import type { NodeRequest } from './request.js'
 
 export interface RunOptions {

@@ -2,7 +2,7 @@
 import { keelsonError } from '../../core/errors.js'
 import { didYouMean } from '../../core/units/nearest-name.js'
 import type { Finding } from '../../doctor/check.js'
-import { worstOf } from '../../doctor/run.js'
+import { worstOf } from '../../doctor/run-checks.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 import type { PhaseContext } from '../context.js'
 import { flagsTextOf } from '../facts.js'

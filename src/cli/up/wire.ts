@@ -3,7 +3,7 @@ import { chmod, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises
 import { join } from 'node:path'
 import { createClock } from '../../adapters/clock/clock.js'
 import type { NodePlan } from '../../up/node.js'
-import type { UpPorts } from '../../up/ports.js'
+import type { UpPorts } from '../../up/up-ports.js'
 import { isHealthy, startPart, takesConnections, waitUntil } from './parts.js'
 import { openView, readFigures, readMemory } from './view.js'
 

@@ -2,7 +2,7 @@
 import { labChecks } from '../support/lab-checks.js'
 import { hostHasCgroupV2 } from '../support/requirements.js'
 
-const inside = new URL('./inside/criserver-figures.ts', import.meta.url)
+const inside = new URL('./inside/criserver-stats.ts', import.meta.url)
 
 await labChecks(
   'CRI server: figures in UML, cgroup v2',

@@ -7,15 +7,15 @@ import { unifiedHierarchy } from '../../src/adapters/cgroups/hierarchy.js'
 import { CgroupFsTree } from '../../src/adapters/cgroups/tree.js'
 import { createDoctorCommand } from '../../src/cli/doctor/command.js'
 import type { Io } from '../../src/cli/io.js'
-import { compareFigures, isEqual, isWithin } from '../../src/doctor/figures/parity.js'
-import type { Figures } from '../../src/doctor/figures/read-once.js'
-import { readText } from '../../src/doctor/figures/read-text.js'
-import { bytesPerSeries, countSeries, projectSeries, rowKindOf } from '../../src/doctor/figures/series.js'
-import { formatSeries } from '../../src/doctor/figures/series-report.js'
+import { compareFigures, isEqual, isWithin } from '../../src/doctor/metrics/parity.js'
+import type { Figures } from '../../src/doctor/metrics/read-once.js'
+import { readText } from '../../src/doctor/metrics/read-text.js'
+import { bytesPerSeries, countSeries, projectSeries, rowKindOf } from '../../src/doctor/metrics/series.js'
+import { formatSeries } from '../../src/doctor/metrics/series-report.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
-import { delivers } from '../support/runtime-figures.js'
+import { delivers } from '../support/runtime-values.js'
 import {
   containersOf,
   createStatsBed,
@@ -23,7 +23,7 @@ import {
   type StatsBed,
   sandboxOf,
   text,
-} from '../support/stats-bed.js'
+} from '../support/stats-fixture.js'
 import { etcd, web } from '../support/stats-pods.js'
 import { fakePorts } from './ports.js'
 

@@ -15,7 +15,7 @@ import type { Endpoint } from '../serve/endpoint.js'
 import type { ConfigzContent } from '../serve/endpoints/configz.js'
 import type { HealthCheck } from '../serve/health.js'
 import type { ServeSettings } from '../serve/settings.js'
-import type { RunningServer } from '../serve/start.js'
+import type { RunningServer } from '../serve/start-server.js'
 import type { KubeletLivePorts } from './dashboard-source.js'
 
 export interface KubeletServeOptions {

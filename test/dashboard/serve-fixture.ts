@@ -14,7 +14,7 @@ import {
   type RunningCommand,
   startCommand,
 } from '../support/command.js'
-import type { LiveBed } from '../support/live-bed.js'
+import type { LiveBed } from '../support/dashboard-fixture.js'
 
 export interface ServedBed {
   readonly port: number

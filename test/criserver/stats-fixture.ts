@@ -9,8 +9,8 @@ import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import type { CriClient } from '../../src/ports/runtime.js'
-import { type BedPod, containersOf, layOutNode, put, sandboxOf } from '../support/stats-bed.js'
-import { type ServerBed, startServerBed } from './server-bed.js'
+import { type BedPod, containersOf, layOutNode, put, sandboxOf } from '../support/stats-fixture.js'
+import { type ServerBed, startServerBed } from './server-fixture.js'
 
 export interface FiguresBed {
   readonly runtime: FakeRuntime

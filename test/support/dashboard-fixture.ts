@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
-import { type BedPod, containersOf, hexId, put, sandboxOf } from './stats-bed.js'
+import { type BedPod, containersOf, hexId, put, sandboxOf } from './stats-fixture.js'
 
 const MiB = 1024 * 1024
 

@@ -9,7 +9,7 @@ import {
   PodSandboxMetrics,
   PodSandboxStats,
 } from '../../src/cri-api/api.js'
-import { type BedPod, startNanos } from './stats-bed.js'
+import { type BedPod, startNanos } from './stats-fixture.js'
 
 const keys = ['pod', 'namespace', 'container', 'id', 'image']
 
