@@ -88,7 +88,7 @@ export async function buildPeer(name: PeerName, log: (line: string) => void): Pr
 }
 
 async function goBuild(peer: Peer, args: readonly string[]): Promise<void> {
-  // Static binaries run in every bed, whatever C library its root file system has.
+  // Static binaries run in every machine, whatever C library its root file system has.
   const env = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '' }
   const child = spawn('nice', ['-n', '15', 'go', ...args], {
     cwd: join(moduleRoot, peer.module),
