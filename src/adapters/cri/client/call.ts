@@ -6,7 +6,8 @@ import type { DeepPartial, MessageFns } from '../../../cri-api/api.js'
 import type { CallOptions } from '../../../ports/runtime.js'
 import { type Decoder, decodeMessage, encodeMessage } from '../codec/codec.js'
 import type { StateWatch } from './channel.js'
-import { cancelledCall, type FailedCall, toRuntimeError } from './errors.js'
+import type { FailedCall } from './classify-grpc-error.js'
+import { cancelledCall, toRuntimeError } from './errors.js'
 
 export interface Method<Q, S> {
   readonly name: string

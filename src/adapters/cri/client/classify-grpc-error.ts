@@ -4,9 +4,19 @@
 import { stat } from 'node:fs/promises'
 import { type ServiceError, status } from '@grpc/grpc-js'
 import type { ErrorCode } from '../../../core/errors.js'
-import type { FailedCall } from './errors.js'
+import type { ConnectionState } from '../../../ports/runtime.js'
 
-export interface Finding {
+export interface FailedCall {
+  readonly method: string
+  readonly socket: string
+  readonly timeoutMs: number
+  /** Of the connection, when the call had failed. */
+  readonly state: ConnectionState
+  /** By its AbortSignal, or by closing the client. */
+  readonly cancelledByUs: boolean
+}
+
+interface Finding {
   readonly code: ErrorCode
   readonly remedy: string
 }

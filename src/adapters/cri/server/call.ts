@@ -22,10 +22,9 @@ import { readWhole } from '../upstream/ask.js'
 import { forwardAnswer, forwardRequest } from '../upstream/forward.js'
 import type { Upstream, UpstreamCall } from '../upstream/upstream.js'
 import { frameMessage, unframeOne } from './grpc-frames.js'
-import { findHeader, sensitiveIn, toHeaders } from './grpc-headers.js'
+import { findHeader, parseGrpcTimeout, sensitiveIn, toHeaders } from './grpc-headers.js'
 import { Reply } from './reply.js'
 import { responseHeaders, statusHeaders, toStatus } from './status.js'
-import { parseGrpcTimeout } from './timeout.js'
 
 const { NGHTTP2_FLAG_END_STREAM } = constants
 

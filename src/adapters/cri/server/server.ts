@@ -15,9 +15,7 @@ import {
   type Upstream,
 } from '../upstream/upstream.js'
 import { Http2Call } from './call.js'
-import { farewellInTime } from './farewell.js'
-import { defaultLivenessMs, endWhenDead } from './liveness.js'
-import { maxConcurrentStreams } from './resets.js'
+import { defaultLivenessMs, endWhenDead, maxConcurrentStreams, replaceInTime } from './session-health.js'
 import { listenOnSocket } from './socket.js'
 
 export interface CriServerOptions {
@@ -117,7 +115,7 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
       sessions.delete(session)
       if (socket !== undefined) endSoon(socket)
     })
-    farewellInTime(session)
+    replaceInTime(session)
     endWhenDead(session, livenessMs)
   })
   server.on('sessionError', () => {})

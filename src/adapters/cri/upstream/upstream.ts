@@ -10,7 +10,7 @@ import {
 import { connect, type Socket } from 'node:net'
 import { addAbortSignal } from 'node:stream'
 import { keelsonError } from '../../../core/errors.js'
-import { createResetBudget } from '../server/resets.js'
+import { createResetBudget } from '../server/session-health.js'
 import { createStreamWindow, firstWindowBytes, type StreamWindow } from './window.js'
 
 /** One call on its way to the runtime. */
@@ -216,7 +216,7 @@ class Connection implements UpstreamConnection {
   private ended(wasReset: boolean): void {
     this.calls -= 1
     this.window.adjust(this.calls)
-    if (wasReset && this.budget.spend() !== 'fine') this.isRetired = true
+    if (wasReset && this.budget.spend() !== 'not yet') this.isRetired = true
     this.closeIfUnused()
   }
 
