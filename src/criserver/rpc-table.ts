@@ -38,6 +38,9 @@ const known: ReadonlyMap<string, string> = new Map(
     Object.values(service.methods).map((m): [string, string] => [`/${service.fullName}/${m.name}`, m.name]),
   ),
 )
+/** A stream that lasts as long as its reader likes: its length says nothing about latency, and a shutdown does not wait for it. */
+export const isEndless = (path: string): boolean => path.endsWith('/GetContainerEvents')
+
 /** Paths that we have no word for, shown as they are; beyond this many they share one row. */
 const maxUnknown = 32
 const maxNameLength = 120

@@ -7,7 +7,7 @@ import type { Services } from '../services.js'
 import type { HasDefect } from '../stats/complete.js'
 import { hasDefect } from '../stats/defects.js'
 import type { NodeView } from '../stats/node-view.js'
-import { tryDecode } from '../wire.js'
+import { tryDecode } from './method.js'
 
 export interface StatsMethod<Q, S> {
   readonly request: Pick<MessageFns<Q>, 'decode'>

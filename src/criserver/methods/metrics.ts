@@ -12,9 +12,8 @@ import { mergeDescriptors } from '../metrics/merge.js'
 import { podMetricsOf } from '../metrics/messages.js'
 import type { CollectedMetrics } from '../metrics/source.js'
 import type { Services } from '../services.js'
-import { tryDecode } from '../wire.js'
 import { defectsOf } from './completing.js'
-import { type CriMethod, runtimePath } from './method.js'
+import { type CriMethod, runtimePath, tryDecode } from './method.js'
 
 export const listMetricDescriptors: CriMethod = {
   path: runtimePath('ListMetricDescriptors'),

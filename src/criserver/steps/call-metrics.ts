@@ -3,9 +3,8 @@
 
 import { asKeelsonError } from '../../core/errors.js'
 import type { CallEnding } from '../../ports/cri-calls.js'
-import type { Step } from '../chain.js'
-import { isEndless } from '../endless.js'
-import { latencyBuckets } from '../rpc-table.js'
+import { isEndless, latencyBuckets } from '../rpc-table.js'
+import type { Step } from '../services.js'
 
 export const callMetrics: Step = ({ clock, log, metrics, table }) => {
   const calls = metrics.counter(

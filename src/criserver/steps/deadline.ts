@@ -1,5 +1,5 @@
 // Holds every call to its caller's deadline, so that a hanging runtime cannot pile calls up in us.
-import type { Step } from '../chain.js'
+import type { Step } from '../services.js'
 
 /** The runtime knows the deadline too; its own word about it goes first. */
 const graceMs = 500
