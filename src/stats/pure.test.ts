@@ -6,19 +6,17 @@ import { web } from '../../test/support/stats-pods.js'
 import { possiblePageSizes } from '../core/plan/hugetlb.js'
 import { PodSandboxState } from '../cri-api/api.js'
 import { extraLabels } from './catalogue/family.js'
-import { families } from './catalogue/index.js'
-import { usageNanoCores } from './cgroup/cpu-rate.js'
+import { processFamilies } from './catalogue/process.js'
 import { containerIdOf, createCgroupLocator } from './cgroup/locator.js'
-import { sharesFromWeight } from './collectors/cpu.js'
 import { networkValues } from './collectors/network.js'
-import { createSharedAnswer } from './memoize-latest.js'
-import { criValue, formatDecimal } from './render/decimal.js'
-import { createExposition, formatTimestamp } from './render/exposition.js'
+import { usageNanoCores } from './cpu-rate.js'
+import { memoizeBody } from './memoize-latest.js'
+import { createExposition, criValue, formatDecimal, formatTimestamp } from './render/exposition.js'
 import { formatJson, formatTime } from './render/json.js'
-import { createRow, createRows } from './render/row.js'
-import { decideSwitches } from './render/row-writer.js'
+import { createLabelSet, createLabelSets } from './render/label-set.js'
+import { decideSwitches } from './render/series-writer.js'
+import { opaqueHandlers } from './runtime/handlers.js'
 import { buildInventory } from './runtime/inventory.js'
-import { opaqueHandlers } from './runtime/opaque-handlers.js'
 
 describe('decimals', () => {
   test.each([
@@ -45,13 +43,12 @@ test('cores in use need two readings of a counter that went forward', () => {
   expect(usageNanoCores(at(0n, 7n), at(10n, 7n))).toBe(0n)
 })
 
-test('shares from weight, sizes of huge pages', () => {
-  expect([1n, 39n, 100n, 10_000n].map(sharesFromWeight)).toEqual([2n, 998n, 2_597n, 262_144n])
+test('sizes of huge pages', () => {
   expect(possiblePageSizes).toEqual(expect.arrayContaining(['64KB', '2MB', '32MB', '1GB', '16GB']))
 })
 
 test('labels: alphabetical, escaped, made once', () => {
-  const row = createRow('container', {
+  const labels = createLabelSet('container', {
     container: 'a"b',
     id: '/x\\y',
     image: 'new\nline',
@@ -59,16 +56,16 @@ test('labels: alphabetical, escaped, made once', () => {
     namespace: 'ns',
     pod: 'p',
   })
-  expect(row.block(extraLabels({ cpu: 'total', zone: '1' }))).toBe(
+  expect(labels.block(extraLabels({ cpu: 'total', zone: '1' }))).toBe(
     '{container="a\\"b",cpu="total",id="/x\\\\y",image="new\\nline",name="n",namespace="ns",pod="p",zone="1"}',
   )
-  const rows = createRows()
-  const get = () => rows.get('pod', 'k', () => row.labels)
+  const labelSets = createLabelSets()
+  const get = () => labelSets.get('pod', 'k', () => labels.values)
   const first = get()
-  rows.sweep()
+  labelSets.sweep()
   expect(get()).toBe(first)
-  rows.sweep()
-  rows.sweep()
+  labelSets.sweep()
+  labelSets.sweep()
   expect(get()).not.toBe(first)
 })
 
@@ -99,7 +96,7 @@ test('JSON prints every digit, leaves out what is undefined, and times without p
 
 test('an answer is encoded once for each sample', () => {
   let made = 0
-  const answer = createSharedAnswer((a: object, b: number) => `${++made} ${JSON.stringify(a)} ${b}`)
+  const answer = memoizeBody((a: object, b: number) => `${++made} ${JSON.stringify(a)} ${b}`)
   const sample = {}
   expect(answer(sample, 1)).toBe(answer(sample, 1))
   answer({}, 1)
@@ -201,7 +198,7 @@ test('handlers of virtual machines, by the description of containerd', () => {
 })
 
 test('switches: off by default, on by request, and off by request', () => {
-  const { name } = families.container_tasks_state
+  const { name } = processFamilies.container_tasks_state
   expect(decideSwitches().disabledFamilies).toEqual(new Set([name]))
   expect(decideSwitches({ enable: [name], disable: ['container_sockets'] }).disabledFamilies).toEqual(
     new Set(['container_sockets']),

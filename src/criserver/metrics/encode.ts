@@ -1,9 +1,8 @@
 // The answer of ListPodSandboxMetrics straight from series to bytes. A node of 110 pods has 13,000 metrics, and most of each
-// is the labels of its row; as objects they would cost more than the sweep. The bytes are those of the generated encoder.
+// is labels; as objects they would cost more than the sweep. The bytes are those of the generated encoder.
 import { encodeVarint, metricTags, podMetricsTags, wrappedValueTag } from '../../core/cri/protobuf-wire.js'
 import type { ExtraLabels, Family } from '../../stats/catalogue/family.js'
-import type { Row } from '../../stats/render/row.js'
-import { rowLabelKeys } from './messages.js'
+import { commonLabelKeys, type LabelSet } from '../../stats/render/label-set.js'
 import type { LaterPodSeries, Series } from './series.js'
 
 const mostExact = BigInt(Number.MAX_SAFE_INTEGER)
@@ -84,7 +83,7 @@ function stringFields(tag: number, values: readonly string[]): Uint8Array {
   return Uint8Array.from(writer.take())
 }
 
-/** Made once: families and rows outlive samples. */
+/** Made once: families and label sets outlive samples. */
 function kept<K extends object>(make: (key: K) => Uint8Array): (key: K) => Uint8Array {
   const known = new WeakMap<K, Uint8Array>()
   return (key) => {
@@ -95,10 +94,10 @@ function kept<K extends object>(make: (key: K) => Uint8Array): (key: K) => Uint8
 }
 
 const nameField = kept((family: Family) => stringFields(metricTags.name, [family.name]))
-const rowFields = kept((row: Row) =>
+const commonLabelFields = kept(({ values }: LabelSet) =>
   stringFields(
     metricTags.labelValue,
-    rowLabelKeys.map((key) => row.labels[key]),
+    commonLabelKeys.map((key) => values[key]),
   ),
 )
 
@@ -113,7 +112,7 @@ const extraFields = ({ extraLabels }: Family, extra: ExtraLabels | undefined): U
 const unit = { 0: 1n, 9: 1_000_000_000n } as const
 
 function writeMetric(
-  { family, row, extra, value, timeNanos }: Series,
+  { family, labels, extra, value, timeNanos }: Series,
   extras: (family: Family, extra: ExtraLabels | undefined) => Uint8Array,
   into: BackwardWriter,
 ): void {
@@ -125,7 +124,7 @@ function writeMetric(
   }
   into.enclose(metricTags.value, end)
   if (family.extraLabels.length > 0) into.bytes(extras(family, extra))
-  into.bytes(rowFields(row))
+  into.bytes(commonLabelFields(labels))
   if (family.type === 'gauge') {
     into.varint(1)
     into.varint(metricTags.type)

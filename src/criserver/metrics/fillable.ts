@@ -6,7 +6,7 @@ import { diskFamilies as disk } from '../../stats/catalogue/disk.js'
 import type { Family } from '../../stats/catalogue/family.js'
 import { allFamilies } from '../../stats/catalogue/index.js'
 import { processFamilies as processes } from '../../stats/catalogue/process.js'
-import type { Switches } from '../../stats/render/row-writer.js'
+import type { Switches } from '../../stats/render/series-writer.js'
 
 export interface NodeAbilities {
   readonly version: 'v1' | 'v2'

@@ -1,17 +1,22 @@
-// The runtime's own metrics joined with ours: its values stay, with the labels that consumers select on; what it lacks is
-// added; what is known to be wrong is mended.
+// The runtime's own metrics joined with ours: its values stay, with the labels that consumers select on; missing series
+// are added; known defects are fixed.
 import type { ContainerMetrics, Metric, MetricDescriptor, PodSandboxMetrics } from '../../cri-api/api.js'
 import type { Family } from '../../stats/catalogue/family.js'
 import { familyOf } from '../../stats/catalogue/index.js'
 import { alwaysFamilies } from '../../stats/catalogue/times-and-limits.js'
-import { containerRow, podRow } from '../../stats/render/container-rows.js'
-import { createRow, type Row, type Rows } from '../../stats/render/row.js'
 import {
+  containerLabels,
+  createLabelSet,
+  type LabelSet,
+  type LabelSets,
+  podLabels,
+} from '../../stats/render/label-set.js'
+import {
+  commonLabelsOf,
   type Described,
   describeAll,
   extraLabelsOf,
   type LabelFixes,
-  rowLabelsOf,
 } from '../../stats/runtime/descriptors.js'
 import type { HasDefect } from '../stats/complete.js'
 import type { NodeView } from '../stats/node-view.js'
@@ -37,7 +42,7 @@ export interface MergeInput extends LabelFixes {
   readonly metrics: readonly PodSandboxMetrics[]
   readonly ours: readonly PodSeries[]
   readonly view: NodeView
-  readonly rows: Rows
+  readonly labelSets: LabelSets
   readonly knows: HasDefect
 }
 
@@ -52,21 +57,20 @@ const latestSeconds = 1_000_000_000_000n
 const nanos = 1_000_000_000n
 
 export function mergeMetrics(input: MergeInput): Merged {
-  const { view, rows, knows } = input
+  const { view, labelSets, knows } = input
   const described = describeAll(input.descriptors)
   const others = new Map<string, Metric[]>()
   const given = new Map(input.metrics.map((m) => [m.podSandboxId, m]))
 
-  function toSeries(metric: Metric, { labelCount, extra }: Described, family: Family, row: Row) {
+  function toSeries(metric: Metric, { labelCount, extra }: Described, family: Family, labels: LabelSet) {
     if (metric.value === undefined || metric.labelValues.length !== labelCount) return undefined
-    const labels = extraLabelsOf({ family, extra }, metric.labelValues, input)
     const isStart = family === alwaysFamilies.container_start_time_seconds
     const isNanos = isStart && metric.value.value >= latestSeconds && knows('start-time-in-nanoseconds')
     const value = isNanos ? metric.value.value / nanos : metric.value.value
     const series: Series = {
       family,
-      row,
-      extra: labels,
+      labels,
+      extra: extraLabelsOf({ family, extra }, metric.labelValues, input),
       value: value * 10n ** BigInt(family.decimals),
       timeNanos: metric.timestamp,
     }
@@ -74,7 +78,7 @@ export function mergeMetrics(input: MergeInput): Merged {
   }
 
   /** Names of our catalogue become series of ours, others are kept for the RPC. */
-  function join(key: string, metrics: readonly Metric[], row: Row, own: readonly Series[]): Series[] {
+  function join(key: string, metrics: readonly Metric[], labels: LabelSet, own: readonly Series[]): Series[] {
     const left = new Map(own.map((s) => [seriesKey(s), s]))
     const families = new Set<string>()
     const joined: Series[] = []
@@ -88,7 +92,7 @@ export function mergeMetrics(input: MergeInput): Merged {
       const hasLabels = family.extraLabels.every(
         (label) => about.extra.some(([, name]) => name === label) || label === 'cpu',
       )
-      const series = toSeries(metric, about, family, row)
+      const series = toSeries(metric, about, family, labels)
       // Without the labels that tell its series apart, ours are the only usable ones.
       if (series === undefined || (!hasLabels && own.some((s) => s.family === family))) continue
       const exact = left.get(seriesKey(series))
@@ -101,12 +105,12 @@ export function mergeMetrics(input: MergeInput): Merged {
   }
 
   /** Of what only the runtime has values of: in a virtual machine, or gone from our lists already. */
-  function strange(kind: Row['kind'], id: string, metrics: readonly Metric[]): Series[] {
+  function strange(kind: LabelSet['kind'], id: string, metrics: readonly Metric[]): Series[] {
     const [first] = metrics
     const about = described.get(first?.name ?? '')
-    const labels = about === undefined ? {} : rowLabelsOf(about, first?.labelValues ?? [])
+    const labels = about === undefined ? {} : commonLabelsOf(about, first?.labelValues ?? [])
     const place = { container: '', id: '', image: '', namespace: '', pod: '', ...labels }
-    return join(id, metrics, createRow(kind, { ...place, name: kind === 'container' ? id : '' }), [])
+    return join(id, metrics, createLabelSet(kind, { ...place, name: kind === 'container' ? id : '' }), [])
   }
 
   const strangeContainers = (all: readonly ContainerMetrics[]): [string, Series[]][] =>
@@ -129,17 +133,17 @@ export function mergeMetrics(input: MergeInput): Merged {
     if (answer === undefined || sample === undefined) return pod
     const containers = new Map(answer.containerMetrics.map((c) => [c.containerId, c.metrics]))
     const { info } = sample
-    const podPath = pod.pod[0]?.row.labels.id ?? ''
+    const podPath = pod.pod[0]?.labels.values.id ?? ''
     return {
       podSandboxId: pod.podSandboxId,
-      pod: join(pod.podSandboxId, answer.metrics, podRow(rows, info, podPath), pod.pod),
+      pod: join(pod.podSandboxId, answer.metrics, podLabels(labelSets, info, podPath), pod.pod),
       containers: new Map([
         ...[...pod.containers].map(([id, own]): [string, readonly Series[]] => {
           const about = info.containers.find((c) => c.id === id)
           const metrics = containers.get(id)
           if (about === undefined || metrics === undefined) return [id, own]
-          const path = own[0]?.row.labels.id ?? ''
-          return [id, join(id, metrics, containerRow(rows, info, about, path), own)]
+          const path = own[0]?.labels.values.id ?? ''
+          return [id, join(id, metrics, containerLabels(labelSets, info, about, path), own)]
         }),
         ...strangeContainers(answer.containerMetrics.filter((c) => !pod.containers.has(c.containerId))),
       ]),

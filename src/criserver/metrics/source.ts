@@ -4,8 +4,8 @@ import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { Family } from '../../stats/catalogue/family.js'
-import { createRows } from '../../stats/render/row.js'
-import { decideSwitches } from '../../stats/render/row-writer.js'
+import { createLabelSets } from '../../stats/render/label-set.js'
+import { decideSwitches } from '../../stats/render/series-writer.js'
 import { isUnimplemented } from '../../stats/runtime/calls.js'
 import type { HasDefect } from '../stats/complete.js'
 import type { Values } from '../stats/read-values.js'
@@ -50,7 +50,7 @@ export function createMetricsSource({
   cgroups,
   procfs,
 }: MetricsSourceOptions): MetricsSource {
-  const rows = createRows()
+  const labelSets = createLabelSets()
   const switches = decideSwitches()
   /** Null: it was asked and has none. Forgotten when the connection is lost. */
   let descriptors: readonly MetricDescriptor[] | null | undefined
@@ -90,9 +90,9 @@ export function createMetricsSource({
     },
     async collect(upstream, knows, signal) {
       const view = await values.look(signal)
-      // What nobody asked for since the last time.
-      rows.sweep()
-      const ours = collectSeries(view, { rows, switches })
+      // Those of containers that have gone since the last time.
+      labelSets.sweep()
+      const ours = collectSeries(view, { labelSets, switches })
       const declared = upstream === undefined ? undefined : await upstreamDescriptors(signal)
       if (upstream === undefined || declared === undefined) return { pods: ours, others: new Map() }
       const { pods, others } = mergeMetrics({
@@ -100,7 +100,7 @@ export function createMetricsSource({
         metrics: upstream,
         ours: ours.map((collect) => collect()),
         view,
-        rows,
+        labelSets,
         knows,
         deviceName: (numbers) => values.deviceName(numbers),
       })

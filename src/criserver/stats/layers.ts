@@ -4,11 +4,12 @@ import type { ContainerStats } from '../../cri-api/api.js'
 import type { Clock } from '../../ports/clock.js'
 import type { FsCapacity, StatsFiles } from '../../ports/stats-files.js'
 import { extraLabels } from '../../stats/catalogue/family.js'
-import type { ContainerFs } from '../../stats/filesystem/container-filesystem.js'
+import type { ContainerFs } from '../../stats/filesystem/filesystem.js'
 import { withCapacity } from '../../stats/filesystem/filesystem.js'
 import { isUnimplemented, type RuntimeCalls } from '../../stats/runtime/calls.js'
 import { containerUsageOf } from '../../stats/runtime/usage.js'
 import type { LayerUsage } from '../../stats/sample.js'
+import { waitAtMost } from '../../stats/sampler.js'
 import type { Usage } from '../../stats/usage.js'
 
 export interface Layers {
@@ -43,7 +44,7 @@ const mostTries = 4
 /** So many are asked for one by one. */
 const mostSingle = 8
 /** Values without layers are better than none. */
-const longestWaitMs = 10_000
+const maxWaitMs = 10_000
 
 /** Whoever asks every 10 s comes a little sooner or later. */
 const isPast = (at: bigint, nanos: bigint, now: bigint): boolean => now - at + second / 2n >= nanos
@@ -125,10 +126,7 @@ export function createLayers({ calls, files, clock, onFailure }: LayersOptions):
   }
 
   async function wait(work: Promise<void>, signal: AbortSignal): Promise<void> {
-    const done = new AbortController()
-    const bound = clock.sleep(longestWaitMs, AbortSignal.any([signal, done.signal])).catch(() => undefined)
-    await Promise.race([work, bound])
-    done.abort()
+    await waitAtMost(clock, maxWaitMs, work, signal)
     signal.throwIfAborted()
   }
 

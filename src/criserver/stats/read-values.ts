@@ -6,12 +6,12 @@ import type { Log } from '../../ports/log.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { StatsFiles } from '../../ports/stats-files.js'
-import { createSpacedHistory } from '../../stats/cgroup/cpu-history.js'
 import { createCgroupLocator } from '../../stats/cgroup/locator.js'
 import { type CgroupSource, type CgroupSweep, createCgroupSource } from '../../stats/cgroup/source.js'
 import type { CollectContext } from '../../stats/collectors/collector.js'
-import { createDevices } from '../../stats/collectors/device.js'
+import { createDeviceNames, createDevices } from '../../stats/collectors/device.js'
 import { createHugePageSizes } from '../../stats/collectors/hugetlb.js'
+import { createSpacedHistory } from '../../stats/cpu-rate.js'
 import { createRuntimeCalls } from '../../stats/runtime/calls.js'
 import { createHandlers } from '../../stats/runtime/handlers.js'
 import { buildInventory, type Inventory, type PodInfo } from '../../stats/runtime/inventory.js'
@@ -85,10 +85,7 @@ export function createValues(o: ValuesOptions): Values {
   const calls = createRuntimeCalls({ client, listTimeoutMs, statsTimeoutMs, streaming: false })
   const handlers = createHandlers({ client, listTimeoutMs })
   const nowNanos = (): bigint => clock.nowNanos()
-  const deviceName = (numbers: string): string | undefined => {
-    const name = procfs.deviceName(numbers)
-    return name === undefined ? undefined : `/dev/${name}`
-  }
+  const deviceName = createDeviceNames(procfs)
   const context: CollectContext = {
     cgroups,
     procfs,

@@ -1,5 +1,4 @@
-// What a metric family is: its name and everything that does not change from one series to the next.
-
+// What a metric family is: its name and everything that does not change from one series to the next; short ways to define one.
 export type MetricGroup =
   | 'always'
   | 'cpu'
@@ -45,3 +44,26 @@ export function extraLabels(labels: Readonly<Record<string, string>>): ExtraLabe
 
 /** Takes one value of a family. A value is a whole number of the family's smallest unit. */
 export type Emit = (family: Family, value: bigint, extra?: ExtraLabels) => void
+
+type Options = Partial<Pick<Family, 'extraLabels' | 'enabledByDefault'>>
+
+const make =
+  (type: Family['type'], decimals: Family['decimals']) =>
+  (name: string, group: MetricGroup, level: MetricLevel, help: string, options: Options = {}): Family => ({
+    name,
+    type,
+    help,
+    decimals,
+    level,
+    group,
+    extraLabels: options.extraLabels ?? [],
+    enabledByDefault: options.enabledByDefault ?? true,
+  })
+
+/** The `Seconds` forms keep nanoseconds and show seconds. */
+export const define = {
+  counter: make('counter', 0),
+  counterSeconds: make('counter', 9),
+  gauge: make('gauge', 0),
+  gaugeSeconds: make('gauge', 9),
+} as const

@@ -1,5 +1,5 @@
 // Families of network interfaces; they belong to the pod.
-import { define } from './define.js'
+import { define } from './family.js'
 
 export const networkFamilies = {
   container_network_receive_bytes_total: define.counter(

@@ -113,7 +113,6 @@ export function readNode(
       ],
       hugePages: undefined,
       processes: root?.processes,
-      taskStates: undefined,
     },
     network: interfaces === undefined ? undefined : networkValues(interfaces),
     hugePageBytes:

@@ -168,8 +168,6 @@ function emitDevice(d: DeviceValues, emit: Emit): void {
 }
 
 export const diskIo: Collector<readonly DeviceValues[]> = {
-  name: 'disk-io',
-  families: Object.values(f).filter((family) => family.group === 'diskIO'),
   read(path, scope, context) {
     // The families belong to containers; a pod's own cgroup adds nothing that its containers do not have.
     return scope === 'pod' ? undefined : byVersion(readV2, readV1)(path, scope, context)

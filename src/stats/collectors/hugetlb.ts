@@ -78,8 +78,6 @@ const readV1: ReadValues<readonly HugePageValues[]> = (path, _scope, context) =>
 const f = memoryFamilies
 
 export const hugetlb: Collector<readonly HugePageValues[]> = {
-  name: 'hugetlb',
-  families: Object.values(f).filter((family) => family.group === 'hugetlb'),
   read(path, scope, context) {
     return scope === 'container' ? byVersion(readV2, readV1)(path, scope, context) : undefined
   },

@@ -26,8 +26,6 @@ function emitOne(pressure: Pressure | undefined, waiting: Family, stalled: Famil
 }
 
 export const pressure: Collector<PressureValues> = {
-  name: 'pressure',
-  families: Object.values(f),
   read(path, _scope, context) {
     if (context.cgroups.version === 'v1') return undefined
     const cpu = readOne(context, path, 'cpu.pressure')

@@ -3,14 +3,13 @@
 import { keelsonError } from '../../core/errors.js'
 import type { FsCapacity, StatsFiles } from '../../ports/stats-files.js'
 import { extraLabels } from '../catalogue/family.js'
-import type { NodeFilesystems } from '../cgroup/node-sample.js'
 import type { PodFilesystems } from '../render/summary.js'
 import type { RuntimeCalls } from '../runtime/calls.js'
 import type { PodInfo } from '../runtime/inventory.js'
 import { containerUsageOf, layerOf } from '../runtime/usage.js'
-import type { LayerUsage } from '../sample.js'
+import type { LayerUsage, NodeFilesystems } from '../sample.js'
 import type { Usage } from '../usage.js'
-import type { ContainerFs } from './container-filesystem.js'
+import type { ContainerFs } from './filesystem.js'
 import { type FsUsage, type VolumeUsage, withCapacity } from './filesystem.js'
 
 export interface FilesystemCacheOptions {

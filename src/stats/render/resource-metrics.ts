@@ -1,11 +1,10 @@
 // /metrics/resource from samples, as metrics-server reads it: its parser gives up a whole pod, or the whole node, over
 // one odd line.
 import type { Family } from '../catalogue/family.js'
-import type { NodeSample } from '../cgroup/node-sample.js'
-import type { ContainerSample, PodSample } from '../sample.js'
+import type { ContainerSample, NodeSample, PodSample } from '../sample.js'
 import type { SwapUsage } from '../usage.js'
 import { createExposition, formatTimestamp } from './exposition.js'
-import { formatLabels } from './row.js'
+import { formatLabels } from './label-set.js'
 import { podSwap } from './summary.js'
 
 type Resource = Pick<Family, 'name' | 'type' | 'help' | 'decimals'>

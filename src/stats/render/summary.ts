@@ -1,8 +1,7 @@
 // /stats/summary from samples: shape and names of stats/v1alpha1. What is not known is left out, never sent as 0.
 
-import type { NodeFilesystems, NodeSample, SystemContainer } from '../cgroup/node-sample.js'
 import { addUp, type FsUsage, type VolumeUsage } from '../filesystem/filesystem.js'
-import type { ContainerSample, PodSample } from '../sample.js'
+import type { ContainerSample, NodeFilesystems, NodeSample, PodSample, SystemContainer } from '../sample.js'
 import { sumSwap } from '../sum-usage.js'
 import type {
   CpuUsage,

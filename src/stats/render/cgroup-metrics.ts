@@ -1,14 +1,13 @@
-// Series of /metrics/cadvisor from a cgroup sweep: a row for each container, a row for each pod.
+// Series of /metrics/cadvisor from a cgroup sweep, for each container and each pod.
 import type { Emit } from '../catalogue/family.js'
 import { alwaysFamilies as f } from '../catalogue/times-and-limits.js'
-import { emitCgroup } from '../cgroup/container-stats.js'
 import type { CgroupSweep, PodValues } from '../cgroup/source.js'
+import { emitCgroup } from '../collectors/index.js'
 import { emitNetwork } from '../collectors/network.js'
-import { type ContainerFs, emitContainerFs } from '../filesystem/container-filesystem.js'
-import type { ContainerInfo, PodInfo } from '../runtime/inventory.js'
+import { type ContainerFs, emitContainerFs } from '../filesystem/filesystem.js'
 import type { MetricsSample, PodSample, StatsSample } from '../sample.js'
-import type { Row, Rows } from './row.js'
-import { createRowWriter, type RowWriter, type Switches } from './row-writer.js'
+import { containerLabels, type LabelSet, type LabelSets, podLabels } from './label-set.js'
+import { createSeriesWriter, type SeriesWriter, type Switches } from './series-writer.js'
 import { type EmitAt, emitNetworkUsage, emitUsage } from './usage-metrics.js'
 
 /** When it was created and last seen. CRI lists no start of a container, and creation is moments before it. */
@@ -20,87 +19,66 @@ export function emitTimes(createdAtNanos: bigint, seenAtNanos: bigint, emit: Emi
   emit(f.container_last_seen, seenAtNanos)
 }
 
-export const containerRow = (rows: Rows, pod: PodInfo, container: ContainerInfo, path: string): Row =>
-  rows.get('container', container.id, () => ({
-    container: container.name,
-    id: path,
-    image: container.image,
-    name: container.id,
-    namespace: pod.ref.namespace,
-    pod: pod.ref.name,
-  }))
-
-/** `image` stays empty here: recording rules filter on it and would count the pod twice. */
-export const podRow = (rows: Rows, { sandboxId, ref }: PodInfo, path: string): Row =>
-  rows.get('pod', sandboxId, () => ({
-    container: '',
-    id: path,
-    image: '',
-    name: '',
-    namespace: ref.namespace,
-    pod: ref.name,
-  }))
-
 export interface CgroupMetricsOptions {
-  readonly rows: Rows
+  readonly labelSets: LabelSets
   readonly switches: Switches
   readonly containerFs: (containerId: string) => ContainerFs | undefined
 }
 
-function writePod(pod: PodValues, write: RowWriter, o: CgroupMetricsOptions): void {
+function writePod(pod: PodValues, write: SeriesWriter, o: CgroupMetricsOptions): void {
   const { info, own, network } = pod
   // Without a cgroup of its own a pod still has a network.
-  const row = podRow(o.rows, info, own?.path ?? '')
+  const labels = podLabels(o.labelSets, info, own?.path ?? '')
   if (own !== undefined && o.switches.rows.pods)
-    write(row, own.values.timeNanos, (emit) => {
+    write(labels, own.values.timeNanos, (emit) => {
       emitCgroup(own.values, emit)
       emitTimes(info.createdAtNanos, own.values.timeNanos, emit)
     })
-  if (network !== undefined) write(row, network.timeNanos, (emit) => emitNetwork(network.values, emit))
+  if (network !== undefined) write(labels, network.timeNanos, (emit) => emitNetwork(network.values, emit))
   for (const { info: container, path, values } of pod.containers) {
     const fs = o.containerFs(container.id)
-    const containerRowOf = containerRow(o.rows, info, container, path)
-    write(containerRowOf, values.timeNanos, (emit) => {
+    const ofContainer = containerLabels(o.labelSets, info, container, path)
+    write(ofContainer, values.timeNanos, (emit) => {
       emitCgroup(values, emit)
       emitTimes(container.createdAtNanos, values.timeNanos, emit)
     })
-    if (fs !== undefined) write(containerRowOf, fs.timeNanos, (emit) => emitContainerFs(fs, emit))
+    if (fs !== undefined) write(ofContainer, fs.timeNanos, (emit) => emitContainerFs(fs, emit))
   }
 }
 
 function writeOpaque(
   { info, usage, network, containers }: PodSample,
-  write: RowWriter,
-  o: Pick<CgroupMetricsOptions, 'rows' | 'switches'>,
+  write: SeriesWriter,
+  o: Pick<CgroupMetricsOptions, 'labelSets' | 'switches'>,
 ): void {
   const into =
-    (row: Row): EmitAt =>
+    (labels: LabelSet): EmitAt =>
     (family, value, timeNanos, extra) =>
-      write(row, timeNanos, (emit) => emit(family, value, extra))
-  const row = podRow(o.rows, info, '')
-  if (o.switches.rows.pods) emitUsage(usage, into(row))
-  emitNetworkUsage(network, into(row))
-  for (const c of containers) emitUsage(c.usage, into(containerRow(o.rows, info, c.info, '')))
+      write(labels, timeNanos, (emit) => emit(family, value, extra))
+  const labels = podLabels(o.labelSets, info, '')
+  if (o.switches.rows.pods) emitUsage(usage, into(labels))
+  emitNetworkUsage(network, into(labels))
+  for (const c of containers) emitUsage(c.usage, into(containerLabels(o.labelSets, info, c.info, '')))
 }
 
 /** From the runtime's stats alone: where it has no metrics calls and there are no cgroups, as on Windows. */
 export const statsMetrics = (
   { source, timeNanos, missing, pods }: StatsSample,
-  o: Pick<CgroupMetricsOptions, 'rows' | 'switches'>,
+  o: Pick<CgroupMetricsOptions, 'labelSets' | 'switches'>,
 ): MetricsSample => ({
   source,
   timeNanos,
   missing,
   write(into) {
-    const write = createRowWriter(into, o.switches)
+    const write = createSeriesWriter(into, o.switches)
     for (const pod of pods) writeOpaque(pod, write, o)
   },
 })
 
-/** All series of one sweep, row by row, to whoever takes them. */
+/** All series of one sweep, one label set after another. */
 export function writeSweep(
   { pods, opaque }: Pick<CgroupSweep, 'pods' | 'opaque'>,
-  write: RowWriter,
+  write: SeriesWriter,
   o: CgroupMetricsOptions,
 ): void {
   for (const pod of pods) writePod(pod, write, o)
@@ -111,5 +89,5 @@ export const cgroupMetrics = (sweep: CgroupSweep, o: CgroupMetricsOptions): Metr
   source: 'cgroup',
   timeNanos: sweep.stats.timeNanos,
   missing: sweep.stats.missing,
-  write: (into) => writeSweep(sweep, createRowWriter(into, o.switches), o),
+  write: (into) => writeSweep(sweep, createSeriesWriter(into, o.switches), o),
 })

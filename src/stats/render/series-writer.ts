@@ -1,12 +1,13 @@
-// Prints the values of one row, leaving out what is switched off and what does not belong to rows of its kind.
+// Prints the values of one label set, leaving out families that are switched off or do not belong to its kind.
 import type { Emit, Family } from '../catalogue/family.js'
 import { allFamilies, familyOf } from '../catalogue/index.js'
 import { type Exposition, formatTimestamp } from './exposition.js'
-import type { Row } from './row.js'
+import type { LabelSet } from './label-set.js'
 
 export interface Switches {
   /** Names of families to leave out. */
   readonly disabledFamilies: ReadonlySet<string>
+  /** `metrics.rows` of the configuration. */
   readonly rows: { readonly pods: boolean; readonly slices: boolean; readonly node: boolean }
 }
 
@@ -29,22 +30,22 @@ export function decideSwitches({ disable = [], enable = [], rows = {} }: SwitchR
 export const unknownFamilies = ({ disable = [], enable = [] }: SwitchRequest = {}): readonly string[] =>
   [...disable, ...enable].filter((name) => familyOf(name) === undefined)
 
-/** Not switched off, and a family that rows of this kind have. */
+/** Not switched off, and a family that this kind of label set has. */
 export const isShown = (
-  { kind }: Row,
+  { kind }: LabelSet,
   family: Family,
   { disabledFamilies }: Pick<Switches, 'disabledFamilies'>,
 ): boolean =>
   !((kind === 'pod' || kind === 'slice') && family.level === 'container') &&
   !disabledFamilies.has(family.name)
 
-export type RowWriter = (row: Row, timeNanos: bigint, emitAll: (emit: Emit) => void) => void
+export type SeriesWriter = (labels: LabelSet, timeNanos: bigint, emitAll: (emit: Emit) => void) => void
 
-export const createRowWriter =
-  (into: Exposition, switches: Switches): RowWriter =>
-  (row, timeNanos, emitAll) => {
+export const createSeriesWriter =
+  (into: Exposition, switches: Switches): SeriesWriter =>
+  (labels, timeNanos, emitAll) => {
     const time = formatTimestamp(timeNanos)
     emitAll((family, value, extra) => {
-      if (isShown(row, family, switches)) into.add(family, row.block(extra), value, time)
+      if (isShown(labels, family, switches)) into.add(family, labels.block(extra), value, time)
     })
   }
