@@ -9,7 +9,7 @@ const repeatMs = 60_000
 const lookMs = 1_000
 const answerMs = 5_000
 
-export interface ReachLog {
+interface ReachLog {
   /** What a try to reach the runtime at this socket led to; undefined: it was reached. */
   tell(socket: string, error: unknown): void
 }
@@ -40,7 +40,7 @@ export function createReachLog(log: Log, clock: Pick<Clock, 'monotonicNanos'>): 
   }
 }
 
-export interface ReachWatchOptions {
+interface ReachWatchOptions {
   readonly client: Pick<CriClient, 'runtime' | 'onState' | 'socketPath'>
   readonly clock: Clock
   readonly reach: ReachLog

@@ -27,7 +27,7 @@ export interface StatsDescription {
   readonly metrics: { readonly source: SourceName | null; readonly runtime: FeedState | null }
 }
 
-export interface Sources {
+interface Sources {
   readonly labelSets: LabelSets
   readonly switches: Switches
   readonly filesystems: FilesystemCache

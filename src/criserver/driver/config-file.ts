@@ -12,7 +12,7 @@ const criPlugin: Readonly<Record<number, string>> = {
   3: 'io.containerd.cri.v1.runtime',
 }
 
-export interface ContainerdFile {
+interface ContainerdFile {
   /** Undefined: the file does not speak of handlers. */
   readonly handlers: readonly HandlerSetting[] | undefined
   /** Other files that belong to it; a last part may hold `*`. */

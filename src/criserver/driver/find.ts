@@ -11,7 +11,7 @@ import { type DriverFinding, decideRuntimeDriver, type OwnAnswer } from './decid
 import { type RuntimeFilesOptions, type RuntimeKind, readRuntimeFiles, type Stated } from './runtime-files.js'
 import { readSandboxCgroups } from './sandboxes.js'
 
-export interface DriverFinderOptions extends RuntimeFilesOptions {
+interface DriverFinderOptions extends RuntimeFilesOptions {
   readonly client: Pick<CriClient, 'runtime' | 'socketPath'>
   readonly operator: CgroupDriver | undefined
   readonly procfs: Pick<Procfs, 'cgroupOf'>

@@ -16,7 +16,7 @@ export interface RuntimeFilesOptions {
 }
 
 export type RuntimeKind = 'containerd' | 'crio'
-export type Silence = { readonly silent: string }
+type Silence = { readonly silent: string }
 export type Stated = StatedSettings | Silence
 
 const maxFileBytes = 1024 * 1024

@@ -8,7 +8,7 @@ import type { Log } from '../../ports/log.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { RuntimeService } from '../../ports/runtime.js'
 
-export interface SandboxInput {
+interface SandboxInput {
   readonly runtime: Pick<RuntimeService, 'listPodSandbox' | 'podSandboxStatus'>
   readonly procfs: Pick<Procfs, 'cgroupOf'>
   readonly cgroupVersion: 'v1' | 'v2'

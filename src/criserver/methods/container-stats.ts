@@ -14,9 +14,9 @@ import { type CriMethod, runtimePath } from './method.js'
 const one: StatsMethod<ContainerStatsRequest, ContainerStatsResponse> = {
   request: ContainerStatsRequest,
   response: ContainerStatsResponse,
-  complete: ({ stats, ...rest }, view, knows) => ({
+  complete: ({ stats, ...rest }, view, hasDefect) => ({
     ...rest,
-    stats: stats && completeContainerStats(stats, view, knows),
+    stats: stats && completeContainerStats(stats, view, hasDefect),
   }),
   answer({ containerId }, view) {
     const stats = containerStatsOf(view, containerId)
@@ -27,9 +27,9 @@ const one: StatsMethod<ContainerStatsRequest, ContainerStatsResponse> = {
 export const listOfContainerStats: StatsMethod<ListContainerStatsRequest, ListContainerStatsResponse> = {
   request: ListContainerStatsRequest,
   response: ListContainerStatsResponse,
-  complete: (given, view, knows) => ({
+  complete: (given, view, hasDefect) => ({
     ...given,
-    stats: given.stats.map((c) => completeContainerStats(c, view, knows)),
+    stats: given.stats.map((c) => completeContainerStats(c, view, hasDefect)),
   }),
   answer: ({ filter }, view) => ({ stats: allContainerStats(view, filter) }),
 }

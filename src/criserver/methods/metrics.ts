@@ -45,13 +45,13 @@ function withOthers(pod: PodSandboxMetrics, others: CollectedMetrics['others']):
   }
 }
 
-export async function completePodMetrics(
+async function completePodMetrics(
   given: ListPodSandboxMetricsResponse | undefined,
   services: Services,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const knows = await defectsOf(services, signal)
-  const collected = await services.metricsSource.collect(given?.podMetrics, knows, signal)
+  const hasDefect = await defectsOf(services, signal)
+  const collected = await services.metricsSource.collect(given?.podMetrics, hasDefect, signal)
   if (given === undefined) return encodePodMetrics(collected.pods)
   return ListPodSandboxMetricsResponse.encode({
     ...given,

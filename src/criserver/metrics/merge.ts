@@ -37,16 +37,16 @@ export function mergeDescriptors(
   return [...merged, ...[...own.values()].map(descriptorOf)]
 }
 
-export interface MergeInput extends LabelFixes {
+interface MergeInput extends LabelFixes {
   readonly descriptors: readonly MetricDescriptor[]
   readonly metrics: readonly PodSandboxMetrics[]
   readonly ours: readonly PodSeries[]
   readonly view: NodeView
   readonly labelSets: LabelSets
-  readonly knows: HasDefect
+  readonly hasDefect: HasDefect
 }
 
-export interface Merged {
+interface Merged {
   readonly pods: readonly PodSeries[]
   /** Metrics of names that we do not know, by the id of their sandbox or container. */
   readonly others: ReadonlyMap<string, readonly Metric[]>
@@ -57,7 +57,7 @@ const latestSeconds = 1_000_000_000_000n
 const nanos = 1_000_000_000n
 
 export function mergeMetrics(input: MergeInput): Merged {
-  const { view, labelSets, knows } = input
+  const { view, labelSets, hasDefect } = input
   const described = describeAll(input.descriptors)
   const others = new Map<string, Metric[]>()
   const given = new Map(input.metrics.map((m) => [m.podSandboxId, m]))
@@ -65,7 +65,7 @@ export function mergeMetrics(input: MergeInput): Merged {
   function toSeries(metric: Metric, { labelCount, extra }: Described, family: Family, labels: LabelSet) {
     if (metric.value === undefined || metric.labelValues.length !== labelCount) return undefined
     const isStart = family === alwaysFamilies.container_start_time_seconds
-    const isNanos = isStart && metric.value.value >= latestSeconds && knows('start-time-in-nanoseconds')
+    const isNanos = isStart && metric.value.value >= latestSeconds && hasDefect('start-time-in-nanoseconds')
     const value = isNanos ? metric.value.value / nanos : metric.value.value
     const series: Series = {
       family,

@@ -22,7 +22,7 @@ export interface MetricsSource {
   upstreamMetrics(signal: AbortSignal): Promise<readonly PodSandboxMetrics[] | undefined>
   collect(
     upstream: readonly PodSandboxMetrics[] | undefined,
-    knows: HasDefect,
+    hasDefect: HasDefect,
     signal: AbortSignal,
   ): Promise<CollectedMetrics>
 }
@@ -33,7 +33,7 @@ export interface CollectedMetrics {
   readonly others: ReadonlyMap<string, readonly Metric[]>
 }
 
-export interface MetricsSourceOptions {
+interface MetricsSourceOptions {
   readonly client: CriClient
   readonly values: Values
   readonly cgroups: CgroupTree
@@ -88,7 +88,7 @@ export function createMetricsSource({
       const options = { timeoutMs: metricsTimeoutMs, signal }
       return (await unlessMissing(client.runtime.listPodSandboxMetrics({}, options)))?.podMetrics
     },
-    async collect(upstream, knows, signal) {
+    async collect(upstream, hasDefect, signal) {
       const view = await values.look(signal)
       // Those of containers that have gone since the last time.
       labelSets.sweep()
@@ -101,7 +101,7 @@ export function createMetricsSource({
         ours: ours.map((collect) => collect()),
         view,
         labelSets,
-        knows,
+        hasDefect,
         deviceName: (numbers) => values.deviceName(numbers),
       })
       return { pods: pods.map((pod) => () => pod), others }

@@ -27,7 +27,7 @@ export interface Layers {
   close(): void
 }
 
-export interface LayersOptions {
+interface LayersOptions {
   readonly calls: Pick<RuntimeCalls, 'containerStats'>
   readonly files: Pick<StatsFiles, 'capacity'>
   readonly clock: Clock

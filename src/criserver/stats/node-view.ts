@@ -17,8 +17,7 @@ export interface NodeView {
   readonly hasOpaque: boolean
 }
 
-export interface ViewInput
-  extends Pick<NodeView, 'sandboxes' | 'containers' | 'sweep' | 'layer' | 'containerFs'> {}
+interface ViewInput extends Pick<NodeView, 'sandboxes' | 'containers' | 'sweep' | 'layer' | 'containerFs'> {}
 
 export function createNodeView(o: ViewInput): NodeView {
   const opaque = new Set(o.sweep.opaque.map((p) => p.info.sandboxId))

@@ -18,7 +18,7 @@ import { buildInventory, type Inventory, type PodInfo } from '../../stats/runtim
 import { createLayers } from './layers.js'
 import { createNodeView, type NodeView } from './node-view.js'
 
-export interface ValuesOptions {
+interface ValuesOptions {
   readonly client: CriClient
   readonly cgroups: CgroupTree
   readonly procfs: Procfs
@@ -27,7 +27,7 @@ export interface ValuesOptions {
   readonly log: Log
 }
 
-export type Depth = 'stats' | 'everything'
+type Depth = 'stats' | 'everything'
 
 export interface Values {
   /** The node as it is now. `stats`: no more than stats messages need. Errors: those of the runtime's lists. */

@@ -7,7 +7,7 @@ import type { Log } from '../../ports/log.js'
 import type { Counter } from '../../ports/metrics.js'
 import type { CgroupFinder } from './cgroup-of.js'
 
-export type Unified = Readonly<Record<string, string>>
+type Unified = Readonly<Record<string, string>>
 
 export interface UnifiedWriter {
   /** Created with these, or updated by them. */
@@ -27,7 +27,7 @@ export interface UnifiedWriter {
   restore(containerId: string, before: Unified): Promise<void>
 }
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly cgroups: Pick<CgroupTree, 'version' | 'read' | 'write'>
   readonly finder: CgroupFinder
   readonly pageSize: bigint

@@ -1,5 +1,5 @@
 // What a metric family is: its name and everything that does not change from one series to the next; short ways to define one.
-export type MetricGroup =
+type MetricGroup =
   | 'always'
   | 'cpu'
   | 'cpuLoad'
@@ -13,7 +13,7 @@ export type MetricGroup =
   | 'process'
 
 /** Which rows carry it: a container's, a pod's, both, or one for the node. */
-export type MetricLevel = 'container' | 'pod' | 'container+pod' | 'node'
+type MetricLevel = 'container' | 'pod' | 'container+pod' | 'node'
 
 export interface Family {
   readonly name: string

@@ -4,7 +4,7 @@ import { parentPath } from '../../core/cgroup/path.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Inventory, PodInfo } from '../runtime/inventory.js'
 
-export interface PodCgroups {
+interface PodCgroups {
   /** Undefined: the pod has no cgroup of its own, only its containers do. */
   readonly pod: CgroupPath | undefined
   readonly sandbox: CgroupPath | undefined
@@ -33,7 +33,7 @@ const idsOf = ({ sandboxId, containers }: PodInfo): string[] => [sandboxId, ...c
 const belongsTo = (name: string, uid: string): boolean =>
   uid !== '' && (name.includes(`pod${uid}`) || name.includes(`pod${uid.replaceAll('-', '_')}`))
 
-export interface LocatorOptions {
+interface LocatorOptions {
   readonly cgroups: Pick<CgroupTree, 'walk' | 'exists'>
   /** Where pods are expected: `/kubepods`, `/kubepods.slice`. The whole tree is searched only after these. */
   readonly podRoots: readonly CgroupPath[]

@@ -13,7 +13,7 @@ import type { Usage } from '../usage.js'
 import { type CgroupValues, cpuReading, networkUsage, readCgroup, usageFrom } from './container-stats.js'
 import { type NodeValues, readNode } from './node-values.js'
 
-export interface NodeReaderOptions {
+interface NodeReaderOptions {
   readonly context: CollectContext
   readonly procfs: Procfs
   readonly nowNanos: () => bigint

@@ -13,7 +13,7 @@ import type { Usage } from '../usage.js'
 import { type CgroupValues, cpuReading, networkUsage, readCgroup, usageFrom } from './container-stats.js'
 import type { CgroupLocator } from './locator.js'
 
-export interface ContainerValues {
+interface ContainerValues {
   readonly info: ContainerInfo
   readonly path: CgroupPath
   readonly values: CgroupValues
@@ -35,7 +35,7 @@ export interface CgroupSweep {
   readonly opaque: readonly PodSample[]
 }
 
-export interface CgroupSourceOptions {
+interface CgroupSourceOptions {
   readonly context: CollectContext
   readonly procfs: Pick<Procfs, 'netDev' | 'networkNamespace'>
   readonly locator: CgroupLocator

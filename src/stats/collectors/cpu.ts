@@ -10,13 +10,13 @@ import { alwaysFamilies } from '../catalogue/times-and-limits.js'
 import { readCount } from './amounts.js'
 import { byVersion, type CollectContext, type Collector, type ReadValues } from './collector.js'
 
-export interface CpuTimes {
+interface CpuTimes {
   readonly usageNanos: bigint
   readonly userNanos: bigint | undefined
   readonly systemNanos: bigint | undefined
 }
 
-export interface Throttling {
+interface Throttling {
   readonly periods: bigint
   readonly throttledPeriods: bigint
   readonly throttledNanos: bigint

@@ -7,7 +7,7 @@ import type { Emit, Family } from '../catalogue/family.js'
 import { byVersion, type CollectContext, type Collector, type ReadValues } from './collector.js'
 import type { Device } from './device.js'
 
-export interface DeviceValues {
+interface DeviceValues {
   readonly device: Device
   /** Bytes by operation, in the words of the file. */
   readonly operations: ReadonlyMap<string, bigint>

@@ -8,7 +8,7 @@ import { memoryFamilies } from '../catalogue/memory.js'
 import { readCount } from './amounts.js'
 import { byVersion, type CollectContext, type Collector, type ReadValues } from './collector.js'
 
-export interface HugePageValues {
+interface HugePageValues {
   readonly labels: ExtraLabels
   readonly usage: bigint
   /** Undefined, as failures: the kernel has no such file. */

@@ -5,7 +5,7 @@ import type { Emit, Family } from '../catalogue/family.js'
 import { pressureFamilies as f } from '../catalogue/pressure.js'
 import type { CollectContext, Collector } from './collector.js'
 
-export interface PressureValues {
+interface PressureValues {
   readonly cpu: Pressure | undefined
   readonly memory: Pressure | undefined
   readonly io: Pressure | undefined

@@ -13,7 +13,7 @@ interface OpenValues {
 /** Upstream's word for a scheduler state -> threads in it. */
 type TaskStateValues = ReadonlyMap<string, bigint>
 
-export interface ProcessValues {
+interface ProcessValues {
   readonly pids: readonly number[]
   readonly threads: bigint | undefined
   readonly threadsMax: bigint | undefined

@@ -12,7 +12,7 @@ import type { Usage } from '../usage.js'
 import type { ContainerFs } from './filesystem.js'
 import { type FsUsage, type VolumeUsage, withCapacity } from './filesystem.js'
 
-export interface FilesystemCacheOptions {
+interface FilesystemCacheOptions {
   readonly files: StatsFiles
   readonly calls: Pick<RuntimeCalls, 'containerStats' | 'imageFilesystem'>
   readonly nowNanos: () => bigint
@@ -64,7 +64,7 @@ const nothing: State = {
 const wholeFilesystem = (timeNanos: bigint, c: FsCapacity): FsUsage =>
   withCapacity(timeNanos, { bytes: c.capacityBytes - c.availableBytes, inodes: c.inodes - c.inodesFree }, c)
 
-export const podLogDirectory = (root: string, { ref }: PodInfo): string =>
+const podLogDirectory = (root: string, { ref }: PodInfo): string =>
   `${root}/${ref.namespace}_${ref.name}_${ref.uid}`
 
 /** Volumes whose files lie on the node's own filesystem. */

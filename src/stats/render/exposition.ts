@@ -28,7 +28,7 @@ export const criValue = (value: bigint, decimals: number): bigint => value / 10n
 const escapeHelp = (help: string): string => help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n')
 
 /** As much of a family as its text needs. */
-export type ShownFamily = Pick<Family, 'name' | 'type' | 'help' | 'decimals'>
+type ShownFamily = Pick<Family, 'name' | 'type' | 'help' | 'decimals'>
 
 interface Open {
   readonly family: ShownFamily

@@ -6,7 +6,7 @@ import type { ExtraLabels } from '../catalogue/family.js'
 import type { ContainerInfo, PodInfo } from '../runtime/inventory.js'
 
 /** Never absent, empty where it does not apply: queries select on `image!=""`. */
-export interface CommonLabels {
+interface CommonLabels {
   readonly container: string
   /** Cgroup path. */
   readonly id: string

@@ -134,7 +134,7 @@ function addPod(add: Add, pod: PodSample): void {
 }
 
 /** Two sandboxes may carry one name while a pod is replaced; a reader takes that for an error. The newer one counts. */
-export function onePerName(pods: readonly PodSample[]): PodSample[] {
+function onePerName(pods: readonly PodSample[]): PodSample[] {
   const byName = new Map<string, PodSample>()
   for (const pod of pods) {
     const key = `${pod.info.ref.namespace}/${pod.info.ref.name}`
@@ -144,7 +144,7 @@ export function onePerName(pods: readonly PodSample[]): PodSample[] {
   return [...byName.values()]
 }
 
-export interface ResourceInput {
+interface ResourceInput {
   /** Undefined: the kernel's own values could not be read. */
   readonly node: NodeSample | undefined
   readonly pods: readonly PodSample[]

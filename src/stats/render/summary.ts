@@ -24,7 +24,7 @@ export interface PodFilesystems {
   volumes(pod: PodSample): readonly VolumeUsage[]
 }
 
-export interface SummaryInput {
+interface SummaryInput {
   readonly nodeName: string
   readonly node: NodeSample
   readonly filesystems: NodeFilesystems

@@ -25,7 +25,7 @@ export interface RuntimeCalls {
   forget(): void
 }
 
-export interface RuntimeCallsOptions {
+interface RuntimeCallsOptions {
   readonly client: CriClient
   readonly imageClient?: CriClient
   /** Lists: names and states only. */

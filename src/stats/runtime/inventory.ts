@@ -78,7 +78,7 @@ const currentContainers = (containers: readonly Container[]): ContainerInfo[] =>
     .map(containerInfo)
     .sort((a, b) => (a.createdAtNanos < b.createdAtNanos ? -1 : a.createdAtNanos > b.createdAtNanos ? 1 : 0))
 
-export const comparePods = (a: PodRef, b: PodRef): number => {
+const comparePods = (a: PodRef, b: PodRef): number => {
   const [x, y] = [`${a.namespace}\0${a.name}\0${a.uid}`, `${b.namespace}\0${b.name}\0${b.uid}`]
   return x < y ? -1 : x > y ? 1 : 0
 }
@@ -107,7 +107,7 @@ export interface InventoryCache {
   current(): Inventory
 }
 
-export interface InventoryCacheOptions {
+interface InventoryCacheOptions {
   readonly calls: Pick<RuntimeCalls, 'sandboxes' | 'containers'>
   readonly clock: Clock
   readonly periodMs: number

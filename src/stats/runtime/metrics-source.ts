@@ -6,16 +6,16 @@ import { type Descriptors, describeAll } from './descriptors.js'
 import { rejectEmptySample } from './feed.js'
 import { type CriMetricsInput, type DroppedMetrics, joinCriMetrics } from './metrics.js'
 
-export interface CriMetricsSource {
+interface CriMetricsSource {
   read(signal: AbortSignal): Promise<MetricsSample>
   /** The runtime was restarted: its descriptors are asked for again. */
   forget(): void
 }
 
 /** What the runtime's metrics are joined with. */
-export type JoinContext = Omit<CriMetricsInput, 'metrics' | 'descriptors' | 'receivedNanos'>
+type JoinContext = Omit<CriMetricsInput, 'metrics' | 'descriptors' | 'receivedNanos'>
 
-export interface CriMetricsSourceOptions {
+interface CriMetricsSourceOptions {
   readonly calls: Pick<RuntimeCalls, 'descriptors' | 'podMetrics'>
   readonly nowNanos: () => bigint
   /** Called once the runtime has answered. */

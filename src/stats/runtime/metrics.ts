@@ -61,7 +61,7 @@ export interface DroppedMetrics {
   readonly withoutValue: number
 }
 
-export interface JoinedMetrics {
+interface JoinedMetrics {
   readonly sample: MetricsSample
   readonly dropped: DroppedMetrics
 }

@@ -26,7 +26,7 @@ export interface CallContext {
   readonly connection: Pick<StateWatch, 'state'>
 }
 
-export interface Cancellable {
+interface Cancellable {
   cancel(): void
 }
 

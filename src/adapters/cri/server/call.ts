@@ -29,7 +29,7 @@ import { responseHeaders, statusHeaders, toStatus } from './status.js'
 const { NGHTTP2_FLAG_END_STREAM } = constants
 
 /** Requests that we read are held whole; CRI's are a few KiB. */
-export const maxRequestBytes = 16 * 1024 * 1024
+const maxRequestBytes = 16 * 1024 * 1024
 
 /** Of a question in our own words, and of an answer in them: both go unpacked. */
 const ofThisHop: ReadonlySet<string> = new Set(['grpc-encoding', 'grpc-accept-encoding', 'content-length'])
@@ -39,7 +39,7 @@ const nothing: ReadonlySet<string> = new Set()
 const cutShort = (cause?: unknown): Error =>
   keelsonError('runtime.cancelled', 'the caller ended the call before its request was complete', {}, cause)
 
-export interface Incoming {
+interface Incoming {
   readonly stream: ServerHttp2Stream
   readonly headers: IncomingHttpHeaders
   readonly flags: number

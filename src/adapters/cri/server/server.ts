@@ -18,7 +18,7 @@ import { Http2Call } from './call.js'
 import { defaultLivenessMs, endWhenDead, maxConcurrentStreams, replaceInTime } from './session-health.js'
 import { listenOnSocket } from './socket.js'
 
-export interface CriServerOptions {
+interface CriServerOptions {
   /** `unix:///run/keelson/cri.sock` */
   readonly listen: string
   readonly upstream: string
@@ -37,7 +37,7 @@ export interface CriServerOptions {
   readonly livenessMs?: number
 }
 
-export interface CriServer {
+interface CriServer {
   readonly endpoint: string
   readonly socketPath: string
   /** Clients connected, calls under way, connections to the runtime. */

@@ -36,7 +36,7 @@ async function checkFree(path: string): Promise<void> {
   if (await answers(path)) throw refuse(path, 'another process answers there; end it or choose another path')
 }
 
-export interface SocketFile {
+interface SocketFile {
   /** Takes the file away, unless another server has put its own there meanwhile. */
   remove(): Promise<void>
 }

@@ -14,7 +14,7 @@ import type { UpstreamCall } from './upstream.js'
 
 const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants
 
-export interface Forwarded {
+interface Forwarded {
   readonly code: number
   readonly heldBack?: WholeAnswer
 }

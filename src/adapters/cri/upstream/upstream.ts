@@ -30,7 +30,7 @@ export interface UpstreamCall {
   doubtConnection(): void
 }
 
-export interface UpstreamConnection {
+interface UpstreamConnection {
   /** Error: request.invalid. */
   open(headers: OutgoingHttpHeaders, endStream: boolean): UpstreamCall
 }
