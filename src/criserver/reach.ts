@@ -1,5 +1,5 @@
-// Says in the log whether the runtime can be reached: at the start, when that changes, and now and then while it cannot.
-// Clients of the server may not call for minutes, so it does not wait for their calls to find out.
+// Logs whether the runtime is reachable: at the start, when that changes, and each minute while it is not. Clients may not
+// call for minutes, so the runtime is probed.
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'

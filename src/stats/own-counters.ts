@@ -17,11 +17,9 @@ export interface OwnCounters {
 }
 
 export function createOwnCounters(metrics: Metrics): OwnCounters {
-  const provider = metrics.gauge(
-    'kubelet_metrics_provider',
-    'The configured provider of pod stats: 1 for the one that is set.',
-    ['provider'],
-  )
+  const provider = metrics.gauge('kubelet_metrics_provider', 'The configured provider of pod stats.', [
+    'provider',
+  ])
   const source = metrics.gauge(
     'keelson_stats_source',
     'The source that an endpoint answers from: 1 for the one in use, else 0.',

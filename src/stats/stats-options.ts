@@ -1,4 +1,4 @@
-// Everything that the statistics of a node are handed.
+// Everything that the stats of a node need.
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'

@@ -67,7 +67,7 @@ async function readStated(o: DriverFinderOptions, signal: AbortSignal): Promise<
     const kind = kindOf(runtimeName)
     if (kind === undefined && o.configFile === undefined)
       return {
-        silent: `Status of ${runtimeName} shows no cgroup driver, and its configuration file is not known here`,
+        silent: `Status of ${runtimeName} shows no cgroup driver, and the path of its configuration file is unknown`,
       }
     return await readRuntimeFiles(o, kind ?? 'containerd', o.client.socketPath)
   } catch (e) {

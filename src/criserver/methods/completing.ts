@@ -1,5 +1,5 @@
-// The way of every RPC that gives stats: ask the runtime, put our values into the gaps of its answer, or answer alone where
-// it has no such RPC. A node that cannot be looked at costs the runtime's own answer nothing.
+// How every RPC that gives stats works: ask the runtime, fill the gaps of its answer with our values, or answer alone where
+// it does not implement the RPC. Where the node cannot be read, the runtime's answer is relayed as it is.
 import { grpcCode } from '../../core/cri/grpc-codes.js'
 import type { MessageFns } from '../../cri-api/api.js'
 import type { CallEnding, ServerCall, WholeAnswer } from '../../ports/cri-calls.js'
@@ -22,7 +22,7 @@ export interface StatsMethod<Q, S> {
 type Completed =
   /** With the runtime's metadata, where it answered. */
   | { readonly message: Uint8Array; readonly answer?: WholeAnswer }
-  /** The runtime's own word, as it is. */
+  /** The runtime's own answer, as it is. */
   | { readonly answer: WholeAnswer }
   /** The runtime does not have the RPC, and what was asked for is not there. */
   | { readonly notFound: true }
@@ -38,7 +38,7 @@ interface Question {
   readonly path: string
   readonly request: Uint8Array
   ask(): Promise<WholeAnswer>
-  /** May have looked already: the pages of one stream share a view. */
+  /** May have been called before: the pages of one stream share a view. */
   look(): Promise<NodeView>
   readonly signal: AbortSignal
 }
@@ -66,7 +66,7 @@ export async function completeAnswer<Q, S>(
   try {
     return { message: encode(o.response, o.complete(given, await look(), hasDefect)), answer }
   } catch (error) {
-    services.log.debug('values of the runtime are passed on as they are', { error })
+    services.log.debug('the stats of the runtime are relayed as they are', { error })
     return { answer }
   }
 }

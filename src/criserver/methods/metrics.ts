@@ -30,7 +30,7 @@ export const listMetricDescriptors: CriMethod = {
       return await call.reply(message, isMissing ? undefined : answer)
     } catch (error) {
       if (isMissing) throw error
-      log.debug('descriptors of the runtime are passed on as they are', { error })
+      log.debug('the metric descriptors of the runtime are relayed as they are', { error })
       return await call.relay(answer)
     }
   },
@@ -72,7 +72,7 @@ export async function podMetricsMessage(
     return await completePodMetrics(given, services, signal)
   } catch (error) {
     if (isMissing) throw error
-    services.log.debug('metrics of the runtime are passed on as they are', { error })
+    services.log.debug('the metrics of the runtime are relayed as they are', { error })
     return undefined
   }
 }

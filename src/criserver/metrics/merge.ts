@@ -23,7 +23,7 @@ import type { NodeView } from '../stats/node-view.js'
 import { descriptorOf } from './messages.js'
 import { type PodSeries, type Series, seriesKey } from './series.js'
 
-/** What the runtime declares besides our families goes by as it is; of ours the labels are ours. */
+/** Descriptors of the runtime for other families stay as they are; for our families the labels are ours. */
 export function mergeDescriptors(
   given: readonly MetricDescriptor[],
   ours: readonly Family[],
@@ -100,12 +100,12 @@ export function mergeMetrics(input: MergeInput): Merged {
       families.add(family.name)
       joined.push(family.decimals > 0 && exact !== undefined ? exact : series)
     }
-    // A family that the runtime fills is whole: devices or interfaces that it leaves out it has left out on purpose.
+    // A family that the runtime fills is complete: devices or interfaces that it leaves out are left out on purpose.
     return [...joined, ...[...left.values()].filter((s) => !families.has(s.family.name))]
   }
 
-  /** Of what only the runtime has values of: in a virtual machine, or gone from our lists already. */
-  function strange(kind: LabelSet['kind'], id: string, metrics: readonly Metric[]): Series[] {
+  /** Of pods that only the runtime has values of: in a virtual machine, or removed since. */
+  function runtimeOnly(kind: LabelSet['kind'], id: string, metrics: readonly Metric[]): Series[] {
     const [first] = metrics
     const about = described.get(first?.name ?? '')
     const labels = about === undefined ? {} : commonLabelsOf(about, first?.labelValues ?? [])
@@ -113,17 +113,17 @@ export function mergeMetrics(input: MergeInput): Merged {
     return join(id, metrics, createLabelSet(kind, { ...place, name: kind === 'container' ? id : '' }), [])
   }
 
-  const strangeContainers = (all: readonly ContainerMetrics[]): [string, Series[]][] =>
-    all.map((c) => [c.containerId, strange('container', c.containerId, c.metrics)])
+  const runtimeOnlyContainers = (all: readonly ContainerMetrics[]): [string, Series[]][] =>
+    all.map((c) => [c.containerId, runtimeOnly('container', c.containerId, c.metrics)])
 
   const known = new Set(input.ours.map((pod) => pod.podSandboxId))
-  const strangers = input.metrics
+  const runtimeOnlyPods = input.metrics
     .filter((pod) => !known.has(pod.podSandboxId))
     .map(
       ({ podSandboxId, metrics, containerMetrics }): PodSeries => ({
         podSandboxId,
-        pod: strange('pod', podSandboxId, metrics),
-        containers: new Map(strangeContainers(containerMetrics)),
+        pod: runtimeOnly('pod', podSandboxId, metrics),
+        containers: new Map(runtimeOnlyContainers(containerMetrics)),
       }),
     )
 
@@ -145,9 +145,9 @@ export function mergeMetrics(input: MergeInput): Merged {
           const path = own[0]?.labels.values.id ?? ''
           return [id, join(id, metrics, containerLabels(labelSets, info, about, path), own)]
         }),
-        ...strangeContainers(answer.containerMetrics.filter((c) => !pod.containers.has(c.containerId))),
+        ...runtimeOnlyContainers(answer.containerMetrics.filter((c) => !pod.containers.has(c.containerId))),
       ]),
     }
   })
-  return { pods: [...pods, ...strangers], others }
+  return { pods: [...pods, ...runtimeOnlyPods], others }
 }

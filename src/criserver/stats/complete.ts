@@ -1,5 +1,5 @@
-// The runtime's values with ours in the gaps. What it gave stays, apart from the defects that are known of it; fields
-// that we have no name for stay too.
+// The runtime's values with ours in the gaps. What it gave stays, apart from the defects that are known of it; unknown
+// fields stay too.
 import type {
   ContainerStats,
   CpuUsage,
@@ -20,7 +20,7 @@ export type HasDefect = (defect: DefectName) => boolean
 const isNothing = (value: unknown): boolean =>
   value === undefined || value === 0n || (Array.isArray(value) && value.length === 0)
 
-/** Field by field, the runtime's word first. */
+/** Field by field; the runtime's values win. */
 function fill<T extends object>(given: T | undefined, ours: T | undefined): T | undefined {
   if (given === undefined || ours === undefined) return given ?? ours
   return Object.assign(
@@ -32,12 +32,12 @@ function fill<T extends object>(given: T | undefined, ours: T | undefined): T | 
 
 const isZero = (wrapped: { readonly value: bigint } | undefined): boolean => wrapped?.value === 0n
 
-const mendCpu = (given: CpuUsage | undefined, hasDefect: HasDefect): CpuUsage | undefined =>
+const fixCpu = (given: CpuUsage | undefined, hasDefect: HasDefect): CpuUsage | undefined =>
   given !== undefined && isZero(given.usageNanoCores) && hasDefect('rate-zero-when-unknown')
     ? { ...given, usageNanoCores: undefined }
     : given
 
-const mendMemory = (
+const fixMemory = (
   given: MemoryUsage | undefined,
   ours: MemoryUsage | undefined,
   hasDefect: HasDefect,
@@ -58,8 +58,8 @@ function completeContainer(
   return {
     ...given,
     attributes: given.attributes ?? ours.attributes,
-    cpu: fill(mendCpu(given.cpu, hasDefect), ours.cpu),
-    memory: fill(mendMemory(given.memory, ours.memory, hasDefect), ours.memory),
+    cpu: fill(fixCpu(given.cpu, hasDefect), ours.cpu),
+    memory: fill(fixMemory(given.memory, ours.memory, hasDefect), ours.memory),
     writableLayer: given.writableLayer ?? ours.writableLayer,
     swap: fill(given.swap, ours.swap),
     io: fill(given.io, ours.io),
@@ -72,12 +72,12 @@ function completeNetwork(
   hasDefect: HasDefect,
 ): NetworkUsage | undefined {
   if (given === undefined) return ours.network
-  // It has processes that we looked through, and still no network of its own.
+  // We could read its processes, and they have no network namespace of their own.
   if (ours.network === undefined && ours.process !== undefined && hasDefect('host-network-counted'))
     return undefined
   const isLoopback = given.defaultInterface?.name === 'lo' && hasDefect('loopback-as-default')
-  const mended = isLoopback ? { ...given, defaultInterface: undefined, interfaces: [] } : given
-  const filled = fill(mended, ours.network) ?? mended
+  const fixed = isLoopback ? { ...given, defaultInterface: undefined, interfaces: [] } : given
+  const filled = fill(fixed, ours.network) ?? fixed
   const whole = { ...filled, defaultInterface: filled.defaultInterface ?? noInterface }
   return hasDefect('default-interface-repeated')
     ? {
@@ -107,8 +107,8 @@ function completeLinux(
   })
   return {
     ...given,
-    cpu: fill(mendCpu(given.cpu, hasDefect), ours.cpu),
-    memory: fill(mendMemory(given.memory, ours.memory, hasDefect), ours.memory),
+    cpu: fill(fixCpu(given.cpu, hasDefect), ours.cpu),
+    memory: fill(fixMemory(given.memory, ours.memory, hasDefect), ours.memory),
     network: completeNetwork(given.network, ours, hasDefect),
     process: completeProcess(given.process, ours.process, hasDefect),
     containers: [...containers, ...left.values()],
@@ -116,7 +116,7 @@ function completeLinux(
   }
 }
 
-/** Containers and pods that we know nothing about go by as they are. */
+/** Containers and pods without values of ours stay as they are. */
 export function completeContainerStats(
   given: ContainerStats,
   view: NodeView,

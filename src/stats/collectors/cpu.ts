@@ -55,7 +55,7 @@ const nanosFromMicros = (micros: bigint | undefined): bigint => (micros ?? 0n) *
 /** cpuacct.stat counts in USER_HZ, 100 a second. */
 const nanosFromTicks = (ticks: bigint | undefined): bigint => (ticks ?? 0n) * 10_000_000n
 
-/** The way back from cpu.weight is not exact: 1024 shares become weight 39 and then 998. */
+/** Converting back is not exact: 1024 shares become weight 39 and then 998. */
 const sharesFromWeight = (weight: bigint): bigint => 2n + ((weight - 1n) * 262_142n) / 9_999n
 
 const readV2: ReadValues<CpuValues> = (path, _scope, context) => {

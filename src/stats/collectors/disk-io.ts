@@ -9,7 +9,7 @@ import type { Device } from './device.js'
 
 interface DeviceValues {
   readonly device: Device
-  /** Bytes by operation, in the words of the file. */
+  /** Bytes by operation, named as in the file. */
   readonly operations: ReadonlyMap<string, bigint>
   readonly readBytes: bigint | undefined
   readonly writeBytes: bigint | undefined

@@ -10,7 +10,7 @@ interface OpenValues {
   readonly sockets: bigint
 }
 
-/** Upstream's word for a scheduler state -> threads in it. */
+/** Upstream's name of a scheduler state -> threads in it. */
 type TaskStateValues = ReadonlyMap<string, bigint>
 
 interface ProcessValues {
@@ -42,7 +42,7 @@ function readMaxOpenFiles(pid: number | undefined, { procfs }: CollectContext): 
   return soft === 'unlimited' ? undefined : soft
 }
 
-/** Upstream's words for the kernel's letters. `iowaiting` needs the taskstats netlink socket and is left out. */
+/** Upstream's names for the kernel's letters. `iowaiting` needs the taskstats netlink socket and is left out. */
 const stateWords: readonly (readonly [word: string, letters: string])[] = [
   ['sleeping', 'S'],
   ['running', 'R'],

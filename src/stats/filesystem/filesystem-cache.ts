@@ -1,5 +1,5 @@
-// Filesystem values, kept by background work with a budget: writable layers and the image filesystem from the runtime,
-// logs and local volumes by bounded walks, capacities from statfs. No scrape ever waits for it.
+// A cache of filesystem usage, refreshed in the background with a budget: writable layers and the image filesystem from the
+// runtime, logs and local volumes by bounded walks, capacities from statfs. No scrape ever waits for it.
 import { keelsonError } from '../../core/errors.js'
 import type { FsCapacity, StatsFiles } from '../../ports/stats-files.js'
 import { extraLabels } from '../catalogue/family.js'
@@ -30,9 +30,9 @@ export interface FilesystemCache {
   node(): NodeFilesystems
   pods(): PodFilesystems
   containerFs(id: string): ContainerFs | undefined
-  /** The writable layer of a container, as the runtime told it. */
+  /** The writable layer of a container, as the runtime reported it. */
   layer(id: string): LayerUsage | undefined
-  /** What the runtime said of a container besides its layer. */
+  /** The runtime's stats of a container, without its layer. */
   runtimeUsage(id: string): Usage | undefined
   /** Rises with each round. */
   readonly version: number

@@ -15,7 +15,7 @@ import type {
 } from '../usage.js'
 import { formatTime, type JsonValue } from './json.js'
 
-/** Values that background work keeps, by container id and pod uid. */
+/** Values of the background cache, by container id and pod uid. */
 export interface PodFilesystems {
   rootfs(container: ContainerSample): FsUsage | undefined
   logs(pod: PodSample, container: ContainerSample): FsUsage | undefined
@@ -73,7 +73,7 @@ const swapFields = (swap: SwapUsage | undefined): Fields | undefined =>
     swapUsageBytes: swap.usageBytes,
   }
 
-/** The dropped packets are ours: v1alpha1 has no field for them, and its readers pass over what they do not know. */
+/** The dropped packets are ours: v1alpha1 has no field for them, and its consumers ignore unknown ones. */
 const interfaceFields = (i: InterfaceUsage): Fields => ({
   name: i.name,
   rxBytes: i.rxBytes,
@@ -84,7 +84,7 @@ const interfaceFields = (i: InterfaceUsage): Fields => ({
   txPacketsDropped: i.txDropped,
 })
 
-/** The default interface stands inline and again in the list, as cAdvisor's readers know it. */
+/** The default interface is inline and again in the list, as cAdvisor's consumers expect. */
 function networkFields(network: NetworkUsage | undefined): Fields | undefined {
   if (network === undefined) return undefined
   const { defaultInterface, interfaces } = network

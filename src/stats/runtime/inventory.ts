@@ -70,7 +70,7 @@ function currentSandboxes(sandboxes: readonly PodSandbox[]): PodSandbox[] {
 
 /**
  * Of two running instances of one name, as during a restart, the newer one counts. The oldest comes first: kubelets create
- * containers in the order of the spec, which CRI does not tell, and runtimes list them in any.
+ * containers in the order of the spec, which CRI does not give, and runtimes list them in any.
  */
 const currentContainers = (containers: readonly Container[]): ContainerInfo[] =>
   groupBy(containers, (c) => containerInfo(c).name)

@@ -4,7 +4,7 @@ import type { NodeReading, PodSample, StatsSample, SystemContainer } from '../sa
 import { sumUsage } from '../sum-usage.js'
 import type { MemoryUsage } from '../usage.js'
 
-/** What is left of several limits is not one amount that somebody could use. */
+/** What is left of several limits is not one amount that a pod could use. */
 const withoutAvailable = (memory: MemoryUsage | undefined): MemoryUsage | undefined =>
   memory && { ...memory, availableBytes: undefined }
 

@@ -26,7 +26,7 @@ const tidy = (text: string): string =>
 export async function toRuntimeError(failure: unknown, call: FailedCall): Promise<KeelsonError> {
   const e = asServiceError(failure)
   const { code, remedy } = await classify(e, call)
-  // grpc-js calls a cut-off answer UNIMPLEMENTED; whoever reads the code must not take it for an old runtime.
+  // grpc-js calls a cut-off answer UNIMPLEMENTED; a reader of the code must not conclude that the runtime is old.
   const misnamed = e.code === status.UNIMPLEMENTED && code !== 'runtime.unimplemented'
   const grpcCode = misnamed ? 'INTERNAL' : (status[e.code] ?? String(e.code))
   const bin = e.metadata.get('grpc-status-details-bin')[0]

@@ -1,5 +1,5 @@
-// The lists of sandboxes and containers read for their ids and states alone. Labels, annotations and the rest are most of
-// an answer; skipping them unread makes a look each second at a full node a matter of a few milliseconds.
+// The lists of sandboxes and containers, decoded for ids and states alone. Labels and annotations are most of an answer;
+// skipping them makes polling a full node each second cost a few milliseconds.
 import { tagOf, WireReader, wireType } from '../../../core/cri/protobuf-wire.js'
 import {
   type ContainerState,

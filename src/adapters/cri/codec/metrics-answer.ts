@@ -43,7 +43,7 @@ class MetricsReader extends WireReader {
     return new MetricsReader(this.buffer, this.shared, at)
   }
 
-  /** Metrics are read after the call has ended, where nothing else makes an error of ours of it. */
+  /** Metrics are read after the call has ended, where nothing else turns this into an error of ours. */
   protected override unreadable(): never {
     const where = `unreadable field at byte ${this.at} of ${this.buffer.length}`
     throw keelsonError(

@@ -7,7 +7,7 @@ export const defaultLivenessMs = 30_000
 const maxUnansweredPings = 4
 
 /**
- * After some malformed frames nghttp2 reads no more and does not tell, and Node then sees neither further frames nor the end
+ * After some malformed frames nghttp2 reads nothing more and reports no error, and Node then sees neither further frames nor the end
  * of the socket. An unanswered ping shows it.
  */
 export function endWhenDead(session: ServerHttp2Session, everyMs: number): void {
