@@ -2,10 +2,10 @@
 // between and kept alive, then all app containers, each again by the restart policy and its back-off.
 
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
+import type { PodAction, PodTurn, PodTurnInput, Waiting } from './actions.js'
 import { newestOf, type ObservedContainer, type ObservedSandbox } from './observed.js'
 import { restartsAfterExit } from './phase.js'
 import { backoffUntil, formatBackoff } from './restart-backoff.js'
-import type { PodAction, PodTurn, PodTurnInput, Waiting } from './turn.js'
 
 interface Step {
   readonly action?: PodAction

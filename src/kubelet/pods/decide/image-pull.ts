@@ -1,8 +1,8 @@
 // What happens to a container's image before the container is made: use what is there, pull, wait, or give up for now.
 import { isImageReference } from '../../../core/pod/spec/image-reference.js'
 import type { PullPolicy } from '../../../core/pod/spec/spec.js'
+import type { Hold } from './actions.js'
 import { type Backoff, formatBackoff, nextBackoff } from './restart-backoff.js'
-import type { Hold } from './turn.js'
 
 export type ImageStep =
   | { readonly kind: 'use' }

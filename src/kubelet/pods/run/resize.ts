@@ -5,8 +5,8 @@ import { parseCount } from '../../../core/kernel-text/digits.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { CgroupPath, ControlValues } from '../../../ports/cgroups.js'
 import type { PodContext } from '../context.js'
+import type { Hold } from '../decide/actions.js'
 import type { ObservedPod } from '../decide/observed.js'
-import type { Hold } from '../decide/turn.js'
 
 type ResizeContext = Pick<PodContext, 'cgroups' | 'planner' | 'runtime' | 'log' | 'timeoutMs' | 'clock'>
 

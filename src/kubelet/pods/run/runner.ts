@@ -55,7 +55,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   let lastSync = clock.monotonicNanos()
   let failure: unknown
 
-  const wantedSpecs = () => [...workers.values()].flatMap(({ wanted: spec }) => spec ?? [])
+  const wantedSpecs = () => [...workers.values()].flatMap(({ wantedSpec }) => wantedSpec ?? [])
 
   const keep = (work: Promise<void>): void => {
     const kept: Promise<void> = work
@@ -70,13 +70,13 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
 
   const addWorker = (uid: string): PodWorker => {
     const worker: PodWorker = new PodWorker(uid, c, BigInt(o.syncMs) * 1_000_000n, {
-      mayStart: () => {
+      nameIsFree: () => {
         for (const other of workers.values())
-          if (other.isEnding && other !== worker && other.name === worker.name) return false
+          if (other.isTerminating && other !== worker && other.name === worker.name) return false
         return true
       },
-      otherKubelet: () => otherKubelet(worker),
-      onForgotten: () => {
+      heldByOther: () => heldByOther(worker),
+      onGone: () => {
         workers.delete(uid)
         log.info('a pod has gone', { pod: worker.name, uid })
         for (const other of workers.values()) if (other.name === worker.name) other.notify()
@@ -92,10 +92,10 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   }
 
   /** Why another kubelet's pod is in the way of this one; undefined: it is not. */
-  const otherKubelet = ({ uid, name, hasSandbox, isEnding }: PodWorker): string | undefined => {
+  const heldByOther = ({ uid, name, hasSandbox, isTerminating }: PodWorker): string | undefined => {
     if (isMarkedByOther(view.annotations(uid), c.identity))
       return `the kubelet with the root directory ${view.annotations(uid)[ownerMarks.rootDir] ?? ''} runs this pod`
-    if (hasSandbox || isEnding) return undefined
+    if (hasSandbox || isTerminating) return undefined
     const namesake = view.all().find((pod) => !workers.has(pod.uid) && nameOf(pod) === name && isUp(pod))
     return (
       namesake &&
@@ -108,9 +108,9 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     const first = wanted === undefined
     wanted = now
     for (const worker of workers.values())
-      if (!now.pods.has(worker.uid) && !worker.isEnding && !now.broken.has(worker.file)) {
+      if (!now.pods.has(worker.uid) && !worker.isTerminating && !now.broken.has(worker.file)) {
         log.info('a pod is not wanted any more', { pod: worker.name, uid: worker.uid })
-        worker.end()
+        worker.terminate()
       }
     endStrays()
     const added: PodWorker[] = []
@@ -146,7 +146,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       } else if (!wanted.broken.has(noted[ownerMarks.manifest] ?? '')) {
         const worker = addWorker(uid)
         log.info('a pod that no manifest wants is ended', { pod: worker.name, uid })
-        worker.end()
+        worker.terminate()
         keep(worker.run(ended))
       }
     }
@@ -216,7 +216,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     running: () => view.all().filter((pod) => pod.sandboxes.some((s) => s.ready)),
     find(namespace, name) {
       const all = view.all().filter((pod) => pod.namespace === namespace && pod.name === name)
-      return all.find((pod) => workers.get(pod.uid)?.isEnding === false) ?? all[0]
+      return all.find((pod) => workers.get(pod.uid)?.isTerminating === false) ?? all[0]
     },
     done: finish(),
   }
