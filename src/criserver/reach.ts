@@ -1,5 +1,6 @@
 // Says in the log whether the runtime can be reached: at the start, when that changes, and now and then while it cannot.
 // Clients of the server may not call for minutes, so it does not wait for their calls to find out.
+import { pause } from '../core/units/retry.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
@@ -62,8 +63,7 @@ export async function watchReach({ client, clock, reach, signal }: ReachWatchOpt
         .catch((e: unknown) => e)
       if (signal.aborted) return
       reach.tell(client.socketPath, error)
-      const pause = error === undefined ? untilAborted(lost.signal, signal) : clock.sleep(lookMs, signal)
-      await pause.catch(() => undefined)
+      await (error === undefined ? untilAborted(lost.signal, signal) : pause(clock, lookMs, signal))
     }
   } finally {
     stop()

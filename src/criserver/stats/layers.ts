@@ -1,5 +1,6 @@
 // Writable layers of containers, which only the runtime knows: asked for in the background, and waited for only when a
 // container is new. A runtime may ask a process per container for such a list, so that it is asked rarely.
+import { pause } from '../../core/units/retry.js'
 import type { ContainerStats } from '../../cri-api/api.js'
 import type { Clock } from '../../ports/clock.js'
 import type { FsCapacity, StatsFiles } from '../../ports/stats-files.js'
@@ -126,7 +127,7 @@ export function createLayers({ calls, files, clock, onFailure }: LayersOptions):
 
   async function wait(work: Promise<void>, signal: AbortSignal): Promise<void> {
     const done = new AbortController()
-    const bound = clock.sleep(longestWaitMs, AbortSignal.any([signal, done.signal])).catch(() => undefined)
+    const bound = pause(clock, longestWaitMs, AbortSignal.any([signal, done.signal]))
     await Promise.race([work, bound])
     done.abort()
     signal.throwIfAborted()

@@ -1,6 +1,7 @@
 // Cgroup v2 values that a container was asked to have (`unified`), for runtimes that drop them: compared with the kernel
 // after a call, and written where they did not arrive. What the runtime wrote itself is never touched.
 import { isSettled } from '../../core/kernel-text/read-back.js'
+import { pause } from '../../core/units/retry.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
@@ -125,7 +126,7 @@ export function createUnifiedWriter({
     },
     async enforceLater(id) {
       for (const ms of laterMs) {
-        await clock.sleep(ms, life).catch(() => undefined)
+        await pause(clock, ms, life)
         if (life.aborted || !asked.has(fullId(id)) || (await enforce(id))) return
       }
     },

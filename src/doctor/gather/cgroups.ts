@@ -10,6 +10,7 @@ import { parentPath } from '../../core/cgroup/path.js'
 import { parseCount, parseCountOrMax } from '../../core/kernel-text/digits.js'
 import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
 import { parsePressure } from '../../core/kernel-text/pressure.js'
+import { pause } from '../../core/units/retry.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Procfs } from '../../ports/procfs.js'
@@ -48,7 +49,7 @@ export async function gatherCgroups(input: CgroupsInput): Promise<CgroupFacts> {
   const paths = tree.version === 'v2' ? withAncestors(tree, roots) : []
   const began = clock.monotonicNanos()
   const before = new Map(paths.map((path) => [path, readActivity(tree, path)]))
-  if (paths.length > 0) await clock.sleep(input.waitMs, input.signal).catch(() => undefined)
+  if (paths.length > 0) await pause(clock, input.waitMs, input.signal)
   const pods = paths.flatMap((path) => readPodCgroup(tree, path, before.get(path)))
   return {
     mode,

@@ -1,7 +1,7 @@
 // All pods of the node: takes what the files want and what the runtime shows, and keeps one worker for each pod that is
 // wanted or still there. Decides only who has a worker; what a pod needs is the worker's business.
-import { asKeelsonError } from '../../../core/errors.js'
 import type { PodJson } from '../../../core/pod/document.js'
+import { pause, retry } from '../../../core/units/retry.js'
 import type { HealthCheck } from '../../../serve/health.js'
 import type { PodContext } from '../context.js'
 import { isAlive, type ObservedPod } from '../decide/observed.js'
@@ -37,6 +37,8 @@ export interface PodRunner {
 }
 
 const housekeepingMs = 60_000
+const relistRetryMs = 1_000
+const nodeCgroupsRetryMs = 5_000
 
 const nameOf = ({ namespace, name }: ObservedPod): string => `${namespace}/${name}`
 const isUp = ({ sandboxes, containers }: ObservedPod): boolean =>
@@ -175,26 +177,24 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   })
 
   const follow = async (): Promise<void> => {
-    await firstList(c, ended)
-    for await (const now of o.wanted) await retry(() => takeWanted(now))
-  }
-  const retry = async (work: () => Promise<void>): Promise<void> => {
-    while (!ended.aborted) {
-      try {
-        await work()
-        return
-      } catch (e) {
-        if (ended.aborted) return
-        const error = asKeelsonError(e)
-        if (error.code === 'internal.unexpected') throw e
-        log.error('the cgroups of the node are not as they should be; trying again', { error })
-        await clock.sleep(5_000, ended).catch(() => undefined)
-      }
-    }
+    // Decisions about pods that run need to know which do; a runtime that is unreachable is waited for.
+    await retry(() => view.relist(ended), {
+      clock,
+      signal: ended,
+      waitMs: () => relistRetryMs,
+      onRetry: (error) => log.warn('failed to list pods; retrying', { error }),
+    })
+    for await (const now of o.wanted)
+      await retry(() => takeWanted(now), {
+        clock,
+        signal: ended,
+        waitMs: () => nodeCgroupsRetryMs,
+        onRetry: (error) => log.error('failed to apply node cgroups; retrying', { error }),
+      })
   }
   const houseKeep = async (): Promise<void> => {
     while (!ended.aborted) {
-      await clock.sleep(housekeepingMs, ended).catch(() => undefined)
+      await pause(clock, housekeepingMs, ended)
       lastSync = clock.monotonicNanos()
       if (!ended.aborted && wanted !== undefined) await clean()
     }
@@ -219,22 +219,6 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       return all.find((pod) => workers.get(pod.uid)?.isTerminating === false) ?? all[0]
     },
     done: finish(),
-  }
-}
-
-/** Decisions about pods that run need to know which do; a runtime that is away is waited for. */
-async function firstList({ view, clock, log }: PodContext, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await view.relist(signal)
-      return
-    } catch (e) {
-      if (signal.aborted) return
-      const error = asKeelsonError(e)
-      if (error.code === 'internal.unexpected') throw e
-      log.warn('waiting for the list of pods', { error })
-      await clock.sleep(1_000, signal).catch(() => undefined)
-    }
   }
 }
 

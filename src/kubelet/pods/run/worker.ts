@@ -1,6 +1,6 @@
 // One pod's worker: looks, decides, acts, and sleeps until something happens. The only one that acts on its pod. It holds one
 // state (decide/pod-state.ts), turns what happens into events (decide/pod-step.ts) and carries out their effects.
-import { asKeelsonError } from '../../../core/errors.js'
+import { rethrowBug } from '../../../core/errors.js'
 import { type PodJson, podDocument } from '../../../core/pod/document.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodContext } from '../context.js'
@@ -127,8 +127,7 @@ export class PodWorker {
       return actions.length > 0
     } catch (e) {
       if (signal.aborted) return false
-      const error = asKeelsonError(e)
-      if (error.code === 'internal.unexpected') throw e
+      const error = rethrowBug(e)
       this.dispatch({ kind: 'failed', error, runtimeUnreachable: isRuntimeAway(error) })
       return false
     }
