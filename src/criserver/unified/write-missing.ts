@@ -1,5 +1,6 @@
 // Cgroup v2 values that a container was asked to have (`unified`), for runtimes that drop them: compared with the kernel
 // after a call, and written where they did not arrive. What the runtime wrote itself is never touched.
+import { readControlText } from '../../core/cgroup/control-file.js'
 import { isSettled } from '../../core/kernel-text/read-back.js'
 import { pause } from '../../core/units/retry.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
@@ -72,10 +73,7 @@ export function createUnifiedWriter({
     return found !== undefined && second === undefined ? found : id
   }
 
-  const now = (path: CgroupPath, file: string): string | undefined => {
-    const bytes = cgroups.read(path, file)
-    return bytes === undefined ? undefined : new TextDecoder().decode(bytes).trim()
-  }
+  const now = (path: CgroupPath, file: string): string | undefined => readControlText(cgroups, path, file)
 
   /** False: it does not run. */
   async function bring(containerId: string, wanted: Unified, why: string): Promise<boolean> {

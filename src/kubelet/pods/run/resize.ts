@@ -1,7 +1,7 @@
 // Other cpu and memory values for a running pod, in place: its cgroup and every container that differs. A limit below what is
 // in use waits: the kernel would answer it with OOM kills.
 import { findContainerCgroup } from '../../../core/cgroup/container-cgroup.js'
-import { parseCount } from '../../../core/kernel-text/digits.js'
+import { readCount } from '../../../core/cgroup/control-file.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { CgroupPath, ControlValues } from '../../../ports/cgroups.js'
 import type { PodContext } from '../context.js'
@@ -52,10 +52,7 @@ export async function resizePod(
 /** What uses more than its new limit allows, if anything does. */
 function usedAbove(spec: PodSpec, observed: ObservedPod, c: ResizeContext): string | undefined {
   const { path, values } = c.planner.podCgroup(spec)
-  const uses = (at: CgroupPath): bigint => {
-    const bytes = c.cgroups.read(at, 'memory.current')
-    return bytes === undefined ? 0n : (parseCount(bytes) ?? 0n)
-  }
+  const uses = (at: CgroupPath): bigint => readCount(c.cgroups, at, 'memory.current') ?? 0n
   const max = values['memory.max']
   if (max !== undefined && max !== 'max' && uses(path) > BigInt(max))
     return `the pod uses more memory than its new limit of ${max} bytes`
