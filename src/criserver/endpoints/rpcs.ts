@@ -1,7 +1,7 @@
 // /cri/rpcs: the table of RPCs as JSON. The same values are in /metrics as keelson_cri_*.
-import type { Endpoint } from '../serve/endpoint.js'
-import { jsonAnswer } from '../serve/failures.js'
-import type { Services } from './services.js'
+import type { Endpoint } from '../../serve/endpoint.js'
+import { jsonAnswer } from '../../serve/failures.js'
+import type { Services } from '../services.js'
 
 const round = (ms: number): number => Math.round(ms * 1000) / 1000
 

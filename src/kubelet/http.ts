@@ -1,16 +1,28 @@
-// What the kubelet serves: values, pods, Memory QoS and the dashboard, each where the node has it.
+// What the kubelet serves over HTTPS, besides what every process has (`serve/common-endpoints.ts`). A part that this node
+// does not have serves nothing: no pods without staticPodPath, no dashboard without its page.
 import type { KubeApi } from '../ports/kubeapi.js'
 import type { CriClient } from '../ports/runtime.js'
+import type { ServedDashboard } from '../serve/dashboard/create-dashboard.js'
 import type { Endpoint } from '../serve/endpoint.js'
+import { containerLogs } from '../serve/endpoints/container-logs.js'
+import { dashboardPage } from '../serve/endpoints/dashboard.js'
+import { dashboardApi } from '../serve/endpoints/dashboard-api.js'
 import { memoryQosEndpoint } from '../serve/endpoints/memory-qos.js'
+import { metricsCadvisor } from '../serve/endpoints/metrics-cadvisor.js'
+import { metricsResource } from '../serve/endpoints/metrics-resource.js'
+import { pods } from '../serve/endpoints/pods.js'
+import { runInContainer } from '../serve/endpoints/run.js'
+import { runningPods } from '../serve/endpoints/runningpods.js'
+import { statsSummary } from '../serve/endpoints/stats-summary.js'
 import type { Stats } from '../stats/create-stats.js'
 import { type ConfigzFacts, kubeletConfigz } from './configz.js'
 import { kubeletLive } from './dashboard-source.js'
 import type { KubeletPorts } from './kubelet-ports.js'
 import type { KubeletMemoryQos } from './memory-qos.js'
 import type { InspectedNode } from './node/inspect-node.js'
-import { podPaths, statsEndpoints } from './node/node-stats.js'
+import { podPaths } from './node/node-stats.js'
 import type { RunningPods } from './pods/start-pods.js'
+import { runningPodList } from './pods/view/running-pods.js'
 import { kubeletServeSettings } from './serve-settings.js'
 
 export interface ServedNode {
@@ -29,6 +41,25 @@ export interface ServedNode {
   readonly signal: AbortSignal
 }
 
+const kubeletEndpoints = (
+  { stats, pods: running, memoryQos }: ServedNode,
+  dashboard: ServedDashboard | undefined,
+): readonly Endpoint[] => [
+  statsSummary(stats),
+  metricsResource(stats),
+  metricsCadvisor(stats),
+  ...(running === undefined
+    ? []
+    : [
+        pods(() => running.pods()),
+        runningPods(() => runningPodList(running.running())),
+        containerLogs(running.readLog),
+        runInContainer(running.runCommand),
+      ]),
+  ...(memoryQos === undefined ? [] : [memoryQosEndpoint(memoryQos.memoryQos)]),
+  ...(dashboard === undefined ? [] : [...dashboardApi(dashboard), ...dashboardPage(dashboard.page)]),
+]
+
 /** Undefined with enableServer: false. */
 export async function serveNode(
   n: ServedNode,
@@ -39,16 +70,11 @@ export async function serveNode(
     ports.log.info('enableServer is false: nothing is served')
     return undefined
   }
-  const { api, memoryQos, pods } = n
+  const { api } = n
   return ports.serve({
     settings: kubeletServeSettings(config, n.nodeName, n.rootDir),
-    endpoints: [
-      ...statsEndpoints(n.stats),
-      ...(pods?.endpoints ?? []),
-      ...(memoryQos === undefined ? [] : [memoryQosEndpoint(memoryQos.memoryQos)]),
-      ...dashboardOf(n, ports),
-    ],
-    healthChecks: pods?.healthChecks ?? [],
+    endpoints: kubeletEndpoints(n, dashboardOf(n, ports)),
+    healthChecks: n.pods?.healthChecks ?? [],
     configz: () => kubeletConfigz({ ...n.facts(), stats: n.stats.describe(), metricsUrl: n.metricsUrl() }),
     metrics: ports.metrics,
     log: ports.log,
@@ -57,10 +83,10 @@ export async function serveNode(
   })
 }
 
-function dashboardOf(n: ServedNode, ports: KubeletPorts): readonly Endpoint[] {
+function dashboardOf(n: ServedNode, ports: KubeletPorts): ServedDashboard | undefined {
   const { linux, pods } = n
   const { live } = ports
-  if (live === undefined) return []
+  if (live === undefined) return undefined
   const { cgroupRoot } = n.facts().loaded.config.kubelet
   return kubeletLive({
     ...n,
