@@ -140,13 +140,15 @@ test("segments of shared memory: only new ones of critest, in nobody's use, coun
   expect(parseSegments('')).toEqual([])
 })
 
-test('the program of the image nonewprivs prints its effective user', () => {
+test('the program of the image nonewprivs prints its effective user', (ctx) => {
+  requires(ctx, { commands: ['cc'] })
   const file = join(dir, 'nnp')
   writeFileSync(file, effectiveUidProgram(), { mode: 0o755 })
   expect(spawnSync(file).stdout.toString()).toBe(`Effective uid: ${process.geteuid?.()}\n`)
 })
 
-test('images: tags of one image share its manifest, all others have an identity of their own', async () => {
+test('images: tags of one image share its manifest, all others have an identity of their own', async (ctx) => {
+  requires(ctx, { commands: ['cc'] })
   const content = await packImages(testImages(Buffer.from('busybox'), ['sh', 'ls']))
   const manifest = (name: string) => content.get(`manifests/k8s-staging-cri-tools/${name}`)?.data.toString()
   expect(manifest('test-image-tags/1')).toBe(manifest('test-image-tags/3'))
