@@ -13,6 +13,7 @@ import { testImages } from '../conformance/critest/image-list.js'
 import { contentKey, packImages, startRegistry } from '../conformance/critest/registry.js'
 import { parseReport, type Spec, suiteFailures } from '../conformance/critest/report.js'
 import { leftSegments, parseSegments } from '../conformance/critest/shared-memory.js'
+import { requires } from './support/requirements.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-critest-test-'))
 afterAll(() => rmSync(dir, { recursive: true }))

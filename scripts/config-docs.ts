@@ -1,12 +1,12 @@
 // docs/config.md as text, from the schemas and tables themselves: a page that cannot drift from the code.
 
-import { gateTable } from '../core/release/gate-table.js'
-import { defaultVersion, newestMinor, oldestMinor } from '../core/release/version.js'
-import type { Effect, Field, Schema } from './field.js'
-import { fieldAt } from './field-at.js'
-import { type FlagRow, flagTable, otherFlags } from './flag-table.js'
-import { keelsonApiVersion, keelsonKind, keelsonSchema } from './keelson-schema.js'
-import { kubeletApiVersion, kubeletKind, kubeletSchema } from './kubelet-schema.js'
+import type { Effect, Field, Schema } from '../src/config/field.js'
+import { fieldAt } from '../src/config/field-at.js'
+import { type FlagRow, flagTable, otherFlags } from '../src/config/flag-table.js'
+import { keelsonApiVersion, keelsonKind, keelsonSchema } from '../src/config/keelson-schema.js'
+import { kubeletApiVersion, kubeletKind, kubeletSchema } from '../src/config/kubelet-schema.js'
+import { gateTable } from '../src/core/release/gate-table.js'
+import { defaultVersion, newestMinor, oldestMinor } from '../src/core/release/version.js'
 
 export const configDocs = (): string =>
   `${[
