@@ -51,7 +51,7 @@ static void on(long signal, long handler)
 `
 
 /** Reaps adopted children by ignoring SIGCHLD. */
-const pause = String.raw`
+const pause = `
 void start(long *stack)
 {
     (void)stack;
