@@ -3,8 +3,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { forever, type PodNode, shell, until } from '../kubelet-pods/node.js'
-import { endPods, running, useNode } from '../kubelet-pods/use-node.js'
+import { forever, type PodNode, shell, until } from '../kubelet/node.js'
+import { endPods, running, useNode } from '../kubelet/use-node.js'
 import { freePorts, type RunningCommand, startCommand } from '../support/command.js'
 
 const node = useNode()

@@ -11,8 +11,7 @@ import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import type { LiveSetting } from '../../core/dashboard/model.js'
 import { createChain } from '../../criserver/chain.js'
 import { createDriverFinder } from '../../criserver/driver/find.js'
-import { rpcs } from '../../criserver/endpoints.js'
-import { createCadvisorText } from '../../criserver/metrics/exposition.js'
+import { criEndpoints } from '../../criserver/http.js'
 import { createMetricsSource } from '../../criserver/metrics/source.js'
 import { createReachLog, watchReach } from '../../criserver/reach.js'
 import { createRpcTable, isEndless } from '../../criserver/rpc-table.js'
@@ -22,8 +21,7 @@ import { createRuntimeNameFinder } from '../../criserver/stats/runtime-name.js'
 import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
 import { createUnifiedWriter } from '../../criserver/unified/write-missing.js'
 import type { Log } from '../../ports/log.js'
-import type { Endpoint } from '../../serve/endpoint.js'
-import { metricsCadvisor } from '../../serve/endpoints/metrics-cadvisor.js'
+import type { ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { openCgroupFiles } from '../cgroup-files.js'
 import { type NodeServer, startNodeServer } from '../node-server.js'
@@ -167,12 +165,12 @@ async function serveHttp(
   o: CriOptions,
   services: Services,
   log: Log,
-  dashboard: () => readonly Endpoint[],
+  dashboard: () => ServedDashboard,
 ): Promise<NodeServer | undefined> {
   if (o.serve.port === 0) return undefined
   return await startNodeServer({
     settings: o.serve,
-    endpoints: [rpcs(services, o.upstream), metricsCadvisor(createCadvisorText(services)), ...dashboard()],
+    endpoints: criEndpoints(services, o.upstream, dashboard()),
     configz: () => ({
       kubeletconfig: null,
       keelson: {
