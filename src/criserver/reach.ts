@@ -12,30 +12,30 @@ const answerMs = 5_000
 
 interface ReachLog {
   /** What a try to reach the runtime at this socket led to; undefined: it was reached. */
-  tell(socket: string, error: unknown): void
+  report(socket: string, error: unknown): void
 }
 
-interface Told {
+interface LastReport {
   isReached: boolean
   atNanos: bigint
 }
 
 export function createReachLog(log: Log, clock: Pick<Clock, 'monotonicNanos'>): ReachLog {
-  const told = new Map<string, Told>()
+  const last = new Map<string, LastReport>()
   return {
-    tell(socket, error) {
-      const before = told.get(socket)
+    report(socket, error) {
+      const before = last.get(socket)
       const atNanos = clock.monotonicNanos()
       if (error === undefined) {
         if (before?.isReached === true) return
-        told.set(socket, { isReached: true, atNanos })
+        last.set(socket, { isReached: true, atNanos })
         if (before === undefined) log.info('the container runtime is reachable', { socket })
         else log.info('the container runtime is reachable again', { socket })
         return
       }
       const isDue = before === undefined || atNanos - before.atNanos >= BigInt(repeatMs) * 1_000_000n
       if (before?.isReached === false && !isDue) return
-      told.set(socket, { isReached: false, atNanos })
+      last.set(socket, { isReached: false, atNanos })
       log.warn('the container runtime is unreachable; calls are refused with UNAVAILABLE', { socket, error })
     },
   }
@@ -62,7 +62,7 @@ export async function watchReach({ client, clock, reach, signal }: ReachWatchOpt
         .then(() => undefined)
         .catch((e: unknown) => e)
       if (signal.aborted) return
-      reach.tell(client.socketPath, error)
+      reach.report(client.socketPath, error)
       await (error === undefined ? untilAborted(lost.signal, signal) : pause(clock, lookMs, signal))
     }
   } finally {

@@ -127,7 +127,7 @@ export async function startCri(
       ...(o.imageUpstream === undefined ? {} : { imageUpstream: o.imageUpstream }),
       handle: createChain(services),
       isEndless,
-      onReach: (socket, error) => reach.tell(socket, error),
+      onReach: (socket, error) => reach.report(socket, error),
       onError: (error, call) => log.error('a call failed', { path: call.path, error }),
     })
     closers.push(() => server.close(graceMs))

@@ -5,9 +5,9 @@ import {
   ListContainerStatsRequest,
   ListContainerStatsResponse,
 } from '../../cri-api/api.js'
-import { allContainerStats, containerStatsOf } from '../stats/answers.js'
 import { completeContainerStats } from '../stats/complete.js'
 import { missingInContainer } from '../stats/missing.js'
+import { allContainerStats, containerStatsOf } from '../stats/own-stats.js'
 import { runCompleting, type StatsMethod } from './completing.js'
 import { type CriMethod, runtimePath } from './method.js'
 

@@ -6,9 +6,9 @@ import {
   PodSandboxStatsRequest,
   PodSandboxStatsResponse,
 } from '../../cri-api/api.js'
-import { allPodStats, podStatsOf } from '../stats/answers.js'
 import { completePodStats } from '../stats/complete.js'
 import { missingInPod } from '../stats/missing.js'
+import { allPodStats, podStatsOf } from '../stats/own-stats.js'
 import { runCompleting, type StatsMethod } from './completing.js'
 import { type CriMethod, runtimePath } from './method.js'
 

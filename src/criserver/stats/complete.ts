@@ -9,9 +9,9 @@ import type {
   PodSandboxStats,
   ProcessUsage,
 } from '../../cri-api/api.js'
-import { containerStatsOf, podStatsOf } from './answers.js'
 import type { DefectName } from './defects.js'
 import type { NodeView } from './node-view.js'
+import { containerStatsOf, podStatsOf } from './own-stats.js'
 import { noInterface } from './to-cri.js'
 
 export type HasDefect = (defect: DefectName) => boolean

@@ -28,7 +28,7 @@ export const callMetrics: Step = ({ clock, log, metrics, table }) => {
     } catch (e) {
       const error = asKeelsonError(e)
       if (error.code === 'internal.unexpected')
-        log.error('a call failed because of a bug in keelson', { path: call.path, error })
+        log.error('internal error in a call', { path: call.path, error })
       ending = await call.fail(e)
     } finally {
       inProgress.dec()

@@ -12,7 +12,7 @@ type MetricGroup =
   | 'pressure'
   | 'process'
 
-/** Which rows carry it: a container's, a pod's, both, or one for the node. */
+/** Whose series it is: of containers, of pods, of both, or of the node. */
 type MetricLevel = 'container' | 'pod' | 'container+pod' | 'node'
 
 export interface Family {

@@ -1,4 +1,4 @@
-// Families that every row has: times, limits of the specification, and whether the scrape worked.
+// Families that every container, pod and slice has: times, limits of the specification, and whether the scrape worked.
 import { define } from './family.js'
 
 export const alwaysFamilies = {

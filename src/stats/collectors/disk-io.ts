@@ -1,5 +1,5 @@
 // Block I/O by device. v2: io.stat. v1: the throttle files of blkio, and CFQ's files where an old kernel has them.
-// The node's own row on v2 has the disk-time families, from /proc/diskstats.
+// On v2 the node has the disk-time families, from /proc/diskstats.
 import type { DiskStats } from '../../core/kernel-text/diskstats.js'
 import { type NestedKeyed, parseBlkio, parseNestedKeyed } from '../../core/kernel-text/nested-keyed.js'
 import { diskFamilies } from '../catalogue/disk.js'

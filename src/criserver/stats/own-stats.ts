@@ -1,4 +1,4 @@
-// Stats messages made from a look at the node alone, for runtimes that do not give them.
+// Stats messages made from our own values of the node alone, for runtimes that do not give them.
 import {
   type ContainerStats,
   type ContainerStatsFilter,
