@@ -1,6 +1,6 @@
 // Memory QoS as the kubelet holds it: node set-up, pods in order, reserved cgroups, metrics and events.
 import { describe, expect, test } from 'vitest'
-import type { Pod } from '../../src/core/pod/pod.js'
+import type { PodResources } from '../../src/core/pod/pod.js'
 import { FakeFiles } from '../../src/fakes/files.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import { openFoundValues } from '../../src/memory-qos/found-values.js'
@@ -165,7 +165,7 @@ test('enforcement of a reserved cgroup switched off: it gets back what it had', 
 })
 
 describe('metrics and events', () => {
-  const throttle = (fixture: MemoryFixture, pod: Pod, count: number): void =>
+  const throttle = (fixture: MemoryFixture, pod: PodResources, count: number): void =>
     fixture.cgroups.kernel.setText(
       fixture.containerPath(pod, 'app'),
       'memory.events',
