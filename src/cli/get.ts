@@ -14,7 +14,7 @@ import {
   withReach,
 } from './pods/kubelet-client.js'
 import { createWatchTable } from './pods/watch-table.js'
-import { untilSignal } from './signals.js'
+import { untilSignal } from './process/signals.js'
 
 interface GetOptions extends ReachOptions {
   readonly output?: 'wide' | 'json' | 'yaml' | 'name'

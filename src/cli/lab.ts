@@ -15,7 +15,7 @@ import {
 import { exitCodeOf, labDefaults, labRequest, runLab } from '../lab/run-machine.js'
 import type { WindowSize } from '../lab/window.js'
 import type { Io } from './io.js'
-import { untilSignal } from './signals.js'
+import { untilSignal } from './process/signals.js'
 
 interface Flags {
   readonly machine: MachineName

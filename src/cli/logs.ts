@@ -4,7 +4,7 @@ import { parseGoDuration } from '../core/units/go-duration.js'
 import type { Io } from './io.js'
 import { chooseContainer, choosePod } from './pods/choose.js'
 import { createKubeletClient, type ReachOptions, withReach } from './pods/kubelet-client.js'
-import { untilSignal } from './signals.js'
+import { untilSignal } from './process/signals.js'
 
 interface LogsOptions extends ReachOptions {
   readonly namespace?: string

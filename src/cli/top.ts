@@ -22,7 +22,7 @@ import { runTop } from '../top/run-top.js'
 import { initialState, type Layout, type TopState } from '../top/state.js'
 import { ansi, monochrome } from '../top/style.js'
 import type { Io } from './io.js'
-import { untilSignal } from './signals.js'
+import { untilSignal } from './process/signals.js'
 import { version } from './version.js'
 
 interface Options {

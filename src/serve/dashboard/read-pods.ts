@@ -18,7 +18,7 @@ import type { ContainerDetails } from './container-details.js'
 import type { CriValues } from './cri-values.js'
 import { liveValues, noValues, perSecond, type Reading } from './dashboard-values.js'
 import { deriveRequest } from './decide/derive-request.js'
-import { decideMemoryNext, unknownNext } from './decide/memory-forecast.js'
+import { decideMemoryForecast, unknownForecast } from './decide/memory-forecast.js'
 import { allParts, type Border, type RawValues, readRawValues, type ValuePart } from './raw-values.js'
 import type { SpecRequests } from './spec-requests.js'
 
@@ -80,8 +80,8 @@ const worst = (nexts: readonly LiveNext[]): LiveNext | undefined =>
     .find((n) => n !== undefined)
 
 function nextOf(raw: RawValues | undefined, values: LiveValues): LiveNext {
-  if (raw?.memory === undefined) return unknownNext
-  return decideMemoryNext({
+  if (raw?.memory === undefined) return unknownForecast
+  return decideMemoryForecast({
     usage: raw.memory.usage,
     min: finite(raw.memory.min),
     low: finite(raw.memory.low),

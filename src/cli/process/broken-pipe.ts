@@ -1,7 +1,7 @@
 // `keelson ... | head`, a terminal that is closed: the reader of our output may leave before we are done. Nobody sees what
 // would follow, so a command then ends as if it had been told to: those that listen for SIGTERM put their things in order.
-import { asKeelsonError } from '../core/errors.js'
-import { systemError } from './system-error.js'
+import { asKeelsonError } from '../../core/errors.js'
+import { systemError } from '../system-error.js'
 
 export interface Output {
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown
