@@ -6,7 +6,7 @@ import { delimiter } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keelsonError } from '../core/errors.js'
 
-export interface Finished {
+interface Finished {
   readonly code: number
   /** The last part of what the program printed. */
   readonly output: string
@@ -94,7 +94,7 @@ export function startProgram(argv: readonly string[], options: SpawnOptions): Ch
   return spawn(command, args, { ...options, env: { ...env, PATH }, detached: true })
 }
 
-export function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
+function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
   if (child.pid === undefined) return
   try {
     process.kill(-child.pid, signal)

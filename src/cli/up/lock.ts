@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Lock, takeLock as takeFileLock } from '../../adapters/lock/lock.js'
 import { keelsonError } from '../../core/errors.js'
 
-export interface UpLock {
+interface UpLock {
   readonly dir: string
   release(): Promise<void>
 }
