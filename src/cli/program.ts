@@ -21,7 +21,7 @@ From a clone, \`npx keelson COMMAND ...\` is \`keelson COMMAND ...\`, and \`npm 
 
 Errors carry a code such as [config.invalid]; docs/errors.md explains each one.`
 
-export async function createProgram(io: Io, wanted: readonly string[]): Promise<Command> {
+async function createProgram(io: Io, wanted: readonly string[]): Promise<Command> {
   const program = new Command('keelson')
     .description('A Kubernetes node stack: the container runtime is the single source of truth for the node.')
     .version(version, '-V, --version', 'print the version')

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { keelsonError, messageOf } from '../core/errors.js'
 import { parsePidStat } from '../core/kernel-text/pid-stat.js'
 
-export interface Finished {
+interface Finished {
   readonly code: number
   /** The last part of what the program printed. */
   readonly output: string
@@ -90,7 +90,7 @@ export function startProgram(argv: readonly string[], options: SpawnOptions): Ch
   return spawn(command, args, { ...options, env: { ...env, PATH }, detached: true })
 }
 
-export function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
+function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
   if (child.pid === undefined) return
   try {
     process.kill(-child.pid, signal)

@@ -21,7 +21,7 @@ import { createRequestMetrics, type ServerType } from './request-metrics.js'
 import type { ServeSettings } from './settings.js'
 import { decideTlsPolicy } from './tls-policy.js'
 
-export interface StartOptions {
+interface StartOptions {
   readonly settings: ServeSettings
   /** Besides those of common-endpoints.ts, which every process has. */
   readonly endpoints: readonly Endpoint[]

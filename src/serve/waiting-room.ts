@@ -1,13 +1,13 @@
 // A bounded number of places for callers who wait until somebody else has said who they are. When all are taken, whoever comes from
 // the address with the most places loses its oldest one: a crowd from one address stands in its own way only.
 
-export interface Place {
+interface Place {
   /** Aborted when the place is given to somebody else. */
   readonly taken: AbortSignal
   leave(): void
 }
 
-export interface WaitingRoom {
+interface WaitingRoom {
   /** A place for a caller from this address; there always is one, at the cost of another. */
   enter(address: string): Place
 }

@@ -14,7 +14,7 @@ import { initialState, type TopState } from './state.js'
 import type { Style } from './style.js'
 import { update } from './update.js'
 
-export interface TopOptions {
+interface TopOptions {
   readonly reader: Pick<LiveReader, 'take' | 'logPath' | 'periodMs'>
   readonly terminal: Terminal
   readonly logs: LogTail

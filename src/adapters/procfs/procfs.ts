@@ -17,7 +17,7 @@ import { absent } from './absent.js'
 import { countOpenFiles } from './open-files.js'
 import { countTaskStates } from './task-states.js'
 
-export interface ProcfsOptions {
+interface ProcfsOptions {
   readonly proc?: string
   readonly sys?: string
   /** Descriptors looked at per process. Default 65,536. */

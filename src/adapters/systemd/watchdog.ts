@@ -15,9 +15,9 @@ const retryShare = 0.1
 const fileSystemMs = 10_000
 
 /** What is wrong; undefined: all is well. */
-export type Ask = (signal: AbortSignal) => Promise<string | undefined>
+type Ask = (signal: AbortSignal) => Promise<string | undefined>
 
-export interface WatchdogOptions extends Watchdog {
+interface WatchdogOptions extends Watchdog {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Asked each time, besides the event loop and the file system. */
   readonly ask: Ask

@@ -25,7 +25,7 @@ export interface CompanionCommandOptions extends ServerFlags {
   readonly v: string
 }
 
-export const defaultStateDir = '/var/lib/keelson/companion'
+const defaultStateDir = '/var/lib/keelson/companion'
 export const defaultRuntimeEndpoint = 'unix:///run/containerd/containerd.sock'
 
 /** Also what the way back needs. */

@@ -16,7 +16,7 @@ import { serveCompanion } from './http.js'
 import { mountedRecursive, openMachine, procfsOf } from './machine.js'
 import type { CompanionCommandOptions } from './options.js'
 
-export interface RunningCompanion {
+interface RunningCompanion {
   readonly done: Promise<void>
   readonly url: string | undefined
   close(): Promise<void>

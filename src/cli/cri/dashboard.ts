@@ -10,7 +10,7 @@ import { parityOf } from '../../serve/dashboard/describe-sources.js'
 import type { ServeSettings } from '../../serve/settings.js'
 import { diagnose, openLivePorts } from '../dashboard.js'
 
-export interface CriLiveInput {
+interface CriLiveInput {
   readonly services: Services
   readonly upstream: string
   readonly serve: ServeSettings

@@ -41,7 +41,7 @@ const ownTimeoutMs = 30_000
 const graceMs = 5_000
 
 /** For the dashboard. */
-export interface CommandFacts {
+interface CommandFacts {
   readonly settings: readonly LiveSetting[]
   readonly env: Readonly<Record<string, string | undefined>>
 }

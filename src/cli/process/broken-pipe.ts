@@ -3,7 +3,7 @@
 import { asKeelsonError } from '../../core/errors.js'
 import { systemError } from '../system-error.js'
 
-export interface Output {
+interface Output {
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown
   listenerCount(event: 'error'): number
 }

@@ -7,7 +7,7 @@ import { type Lock, takeLock as takeFileLock } from '../../adapters/lock/lock.js
 import { readPidStat } from '../../adapters/procfs/pid-stat.js'
 import { keelsonError, messageOf } from '../../core/errors.js'
 
-export interface UpLock {
+interface UpLock {
   readonly dir: string
   release(): Promise<void>
 }

@@ -11,7 +11,7 @@ import type { Manifest, PodName } from '../../up/node.js'
 import { missingInLab, type PlannedImage } from '../../up/pod-state.js'
 import type { Progress } from '../../up/progress.js'
 
-export interface ReadManifest extends Manifest {
+interface ReadManifest extends Manifest {
   readonly images: readonly PlannedImage[]
 }
 

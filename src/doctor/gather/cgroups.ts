@@ -19,7 +19,7 @@ import { containerIdOf } from '../../stats/cgroup/locator.js'
 import type { CgroupFacts } from '../facts.js'
 import type { Activity, PodCgroup } from '../pod-cgroup.js'
 
-export interface CgroupsInput {
+interface CgroupsInput {
   readonly tree: CgroupTree
   readonly procfs: Pick<Procfs, 'mountInfo'>
   readonly clock: Pick<Clock, 'sleep' | 'monotonicNanos'>

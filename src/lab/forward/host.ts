@@ -6,7 +6,7 @@ import { keelsonError, messageOf } from '../../core/errors.js'
 import type { PortForward } from '../machine.js'
 import { createMux } from './mux.js'
 
-export interface ForwardedPort {
+interface ForwardedPort {
   close(): void
 }
 

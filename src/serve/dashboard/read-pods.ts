@@ -22,7 +22,7 @@ import { decideMemoryForecast, unknownForecast } from './decide/memory-forecast.
 import { allParts, type Border, type RawValues, readRawValues, type ValuePart } from './raw-values.js'
 import type { SpecRequests } from './spec-requests.js'
 
-export interface PodReaderOptions {
+interface PodReaderOptions {
   /** Undefined: no cgroups here, so only the runtime is asked. */
   readonly cgroups: CgroupTree | undefined
   readonly locator: CgroupLocator | undefined
@@ -43,7 +43,7 @@ export interface Focus {
   readonly parts: ReadonlySet<ValuePart>
 }
 
-export interface PodReading {
+interface PodReading {
   readonly pods: readonly LivePod[]
   /** Container -> its borders as text: details are asked again when they change. */
   readonly borders: ReadonlyMap<string, string>
@@ -51,7 +51,7 @@ export interface PodReading {
   readonly needsCri: boolean
 }
 
-export interface PodReader {
+interface PodReader {
   read(inventory: Inventory): PodReading
 }
 
@@ -68,7 +68,7 @@ const aRound = 16
 const finite = (border: Border): bigint | undefined => (border === 'max' ? undefined : border)
 
 /** `/kubepods.slice/kubepods-burstable.slice/...` -> Burstable. Undefined: not below a kubelet's tree. */
-export function qosClassOfPath(path: CgroupPath): string | undefined {
+function qosClassOfPath(path: CgroupPath): string | undefined {
   if (/besteffort/.test(path)) return 'BestEffort'
   if (/burstable/.test(path)) return 'Burstable'
   return /kubepods/.test(path) ? 'Guaranteed' : undefined
