@@ -98,11 +98,15 @@ async function decideServer(
   const listen = normalizeEndpoint(request.listen, facts.host.os, '--listen')
   const now = winnerOf(facts).endpoint
   const previous = known?.previous ?? now
-  const upstream = normalizeEndpoint(request.upstream ?? known?.upstream ?? now, facts.host.os, '--upstream')
+  const upstream = normalizeEndpoint(
+    request.upstream ?? known?.upstream ?? now,
+    facts.host.os,
+    '--runtime-endpoint',
+  )
   if (isSameSocket(upstream.endpoint, listen.endpoint))
     throw keelsonError(
       'usage.invalid',
-      `cri install: ${listen.endpoint} would stand in front of itself; name the runtime with --upstream`,
+      `cri install: ${listen.endpoint} would be in front of itself; name the runtime with --runtime-endpoint`,
     )
   return {
     server: {
@@ -130,7 +134,7 @@ async function checkPlaces(
   if (!(await ports.sockets.answers(server.listen)))
     throw keelsonError(
       'node.refused',
-      `cri install: there is no systemd here that could run the server; start keelson cri --upstream ${server.upstream} --listen ${server.listen} first, or give --force`,
+      `cri install: systemd is not running here; start keelson cri --runtime-endpoint ${server.upstream} --listen ${server.listen} first, or give --force`,
     )
 }
 

@@ -31,7 +31,7 @@ export function formatCriUnit({ program, upstream, listen, mode }: CriUnit): str
   const words = [
     ...program,
     'cri',
-    '--upstream',
+    '--runtime-endpoint',
     upstream,
     '--listen',
     listen,

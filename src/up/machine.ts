@@ -56,12 +56,12 @@ function choosePlace(facts: MachineFacts, { on, endpoint, demo }: UpRequest): Om
   if (endpoint !== undefined && on === 'lab')
     throw keelsonError(
       'usage.invalid',
-      '--container-runtime-endpoint names a runtime of this machine: leave --on lab away',
+      '--runtime-endpoint names a runtime of this machine: leave --on lab away',
     )
   if (facts.arch !== 'x64' && (endpoint === undefined || demo))
     throw keelsonError(
       'up.unsupported',
-      `build a node here: the lab's kernel and the demo's images are for x86-64 and this machine is ${facts.arch}; with a runtime of your own try --container-runtime-endpoint URL --no-demo`,
+      `build a node here: the lab's kernel and the demo's images are for x86-64 and this machine is ${facts.arch}; with a runtime of your own try --runtime-endpoint URL --no-demo`,
     )
   const obstacle = hostObstacle(facts)
   if (on === 'host' || endpoint !== undefined) {

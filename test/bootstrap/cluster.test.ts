@@ -126,7 +126,7 @@ test('without a kubeconfig the changes of the cluster are printed', async () => 
   )
   expect(result.status).toBe(0)
   expect(result.stdout).toContain(
-    `left to do in the cluster: kubectl annotate --overwrite node node-1 ${annotationKey}=${crio}`,
+    `still to do in the cluster: kubectl annotate --overwrite node node-1 ${annotationKey}=${crio}`,
   )
   expect(result.stdout).toContain('ConfigMap kube-system/kubelet-config')
   expect(api.changes).toEqual([])

@@ -65,7 +65,7 @@ describe('systemd', () => {
     expect(installed.stdout).toMatch(/started keelson-cri\.service\nrestarted kubelet\.service\n/)
 
     seen.length = 0
-    expect((await cri('install')).stdout).toContain('nothing had to be changed')
+    expect((await cri('install')).stdout).toContain('no changes needed')
     expect(seen).toEqual([])
     manager.active.delete('keelson-cri.service')
     expect((await cri('install')).stdout).toContain('started keelson-cri.service')

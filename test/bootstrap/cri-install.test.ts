@@ -109,7 +109,7 @@ describe('there and back', () => {
     expect(effectiveEndpoint(await node.files())).toBe(listen)
     expect(await node.read(crictlPath)).toContain(`runtime-endpoint: "${listen}"`)
     expect(await node.read(unitPath)).toContain(
-      `ExecStart=/usr/local/bin/keelson cri --upstream ${upstream} --listen ${listen} `,
+      `ExecStart=/usr/local/bin/keelson cri --runtime-endpoint ${upstream} --listen ${listen} `,
     )
     const installed = await snapshot(node)
     expect(installed[wantsPath.slice(1)]).toMatch(/-> \.\.\/keelson-cri\.service$/)
@@ -118,7 +118,7 @@ describe('there and back', () => {
       expect(installed[path]?.split(' ').slice(0, 2), path).toEqual(before[path]?.split(' ').slice(0, 2))
 
     const again = await cri('install')
-    expect(again.stdout).toContain('nothing had to be changed')
+    expect(again.stdout).toContain('no changes needed')
     expect(await snapshot(node)).toEqual(installed)
 
     expect(await cri('uninstall')).toMatchObject({ status: 0, stderr: '' })
@@ -134,12 +134,20 @@ describe('there and back', () => {
     const before = await snapshot(node)
     await cri('install')
     expect(
-      await cri('install', '--upstream', containerd, '--mode', 'observe', '--program', '/opt/keelson'),
+      await cri(
+        'install',
+        '--runtime-endpoint',
+        containerd,
+        '--mode',
+        'observe',
+        '--program',
+        '/opt/keelson',
+      ),
     ).toMatchObject({
       status: 0,
     })
     expect(await node.read(unitPath)).toContain(
-      `/opt/keelson cri --upstream ${containerd} --listen ${listen} --mode observe `,
+      `/opt/keelson cri --runtime-endpoint ${containerd} --listen ${listen} --mode observe `,
     )
     await cri('uninstall')
     expect(await snapshot(node)).toEqual(before)
@@ -217,13 +225,13 @@ describe('refused, with nothing changed', () => {
   const rows = [
     {
       name: 'a foreign scheme',
-      args: ['--upstream', 'tcp://127.0.0.1:1'],
+      args: ['--runtime-endpoint', 'tcp://127.0.0.1:1'],
       status: 2,
-      says: /--upstream.*\[config\.invalid\]/,
+      says: /--runtime-endpoint.*\[config\.invalid\]/,
     },
     {
       name: 'a socket in front of itself',
-      args: ['--upstream', listen],
+      args: ['--runtime-endpoint', listen],
       status: 2,
       says: /in front of itself.*\[usage\.invalid\]/,
     },

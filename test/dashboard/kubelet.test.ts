@@ -72,7 +72,7 @@ test('settings are those of /configz, with their origins', async () => {
 test('no pods, sources, and why there is no table of calls', async () => {
   await shows('overview', '#main', /No pods run on this node\./)
   await shows('metrics', '[data-endpoint]', /\/stats\/summary/)
-  await shows('rpcs', '.empty', /belongs to the CRI server/)
+  await shows('rpcs', '.empty', /CRI server .*counts calls/)
 })
 
 test('commands in sentences are shown as code, not with backticks', async () => {

@@ -208,7 +208,7 @@ describe('the commands', () => {
 
   test('a runtime that is away', async () => {
     await expect(
-      doctor(['series', '--timeout', '1', '--container-runtime-endpoint', 'unix:///run/nobody.sock']),
+      doctor(['series', '--timeout', '1', '--runtime-endpoint', 'unix:///run/nobody.sock']),
     ).rejects.toMatchObject({ code: 'runtime.unavailable' })
   })
 })

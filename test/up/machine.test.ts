@@ -80,7 +80,7 @@ describe('one message with what to do', () => {
       facts: machine({ arch: 'arm64' }),
       asked: request(),
       code: 'up.unsupported',
-      says: /x86-64 and this machine is arm64.*--container-runtime-endpoint/,
+      says: /x86-64 and this machine is arm64.*--runtime-endpoint/,
     },
     {
       name: 'the host was asked for and cannot be',

@@ -13,7 +13,7 @@ import { diagnose, openLivePorts } from '../dashboard.js'
 
 export interface CriLiveInput {
   readonly services: Services
-  readonly upstream: string
+  readonly runtimeEndpoint: string
   readonly serve: ServeSettings
   readonly procfs: Procfs
   readonly settings: readonly LiveSetting[]
@@ -81,7 +81,7 @@ export function criLive(i: CriLiveInput): readonly Endpoint[] {
         clock,
         signal,
         everyMs: driverMs,
-        meanwhile: 'the runtime is being asked',
+        meanwhile: 'waiting for the runtime',
         find: (s) => driverOf(i, s),
       }),
       config: () => ({ data: i.settings }),
@@ -89,7 +89,7 @@ export function criLive(i: CriLiveInput): readonly Endpoint[] {
         clock,
         signal,
         everyMs: sourcesMs,
-        meanwhile: 'the first sample is under way',
+        meanwhile: 'taking the first sample',
         find: () => sourcesOf(services),
       }),
       rpcs: () => ({ data: services.table.rows().map(rpcOf) }),
@@ -97,8 +97,8 @@ export function criLive(i: CriLiveInput): readonly Endpoint[] {
         clock,
         signal,
         everyMs: doctorMs,
-        meanwhile: 'the doctor is at work',
-        find: (s) => diagnose(i.env, i.upstream, s),
+        meanwhile: 'the doctor is running',
+        find: (s) => diagnose(i.env, i.runtimeEndpoint, s),
       }),
     },
   })

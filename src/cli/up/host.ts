@@ -166,7 +166,7 @@ async function startRuntime(
     log: join(logDir, 'containerd.log'),
     signal,
   })
-  progress.step('containerd', `a private one, ${containerd.endpoint}`)
+  progress.step('containerd', `private, ${containerd.endpoint}`)
   return containerd
 }
 

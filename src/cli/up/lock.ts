@@ -31,7 +31,7 @@ async function livingOwner(dir: string): Promise<number | undefined> {
 const busy = (pid: number, dir: string): Error =>
   keelsonError(
     'up.busy',
-    `keelson up runs already, as process ${pid}; use it, or end it with Ctrl-C (kill -INT ${pid})`,
+    `keelson up is already running as process ${pid}; use it, or stop it with Ctrl-C (kill -INT ${pid})`,
     { pid, dir },
   )
 
@@ -47,7 +47,7 @@ async function makeOwnDirectory(dir: string): Promise<void> {
     if (!found.isDirectory() || found.uid !== process.getuid?.())
       throw keelsonError(
         'up.busy',
-        `use ${dir}: it is no directory of yours, but of user ${found.uid}; set TMPDIR to a directory of your own`,
+        `use ${dir}: it is owned by user ${found.uid}; set TMPDIR to a directory that you own`,
       )
   }
 }

@@ -31,7 +31,7 @@ export function startPart(
     child,
     ended: exit.then(async ([how]) => {
       const text = await readFile(log, 'utf8').catch(() => '')
-      return `${name} ended (${String(how)}); the end of its log:\n${lastLines(text, 12)}`
+      return `${name} exited (${String(how)}); the end of its log:\n${lastLines(text, 12)}`
     }),
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
