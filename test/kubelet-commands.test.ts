@@ -154,7 +154,7 @@ describe('exec', () => {
 describe('a container is slow', () => {
   for (const { name, given, why } of [
     { name: 'at memory.high', given: values(59, null), why: /throttled at memory\.high 60Mi/ },
-    { name: 'throttled just now', given: values(40, 3), why: /it uses 40Mi/ },
+    { name: 'throttled just now', given: values(40, 3), why: /usage 40Mi/ },
     { name: 'without CPU', given: values(1, 0, 93), why: /reaches its CPU limit in 93 % of the periods/ },
     { name: 'for no reason of its own', given: values(1, 0, 3), why: undefined },
   ])

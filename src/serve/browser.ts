@@ -20,7 +20,7 @@ export function hostRule(names: readonly string[]): HostRule {
 /** Undefined: fine. Otherwise why the request is refused. */
 export function hostProblem(request: HttpRequest, isOurs: HostRule): string | undefined {
   const [host, ...more] = request.headers.get('host') ?? []
-  if (host === undefined || more.length > 0) return 'exactly one Host header is wanted'
+  if (host === undefined || more.length > 0) return 'exactly one Host header is required'
   return isOurs(host) ? undefined : 'the Host header names another server'
 }
 
@@ -40,5 +40,5 @@ export function originProblem(request: HttpRequest): string | undefined {
   const ours = `https://${host ?? ''}`.toLowerCase()
   if (origins.some((o) => o.toLowerCase() !== ours)) return 'the request comes from another origin'
   const mustName = request.upgrade || !reading.has(request.method)
-  return mustName && origins.length === 0 ? 'the request does not say which page it comes from' : undefined
+  return mustName && origins.length === 0 ? 'the Origin header is missing' : undefined
 }

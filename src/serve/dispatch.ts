@@ -67,7 +67,7 @@ export function createDispatch({ clock, limits, enableDebuggingHandlers }: Dispa
     return withDeadline(
       clock,
       timeoutMs,
-      () => keelsonError('request.timeout', `${endpoint.name} did not answer within ${timeoutMs} ms`),
+      () => keelsonError('request.timeout', `no response from ${endpoint.name} within ${timeoutMs} ms`),
       async (signal) =>
         endpoint.handle(request, {
           params,

@@ -67,7 +67,7 @@ export async function runTop(o: TopOptions): Promise<void> {
     const title = `${row.pod.namespace}/${row.pod.name} ${container.name}`
     const path = o.reader.logPath(container.id)
     const nothing = (absent: string): Logs => ({ title, lines: [], absent })
-    if (path === undefined) logs = nothing('the runtime names no log file of this container')
+    if (path === undefined) logs = nothing('the runtime reports no log file for this container')
     else
       try {
         const text = await o.logs.read(path, maxLogBytes)

@@ -154,7 +154,7 @@ async function waitForPods(
       const name = pod?.metadata.name ?? wanted.name
       if (state?.kind === 'trouble') tell(name, state.what, state.remedy)
       else if (pod === undefined && elapsed > unseenMs)
-        tell(name, 'the kubelet has not taken it', [`its log says why: ${logDir}/kubelet.log`])
+        tell(name, 'the kubelet has not accepted it', [`see its log: ${logDir}/kubelet.log`])
       else if (elapsed > readyMs)
         tell(name, `not ready after ${readyMs / 1000} s`, [`see the logs in ${logDir}`])
       else return true
@@ -175,7 +175,7 @@ export function troubles(pods: readonly PodJson[]): string {
           ],
     ),
   )
-  return list.length === 0 ? 'no reason is known; look at the log of the kubelet' : list.join('; ')
+  return list.length === 0 ? 'unknown reason; check the log of the kubelet' : list.join('; ')
 }
 
 /** The kubelet itself ends pods whose manifests go; what it does not manage is removed with the runtime. */

@@ -76,7 +76,7 @@ async function runPhase(
   try {
     if (node.troubles.length > 0) throw keelsonError('up.failed', node.troubles.join('\n'))
     await Promise.race([waitForCache(node, ports, signal), node.broken])
-    progress.step('cache', `${cacheMiB} MiB of page cache are warm; now come hog and noise`)
+    progress.step('cache', `${cacheMiB} MiB of page cache are warm; starting hog and noise`)
     await ports.write(`${plan.directories.pods}/hog.yaml`, hogPod)
     await ports.write(`${plan.directories.pods}/noise.yaml`, noisePod)
     await Promise.race([waitForNeighbours(plan, node, ports, signal), node.broken])
@@ -112,7 +112,10 @@ async function waitForNeighbours(
     const runs = (name: string): boolean => podNamed(pods, name)?.status.phase === 'Running'
     if (runs('hog') && runs('noise')) return
     if (ports.nowMs() > until)
-      throw keelsonError('up.failed', `hog and noise do not run after ${readyMs / 1000} s: ${troubles(pods)}`)
+      throw keelsonError(
+        'up.failed',
+        `hog and noise are not running after ${readyMs / 1000} s: ${troubles(pods)}`,
+      )
   }
 }
 

@@ -37,7 +37,7 @@ test('the socket that kubeadm-flags.env names is the one that is dialled and sho
   await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${k3s}"\n`)
   const { stdout } = await node.run(...upgrade(36), '--dry-run')
   expect(stdout).toContain(`CRI socket: ${k3s} (from kubeadm-flags.env)`)
-  expect(stdout).toContain(`runtime-answers: nothing answers at ${k3s}`)
+  expect(stdout).toContain(`runtime-answers: no runtime responds at ${k3s}`)
   expect(stdout).not.toContain(containerd)
   expect(stdout).not.toContain('nothing on node')
 })

@@ -138,7 +138,7 @@ describe('preflight', () => {
       expect.objectContaining({
         name: 'runtime-config',
         level: 'warning',
-        message: 'cri-o 1.36.0 does not know RuntimeConfig',
+        message: 'cri-o 1.36.0 does not implement RuntimeConfig',
       }),
     )
   })
@@ -146,7 +146,7 @@ describe('preflight', () => {
   test('what answers without speaking CRI is an error', async () => {
     await node.listen(crio)
     const { error } = await upgrade({})
-    expect(error?.message).toMatch(/runtime-answers: what answers at .*crio\.sock does not speak CRI v1/)
+    expect(error?.message).toMatch(/runtime-answers: the server at .*crio\.sock does not implement CRI v1/)
   })
 })
 

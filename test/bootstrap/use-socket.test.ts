@@ -164,11 +164,11 @@ describe('status', () => {
     expect(status.wins).toMatchObject({
       endpoint: containerd,
       answers: false,
-      why: 'a flag beats config.yaml',
+      why: 'a flag overrides config.yaml',
     })
     expect(status.findings.map((f: { problem: string }) => f.problem)).toEqual([
-      `nothing answers at ${containerd}`,
-      expect.stringContaining('the flag wins'),
+      `no runtime responds at ${containerd}`,
+      expect.stringContaining('which overrides'),
       `the running kubelet still uses ${crio}`,
     ])
   })

@@ -201,7 +201,7 @@ describe('the commands', () => {
       families: { endpoint: string; name: string; compared: number; result: string }[]
     }
     expect(report.notCompared).toMatchObject([{ endpoint: '/metrics/cadvisor' }])
-    expect(report.notCompared[0]?.why).toContain('does not have ListMetricDescriptors')
+    expect(report.notCompared[0]?.why).toContain('does not implement ListMetricDescriptors')
     const start = report.families.find((f) => f.name === 'container_start_time_seconds')
     expect(start).toMatchObject({ endpoint: '/metrics/resource', compared: 3, result: 'same' })
   })

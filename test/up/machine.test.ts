@@ -73,7 +73,7 @@ describe('one message with what to do', () => {
       facts: machine({ platform: 'darwin' }),
       asked: request(),
       code: 'up.unsupported',
-      says: /needs Linux and this is darwin/,
+      says: /Linux is required and this is darwin/,
     },
     {
       name: 'an architecture without images',
@@ -87,14 +87,14 @@ describe('one message with what to do', () => {
       facts: machine({ cgroupV2: false }),
       asked: request({ on: 'host' }),
       code: 'up.unsupported',
-      says: /cgroup v1; keelson up --on lab/,
+      says: /cgroup v1; use keelson up --on lab/,
     },
     {
       name: 'a runtime for the lab',
       facts: machine(),
       asked: request({ on: 'lab', endpoint: 'unix:///x' }),
       code: 'usage.invalid',
-      says: /leave --on lab away/,
+      says: /remove --on lab/,
     },
     {
       name: 'no disk',

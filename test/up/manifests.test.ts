@@ -50,7 +50,7 @@ test('an image that the lab cannot have is told before the start, by name, with 
     'c.yaml': pod('new', 'nginx'),
   })
   expect(said).toMatch(/image +image nginx:1\.27 is not available: the lab has no network/)
-  expect(said).toMatch(/it has keelson\.local\/busybox:1, .*and what --image-tar loads\n/)
+  expect(said).toMatch(/available: keelson\.local\/busybox:1, .*and the images of --image-tar\n/)
   expect(said).toMatch(/docker save nginx:1\.27 -o image\.tar\n/)
   expect(said).toMatch(/image nginx is not available: .*\n +imagePullPolicy is Always.*set IfNotPresent\n/)
   expect(said).not.toMatch(/image keelson\.local/)

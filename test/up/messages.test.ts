@@ -79,7 +79,7 @@ describe('one clear message', () => {
     {
       name: 'no free disk',
       before: ['mount -t tmpfs -o size=4m tmpfs "$TMPDIR"'],
-      says: /has 4 MiB free and 500 MiB are needed; free some.*\[up\.no-space\]$/,
+      says: /has 4 MiB free and 500 MiB are needed; free space.*\[up\.no-space\]$/,
     },
   ] as {
     name: string
@@ -112,7 +112,9 @@ describe('one clear message', () => {
     try {
       const ran = plainUp('--on', 'lab', '--port', String(port))
       expect(ran.stderr.trim()).toMatch(
-        new RegExp(`^keelson: use port ${port} of 127.0.0.1: .*EADDRINUSE.*give --port \\[up\\.port\\]$`),
+        new RegExp(
+          `^keelson: use port ${port} of 127.0.0.1: .*EADDRINUSE.*choose another with --port \\[up\\.port\\]$`,
+        ),
       )
       expect(ran.status).toBe(1)
     } finally {
@@ -152,7 +154,7 @@ describe('one clear message', () => {
       make: () => 'none.tar',
       says: /none\.tar: ENOENT.*; create one with `docker save/,
     },
-    { name: 'that is a directory', make: () => '.', says: /: it is not a file; make one/ },
+    { name: 'that is a directory', make: () => '.', says: /: it is not a file; create one/ },
     {
       name: 'that is no archive',
       make: (file: string) => writeFileSync(join(dir, file), 'x'.repeat(2000)),

@@ -152,7 +152,7 @@ describe('a node', () => {
       expect.stringMatching(/^web-node: image nginx:1\.27 is not available: the lab has no network/),
     ])
     expect(fixture.printed()).toMatch(/\[ {2}0\.0 s\] pod +web-node is not running: image nginx:1\.27/)
-    expect(fixture.printed()).toMatch(/it has keelson\.local\/busybox:1 and what --image-tar loads/)
+    expect(fixture.printed()).toMatch(/available: keelson\.local\/busybox:1 and the images of --image-tar/)
     expect(fixture.printed()).toMatch(/docker save nginx:1\.27 -o image\.tar/)
     expect(fixture.done).not.toContain('stop kubelet')
     await node.stop()
@@ -174,8 +174,8 @@ describe('a node', () => {
     const fixture = createFixture()
     fixture.pods = []
     const node = await startNode(plan, fixture.ports, fixture.progress, never)
-    expect(node.troubles).toEqual(['web: the kubelet has not taken it'])
-    expect(fixture.printed()).toMatch(/its log says why: \/logs\/kubelet\.log/)
+    expect(node.troubles).toEqual(['web: the kubelet has not accepted it'])
+    expect(fixture.printed()).toMatch(/see its log: \/logs\/kubelet\.log/)
     await node.stop()
   })
 
@@ -215,7 +215,7 @@ describe('a pod is judged', () => {
     { name: 'on its way', given: waiting('ContainerCreating'), place: lab, kind: 'starting' },
     { name: 'running', given: pod('Running'), place: lab, kind: 'running' },
     { name: 'done', given: pod('Succeeded'), place: lab, kind: 'running' },
-    { name: 'failed', given: pod('Failed'), place: lab, kind: 'trouble', what: /it has failed/ },
+    { name: 'failed', given: pod('Failed'), place: lab, kind: 'trouble', what: /^failed/ },
     {
       name: 'crashing though its phase is Running',
       given: pod('Running', { reason: 'CrashLoopBackOff', message: 'back-off' }),
@@ -229,7 +229,7 @@ describe('a pod is judged', () => {
       place: host,
       kind: 'trouble',
       what: /^image nginx:1\.27 is not available: no such host$/,
-      remedy: /goes on trying/,
+      remedy: /keeps retrying/,
     },
     {
       name: 'in the lab, told before the start: not at length again',

@@ -123,7 +123,7 @@ export function compareValues({ before, runtime, after }: BothValues): ParityRep
   for (const { endpoint, part, read } of endpoints) {
     if (runtime.from[part].source !== 'cri') {
       const state = runtime.from[part].runtime
-      const why = state === 'unsupported' ? 'does not have' : 'did not answer'
+      const why = state === 'unsupported' ? 'does not implement' : 'did not respond to'
       notCompared.push({
         endpoint,
         why: `the runtime ${why} ${calls[part]}; with the gate on, cgroups are still read for it`,

@@ -25,7 +25,7 @@ export const chain = (
     if (reasons.length > 0) return refused(reasons.join('; '))
     const showedToken = credentials.bearer !== undefined && !ignoresUnknownTokens
     const showedSomething = showedToken || credentials.session !== undefined
-    if (showedSomething) return refused('no way of authentication takes this credential')
+    if (showedSomething) return refused('no authenticator accepts this credential')
     return anonymous ? { kind: 'user', user: anonymousUser } : absent
   },
 })

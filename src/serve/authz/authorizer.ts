@@ -32,6 +32,6 @@ export const localOnly: Authorizer = {
       ? allowed
       : {
           kind: 'denied',
-          reason: `there is no API server that could grant rights to this user, who is not in ${adminGroup}`,
+          reason: `no API server is configured and the user is not in the group ${adminGroup}`,
         },
 }

@@ -161,7 +161,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
         pods: reading.pods,
         cgroups:
           o.wantsTree?.() === false
-            ? { absent: 'not asked for' }
+            ? { absent: 'not requested' }
             : readTree(cgroups, reading.pods, parts.plan?.(), nowNanos()),
         driver: parts.driver(),
         config: parts.config(),

@@ -41,7 +41,7 @@ export function createLiveHub(reader: LiveReader, clock: Clock, log: Log): LiveH
       try {
         publish(await reader.take(signal))
       } catch (e) {
-        if (!signal.aborted) log.warn('the live picture could not be read', { error: e })
+        if (!signal.aborted) log.warn('failed to read the dashboard data', { error: e })
       }
       const tookMs = Number((clock.monotonicNanos() - started) / 1_000_000n)
       await clock
@@ -62,7 +62,7 @@ export function createLiveHub(reader: LiveReader, clock: Clock, log: Log): LiveH
   function leave(): void {
     watchers--
     if (watchers > 0) return
-    stop?.abort(new Error('nobody watches'))
+    stop?.abort(new Error('no dashboard is open'))
     stop = undefined
   }
 

@@ -101,10 +101,10 @@ export function readTree(
   if (cgroups === undefined) return { absent: 'this machine has no cgroups' }
   if (cgroups.version === 'v1')
     return {
-      absent: 'cgroup v1 has no memory.min, memory.low and memory.high; boot with the unified hierarchy (v2)',
+      absent: 'cgroup v1 has no memory.min, memory.low and memory.high; boot with cgroup v2',
     }
   const places = placesOf(cgroups, pods, timeNanos)
-  if (places.length === 0) return { absent: 'no pod has a cgroup that can be read' }
+  if (places.length === 0) return { absent: 'no readable pod cgroups' }
   const byPath = new Map(places.map((p) => [p.path, p]))
   const effective = {
     'memory.min': protections(places, 'memory.min'),
