@@ -50,7 +50,7 @@ export function installedEntry(entries: readonly UndoEntry[], what: string): Und
   if (at >= 0 && at < entries.length - 1)
     throw keelsonError(
       'node.refused',
-      `${what}: the node was moved to ${entries.at(-1)?.endpoint} since the server was installed; take that back first with keelson node use-socket --undo`,
+      `${what}: the node was switched to ${entries.at(-1)?.endpoint} after the server was installed; undo that first with keelson node use-socket --undo`,
     )
   return entries[at]
 }
@@ -134,7 +134,7 @@ async function checkPlaces(
   if (!(await ports.sockets.answers(server.listen)))
     throw keelsonError(
       'node.refused',
-      `cri install: systemd is not running here; start keelson cri --runtime-endpoint ${server.upstream} --listen ${server.listen} first, or give --force`,
+      `cri install: systemd is not running here; start keelson cri --runtime-endpoint ${server.upstream} --listen ${server.listen} first, or use --force`,
     )
 }
 
@@ -168,7 +168,7 @@ async function otherFlag(
   if (flag === undefined || flag.includes(listen)) return []
   if ((part.writes ?? []).some((w) => w.path.endsWith('/kubeadm-flags.env'))) return []
   return [
-    `the running kubelet was started with ${flag}, which does not come from kubeadm-flags.env and beats config.yaml (now ${previous}); look in /etc/default/kubelet and in the drop-ins of its unit`,
+    `the running kubelet was started with ${flag}, which is not from kubeadm-flags.env and overrides config.yaml (now ${previous}); check /etc/default/kubelet and the drop-ins of its unit`,
   ]
 }
 

@@ -38,9 +38,6 @@ export function setEndpointInFlags(text: string, endpoint: string, what: string)
     )
     .join('\n')
   if (endpointOfFlags(parseKubeletFlags(result)) !== endpoint)
-    throw keelsonError(
-      'node.file-invalid',
-      `set --${endpointFlag} in ${what}: the file has a form that is not understood`,
-    )
+    throw keelsonError('node.file-invalid', `set --${endpointFlag} in ${what}: unknown file format`)
   return result
 }

@@ -108,7 +108,7 @@ export function requireClusterDocument(facts: NodeFacts): string {
   if (text === undefined)
     throw keelsonError(
       'node.cluster-incomplete',
-      `read ConfigMap kube-system/${kubeletConfigMap}: it is missing or has no key ${kubeletConfigMapKey}; was the cluster made by init?`,
+      `read ConfigMap kube-system/${kubeletConfigMap}: it is missing or has no key ${kubeletConfigMapKey}; was the cluster created with init?`,
       { configMap: kubeletConfigMap },
     )
   return text

@@ -35,7 +35,7 @@ export function checkKubeletConfig(document: YamlMap, what: string): YamlMap {
     })
   const endpoint = document.containerRuntimeEndpoint
   if (endpoint !== undefined && endpoint !== null && typeof endpoint !== 'string')
-    throw keelsonError('config.invalid', `read ${what}: containerRuntimeEndpoint is not text`, { what })
+    throw keelsonError('config.invalid', `read ${what}: containerRuntimeEndpoint is not a string`, { what })
   return document
 }
 

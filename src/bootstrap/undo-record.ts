@@ -53,7 +53,7 @@ export function parseUndoRecord(text: string | undefined): UndoEntry[] {
   }
   throw keelsonError(
     'node.file-invalid',
-    `read ${undoPath}: not a record of this version; remove it to go on without a way back`,
+    `read ${undoPath}: not a record of this version; remove it to continue without rollback`,
     {
       path: undoPath,
     },

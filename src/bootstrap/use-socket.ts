@@ -72,7 +72,7 @@ export async function undoUseSocket(request: UseSocketRequest, given: NodePorts)
   if (last.server !== undefined)
     throw keelsonError(
       'node.refused',
-      'undo use-socket: the last change is the CRI server in front of the runtime; take it out with keelson cri uninstall',
+      'undo use-socket: the last change is the CRI server in front of the runtime; remove it with keelson cri uninstall',
     )
   if (!request.force) await checkAsLeft(last, ports)
   const before = winnerOf(factsBefore(facts, last)).endpoint
@@ -105,12 +105,12 @@ export async function requireAnswer(endpoint: string, ports: NodePorts): Promise
   if (await ports.sockets.isDenied(endpoint))
     throw keelsonError(
       'node.refused',
-      `use ${endpoint}: this user may not open it, so it is not known whether a runtime answers; run the command as root`,
+      `use ${endpoint}: this user may not open it, so it cannot check whether a runtime responds; run the command as root`,
       { endpoint },
     )
   throw keelsonError(
     'node.refused',
-    `use ${endpoint}: nothing answers there; start the runtime first, or give --force`,
+    `use ${endpoint}: no runtime responds there; start the runtime first, or use --force`,
     { endpoint },
   )
 }
@@ -148,7 +148,7 @@ export async function planKubelet(
     denied.some((d) => d.path === path),
   )
   if (isClosed) {
-    notices.push("what would change in the kubelet's files is not shown: this user may not read them")
+    notices.push('changes of the kubelet files are not shown: this user may not read them')
     return {}
   }
   return (await orNotice(mayLook, notices, async () => planUseSocket(facts, endpoint))) ?? {}
@@ -207,7 +207,7 @@ async function checkAsLeft(entry: UndoEntry, ports: NodePorts): Promise<void> {
     if (!(await isAsLeft(file, ports)))
       throw keelsonError(
         'node.refused',
-        `undo use-socket ${entry.endpoint}: ${file.path} was changed since; look at it, or give --force`,
+        `undo use-socket ${entry.endpoint}: ${file.path} was edited since then; check it, or use --force`,
         {
           path: file.path,
         },

@@ -38,7 +38,7 @@ export function whyNoDropIns(
   minor: number,
   env: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
-  if (minor < 28) return 'unknown flag: --config-dir came with Kubernetes 1.28'
+  if (minor < 28) return 'unknown flag: --config-dir was added in Kubernetes 1.28'
   if (minor < 30 && env[dropInVariable] === undefined) {
     return `--config-dir needs the environment variable ${dropInVariable} in Kubernetes 1.${minor}`
   }

@@ -81,7 +81,7 @@ export function decideSocketFindings(
   const add = (id: SocketFinding['id'], problem: string, remedy: string) =>
     findings.push({ id, problem, remedy })
   for (const { place, note, denied: isClosed } of [flag, instance, config])
-    if (isClosed !== true && note?.startsWith('read ')) add('unreadable', `${place} is not readable`, note)
+    if (isClosed !== true && note?.startsWith('read ')) add('unreadable', `${place} cannot be used`, note)
   // Where the kubelet's own files are closed, what it goes by is not known, and nothing can contradict it.
   if (!isKnown(places)) return findings
   if (!answers && !denied)

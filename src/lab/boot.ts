@@ -79,7 +79,7 @@ export async function boot(
     if (status !== undefined) return { kind: 'exit', code: Number.parseInt(status, 10) }
     throw keelsonError(
       'lab.boot',
-      `the ${request.machine} machine ended without running the command to its end:\n${lastLines(await readFile(log, 'utf8'), 20)}`,
+      `the ${request.machine} machine stopped before the command finished:\n${lastLines(await readFile(log, 'utf8'), 20)}`,
     )
   } catch (e) {
     if (signal.aborted) return { kind: 'stopped' }

@@ -53,7 +53,7 @@ export async function ensurePart(
   await mkdir(cacheDir, { recursive: true }).catch((e: unknown) => {
     throw keelsonError(
       'lab.cache',
-      `make ${cacheDir}: ${e instanceof Error ? e.message : String(e)}; choose another directory with $KEELSON_LAB_CACHE`,
+      `create ${cacheDir}: ${e instanceof Error ? e.message : String(e)}; choose another directory with $KEELSON_LAB_CACHE`,
       { cacheDir },
       e,
     )
@@ -62,7 +62,7 @@ export async function ensurePart(
   const scratch = `${dir}.new-${process.pid}-${randomBytes(4).toString('hex')}`
   try {
     if (await isComplete(dir, manifest)) return dir
-    progress(`making ${part.name} (once, kept in ${cacheDir})`)
+    progress(`building ${part.name} (once, cached in ${cacheDir})`)
     const started = performance.now()
     await mkdir(scratch)
     await part.build(scratch, signal)
@@ -73,7 +73,7 @@ export async function ensurePart(
     await file.close()
     if (await exists(dir)) await rm(dir, { recursive: true, force: true })
     await rename(scratch, dir)
-    progress(`made ${part.name} in ${((performance.now() - started) / 1000).toFixed(1)} s`)
+    progress(`built ${part.name} in ${((performance.now() - started) / 1000).toFixed(1)} s`)
     return dir
   } finally {
     await rm(scratch, { recursive: true, force: true })

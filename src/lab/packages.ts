@@ -113,7 +113,7 @@ export async function ensurePackages(
   }
   const left = missingPackages(what, machine.find)
   if (result.code !== 0 || left.length > 0)
-    throw keelsonError('lab.missing', `${command} did not succeed:\n${lastLines(result.output, 10)}`, {
+    throw keelsonError('lab.missing', `${command} failed:\n${lastLines(result.output, 10)}`, {
       missing: left,
       command,
     })

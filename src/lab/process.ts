@@ -45,7 +45,7 @@ export async function runProgram(
   try {
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
     options.signal?.throwIfAborted()
-    return { code: code ?? 128, output: signal === null ? output : `${output}\nended by ${signal}` }
+    return { code: code ?? 128, output: signal === null ? output : `${output}\nkilled by ${signal}` }
   } catch (e) {
     options.signal?.throwIfAborted()
     throw keelsonError(
@@ -68,7 +68,7 @@ export async function mustRun(
   if (code !== 0)
     throw keelsonError(
       'lab.program',
-      `${argv.join(' ')} ended with status ${code}:\n${lastLines(output, 15)}`,
+      `${argv.join(' ')} exited with status ${code}:\n${lastLines(output, 15)}`,
       {
         argv,
         code,

@@ -81,7 +81,7 @@ export async function runLab(
   }
   const answer = (text === '' ? { kind: 'lost' } : JSON.parse(text)) as Answer | { kind: 'lost' }
   if (answer.kind === 'lost')
-    throw keelsonError('lab.boot', 'the lab supervisor ended without an answer; was it killed?')
+    throw keelsonError('lab.boot', 'the lab supervisor exited without a result; was it killed?')
   if (answer.kind === 'error') throw keelsonError(answer.code, answer.message, answer.details)
   return answer
 }

@@ -60,12 +60,9 @@ async function prepare(
 ): Promise<Parts> {
   const root = process.getuid?.() === 0
   if (request.machine !== 'uml' && !root)
-    throw keelsonError(
-      'lab.unsupported',
-      `the ${request.machine} machine needs root; --machine uml works without`,
-    )
+    throw keelsonError('lab.unsupported', `the ${request.machine} machine needs root; --machine uml does not`)
   if (request.forward !== undefined && (request.machine === 'qemu' || request.containerd === undefined))
-    throw keelsonError('lab.unsupported', 'a port is forwarded in the UML machines, with containerd, only')
+    throw keelsonError('lab.unsupported', 'port forwarding needs a UML machine with containerd')
   const part = (p: typeof sysroot): Promise<string> => ensurePart(request.cacheDir, p, signal, progress)
   return {
     sysroot: hasSystemd(request.machine) ? await part(sysroot) : undefined,

@@ -107,7 +107,7 @@ test('a refusal of the API server undoes the files and says what it was', async 
   api.refuse = 403
   const result = await keelson('upgrade node', '1.35')
   expect(result.stderr).toMatch(
-    /annotate Node node-1: the API server answered 403: not today \[kubeapi\.failed\]/,
+    /annotate Node node-1: the API server responded with 403: not today \[kubeapi\.failed\]/,
   )
   expect(result.status).toBe(1)
   expect(await node.files()).toEqual(before)

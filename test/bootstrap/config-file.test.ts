@@ -59,9 +59,7 @@ kind: KubeProxyConfiguration
   const result = await node.run('init', '--config', path, ...ignore)
   expect(result).toMatchObject({ status: 0, stderr: '' })
   expect(result.stdout).toContain('NodeLocalCRISocket: off (beta in 1.34.1)')
-  expect(result.stdout).toContain(
-    'KubeProxyConfiguration (kubeproxy.config.k8s.io/v1alpha1) is not used here',
-  )
+  expect(result.stdout).toContain('KubeProxyConfiguration (kubeproxy.config.k8s.io/v1alpha1) is ignored')
   expect(result.stdout).not.toContain('kubeadm-config')
   expect(await node.read(flagsPath)).toBe(
     `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio} --hostname-override=other-name --node-labels=a=b --register-with-taints=dedicated=gpu:NoSchedule,alone:NoExecute --v=4"\n`,

@@ -123,7 +123,7 @@ describe('systemd', () => {
       },
       services: { ...ports.services, restart: async () => undefined },
     }))
-    expect(result.error?.message).toMatch(/nothing answers at .*cri\.sock after 60 s; see journalctl/)
+    expect(result.error?.message).toMatch(/no response at .*cri\.sock after 60 s; see journalctl/)
     expect(await snapshot(node)).toEqual(before)
   })
 })

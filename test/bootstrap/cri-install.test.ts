@@ -165,7 +165,7 @@ describe('there and back', () => {
   })
 })
 
-describe('changed since the installation', () => {
+describe('edited after the installation', () => {
   beforeEach(async () => {
     await putGateOn()
     await node.put(crictlPath, `runtime-endpoint: ${crio}\n`)
@@ -176,7 +176,7 @@ describe('changed since the installation', () => {
     await node.put(configPath, `${kubeletDocument(listen)}maxPods: 50\n`)
     const result = await cri('uninstall')
     expect(result).toMatchObject({ status: 0, stderr: '' })
-    expect(result.stdout).toContain(`changed since the installation: ${join(node.root, configPath)}`)
+    expect(result.stdout).toContain(`edited after the installation: ${join(node.root, configPath)}`)
     expect(await node.read(configPath)).toBe(`${kubeletDocument(crio)}maxPods: 50\n`)
     expect(effectiveEndpoint(await node.files())).toBe(crio)
     expect(await node.read(unitPath)).toBeUndefined()
@@ -193,7 +193,7 @@ describe('changed since the installation', () => {
     const before = await snapshot(node)
     const result = await cri('uninstall')
     expect(result.status).toBe(1)
-    expect(result.stderr).toMatch(/keelson-cri\.service was changed since.*\[node\.refused\]/)
+    expect(result.stderr).toMatch(/keelson-cri\.service was edited after.*\[node\.refused\]/)
     expect(await snapshot(node)).toEqual(before)
     expect(await cri('uninstall', '--force')).toMatchObject({ status: 0 })
     expect(await node.read(unitPath)).toBeUndefined()
@@ -272,10 +272,12 @@ describe('refused, with nothing changed', () => {
   test('on a live node: a runtime that does not answer, and no systemd that could run the server', async () => {
     await putGateOn()
     const live = createManager(node, undefined).change
-    expect((await runCri(node, live, 'install')).error?.message).toMatch(/crio\.sock: nothing answers there/)
+    expect((await runCri(node, live, 'install')).error?.message).toMatch(
+      /crio\.sock: no runtime responds there/,
+    )
     await node.listen(crio)
     const bare: typeof live = (ports) => ({ ...live(ports), services: ports.services })
-    expect((await runCri(node, bare, 'install')).error?.message).toMatch(/no systemd here/)
+    expect((await runCri(node, bare, 'install')).error?.message).toMatch(/systemd is not running here/)
     await node.listen(listen)
     expect((await runCri(node, bare, 'install')).error).toBeUndefined()
   })
@@ -285,7 +287,7 @@ describe('refused, with nothing changed', () => {
     await node.put(wantsPath, 'x')
     const before = await snapshot(node)
     const result = await cri('install')
-    expect(result.stderr).toMatch(/keelson-cri\.service: something else is there.*\[node\.refused\]/)
+    expect(result.stderr).toMatch(/keelson-cri\.service: not a link.*\[node\.refused\]/)
     expect(await snapshot(node)).toEqual(before)
   })
 })

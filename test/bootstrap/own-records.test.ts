@@ -39,7 +39,7 @@ test('the socket that kubeadm-flags.env names is the one that is dialled and sho
   expect(stdout).toContain(`CRI socket: ${k3s} (from kubeadm-flags.env)`)
   expect(stdout).toContain(`runtime-answers: no runtime responds at ${k3s}`)
   expect(stdout).not.toContain(containerd)
-  expect(stdout).not.toContain('nothing on node')
+  expect(stdout).not.toContain('no file on node')
 })
 
 for (const minor of [32, 33, 34])

@@ -53,7 +53,7 @@ describe('reset', () => {
     expect(result).toMatchObject({ status: 0, stderr: '' })
     expect(rt.callsOf('RemovePodSandbox').map((c) => c.request.podSandboxId)).toEqual(['a', 'c'])
     expect(result.stdout).toContain(`removed 2 pods from ${crio}`)
-    expect(result.stdout).toMatch(/could not be removed: b: .*stuck/)
+    expect(result.stdout).toMatch(/failed to remove a pod: b: .*stuck/)
     expect(await node.read(configPath)).toBeUndefined()
   })
 
@@ -127,7 +127,7 @@ describe('preflight', () => {
     )
     expect(ignored.error).toBeUndefined()
     const typo = await upgrade(bad, '--ignore-preflight-errors', 'kubelet-skw')
-    expect(typo.error?.message).toMatch(/no check kubelet-skw; did you mean kubelet-skew/)
+    expect(typo.error?.message).toMatch(/unknown check kubelet-skw; did you mean kubelet-skew/)
   })
 
   test('a runtime that does not know RuntimeConfig is a warning', async () => {

@@ -138,7 +138,7 @@ describe('a runtime that was never reached', () => {
       expect(await textOf(page, '#pods-title')).toMatch(/^Pods\s+–$/)
       const main = await textOf(page, '#main')
       expect(main).toMatch(/The pods of this node are unknown/)
-      expect(main).not.toMatch(/No pods run|none near|some s old|away/)
+      expect(main).not.toMatch(/No pods are running|none near|some s old|away/)
       await page.goto(`${served.url}/#/metrics`)
       await shows(page, '#main', /The pods of this node are unknown/)
       await page.goto(`${served.url}/#/overview`)

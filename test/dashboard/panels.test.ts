@@ -235,7 +235,7 @@ describe('keelson cri', () => {
 
   test('driver, configuration with origins, sources, doctor', async () => {
     await show('driver', 'h1')
-    await shows('h1', 'Where the cgroup driver came from')
+    await shows('h1', 'Source of the cgroup driver')
     await shows('[data-driver]', /cgroupfs|systemd|unknown/)
     await show('config', '[data-setting]')
     await shows('[data-setting="cgroup-mount"] td', `${fixture.cgroupRoot} | flag --cgroup-mount`)

@@ -57,7 +57,7 @@ export const problems: readonly Problem[] = [
   problem('controllers', 'no memory controller', 'error', /memory are missing/, {
     cgroups: cgroups({ controllers: ['cpu', 'pids'] }),
   }),
-  problem('controllers', 'off in the pod tree', 'error', /disabled in the pod tree/, {
+  problem('controllers', 'disabled in the pod tree', 'error', /disabled in the pod tree/, {
     cgroups: cgroups({ podControllers: ['cpu', 'pids'] }),
   }),
   problem('controllers', 'no cpuset in this kernel', 'info', /no cpuset \(CPU pinning\)/, {

@@ -22,7 +22,7 @@ export const createDiagnosis = (): Diagnosis => ({
     } catch (e) {
       throw keelsonError(
         'file.write-failed',
-        `chmod ${mode.toString(8)} ${path}: ${e instanceof Error ? e.message : String(e)}; is this user root?`,
+        `chmod ${mode.toString(8)} ${path}: ${e instanceof Error ? e.message : String(e)}; run as root`,
         { path },
         e,
       )

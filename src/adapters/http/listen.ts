@@ -148,7 +148,8 @@ function wire(server: Server, edge: Edge): void {
 function openPort(server: Server, { address, port }: ListenOptions): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const todo = cause.code === 'EADDRINUSE' ? '; end the process that holds it or choose another port' : ''
+      const todo =
+        cause.code === 'EADDRINUSE' ? '; stop the process that uses it, or choose another port' : ''
       const text = `listen on ${address}:${port}: ${cause.message}${todo}`
       reject(keelsonError('server.listen', text, { address, port }, cause))
     })

@@ -21,11 +21,11 @@ const isApiException = (e: unknown): e is ApiException<unknown> =>
 function toError(call: string, e: unknown): KeelsonError {
   if (isApiException(e)) {
     const details = { call, status: e.code, retryable: passingStatus.has(e.code) }
-    return keelsonError('kubeapi.failed', `${call}: the API server answered ${e.code}`, details)
+    return keelsonError('kubeapi.failed', `${call}: the API server responded with ${e.code}`, details)
   }
   const details = { call, retryable: passing.has(codeOf(e)) }
   const why = e instanceof Error ? e.message : String(e)
-  return keelsonError('kubeapi.failed', `${call}: the API server was not reached: ${why}`, details, e)
+  return keelsonError('kubeapi.failed', `${call}: the API server is unreachable: ${why}`, details, e)
 }
 
 const reviewedUser = (user: {
@@ -100,7 +100,7 @@ export async function createKubeApi(kubeconfigPath?: string): Promise<KubeApi> {
   try {
     if (kubeconfigPath === undefined) config.loadFromCluster()
     else config.loadFromFile(kubeconfigPath)
-    if (config.getCurrentCluster() === null) throw new Error('its current context names no cluster')
+    if (config.getCurrentCluster() === null) throw new Error('the current context has no cluster')
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw keelsonError(

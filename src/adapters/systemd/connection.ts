@@ -103,7 +103,7 @@ export class Connection {
   /** A deadline for one operation that may take several calls. */
   deadline(timeoutMs: number, signal: AbortSignal | undefined): OperationDeadline {
     return new OperationDeadline(timeoutMs, signal, (what) =>
-      unavailable(what, this.address, `no answer within ${timeoutMs} ms`),
+      unavailable(what, this.address, `no response within ${timeoutMs} ms`),
     )
   }
 

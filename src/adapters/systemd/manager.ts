@@ -84,7 +84,7 @@ export class SystemdManager implements Systemd {
     if (result !== 'done')
       throw keelsonError(
         'systemd.failed',
-        `${member} ${unit}: its job ended as ${result}; see systemctl status ${unit}`,
+        `${member} ${unit}: the job result is ${result}; see systemctl status ${unit}`,
         {
           unit,
           result,

@@ -60,10 +60,13 @@ export function startWatchdog(o: WatchdogOptions): { stop(): void } {
     const problem = await tell().catch((e: unknown) => (e instanceof Error ? e.message : String(e)))
     if (life.signal.aborted) return
     if (problem !== undefined && problem !== problemBefore)
-      log.error("systemd's watchdog is not answered; it starts this process again if that goes on", {
-        problem,
-        limitSeconds: limitMs / 1000,
-      })
+      log.error(
+        'health check failed, so the systemd watchdog is not notified; systemd restarts this process if it continues',
+        {
+          problem,
+          limitSeconds: limitMs / 1000,
+        },
+      )
     problemBefore = problem
     timer = setTimeout(() => void turn(), problem === undefined ? intervalMs : intervalMs * retryShare)
     timer.unref()

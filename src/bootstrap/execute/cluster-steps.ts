@@ -65,5 +65,5 @@ export function describeChange(change: ClusterChange): string {
     return change.value === undefined
       ? `kubectl annotate node ${change.node} ${change.key}-`
       : `kubectl annotate --overwrite node ${change.node} ${change.key}=${change.value}`
-  return `put this into ConfigMap kube-system/${change.name}, key ${Object.keys(change.data).join(', ')}`
+  return `write this to ConfigMap kube-system/${change.name}, key ${Object.keys(change.data).join(', ')}`
 }

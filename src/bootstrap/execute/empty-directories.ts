@@ -14,13 +14,20 @@ export async function resolveToEmpty(files: NodeFiles, path: string): Promise<st
   const real = await files.resolve(path)
   if (real === undefined) return undefined
   if (kept.has(real) || !path.startsWith('/') || path.split('/').includes('..'))
-    throw keelsonError('node.refused', `empty ${path}: it leads to ${real}, which belongs to the system`, {
+    throw keelsonError(
+      'node.refused',
+      `delete the contents of ${path}: it is a link to ${real}, a system directory`,
+      {
+        path,
+        real,
+      },
+    )
+  const found = await files.stat(real)
+  if (found?.kind !== 'directory')
+    throw keelsonError('node.refused', `delete the contents of ${path}: ${real} is not a directory`, {
       path,
       real,
     })
-  const found = await files.stat(real)
-  if (found?.kind !== 'directory')
-    throw keelsonError('node.refused', `empty ${path}: ${real} is not a directory`, { path, real })
   return real
 }
 

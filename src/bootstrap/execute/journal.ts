@@ -83,7 +83,7 @@ export async function readJournal(files: NodeFiles): Promise<Journal | undefined
   } catch (e) {
     throw keelsonError(
       'node.journal',
-      `read ${journalPath}: not a journal of this version; look at the files of /var/lib/kubelet by hand, then remove it`,
+      `read ${journalPath}: not a journal of this version; check the files in /var/lib/kubelet, then remove it`,
       { path: journalPath },
       e,
     )

@@ -16,7 +16,7 @@ async function waitForAnswer({ unit, endpoint }: ServerChange, ports: NodePorts)
     if (ports.now().getTime() > until)
       throw keelsonError(
         'systemd.failed',
-        `start ${unit}: nothing answers at ${endpoint} after ${answerWithinMs / 1000} s; see journalctl --unit ${unit}`,
+        `start ${unit}: no response at ${endpoint} after ${answerWithinMs / 1000} s; see journalctl --unit ${unit}`,
         { unit, endpoint },
       )
   }
@@ -43,7 +43,7 @@ export async function endServer({ unit, wasActive }: ServerChange, ports: NodePo
   if (!wasActive) await services.stop(unit)
   await services.reload()
   if (wasActive) await services.restart(unit)
-  return [wasActive ? `${unit} runs again as before` : `stopped ${unit}`]
+  return [wasActive ? `restarted ${unit} as before` : `stopped ${unit}`]
 }
 
 export async function restartKubelet(ports: NodePorts): Promise<string[]> {

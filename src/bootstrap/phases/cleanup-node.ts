@@ -43,14 +43,14 @@ function planReset({ request, facts }: PhaseContext): PlanPart {
       ? {}
       : {
           writes: [{ path: undoPath, text: record }],
-          notices: ['the CRI server is still installed; take it out with keelson cri uninstall'],
+          notices: ['the CRI server is still installed; remove it with keelson cri uninstall'],
         }),
   }
 }
 
 export const cleanupNode: Phase = {
   name: 'cleanup-node',
-  help: "stop the kubelet, remove the node's pods and empty the directories of kubelet and kubeadm",
+  help: "stop the kubelet, remove the node's pods and delete the contents of the kubelet and kubeadm directories",
   usesSocket: true,
   plan: planReset,
 }

@@ -183,7 +183,7 @@ async function startDaemon(
       const text = await readFile(plan.log, 'utf8').catch(() => '')
       throw keelsonError(
         'lab.containerd',
-        `containerd did not come up; the end of ${plan.log}:\n${lastLines(text, 12)}`,
+        `containerd did not start; the end of ${plan.log}:\n${lastLines(text, 12)}`,
       )
     }
     await sleep(30, undefined, { signal })
