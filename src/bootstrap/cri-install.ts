@@ -138,7 +138,7 @@ async function checkPlaces(
     )
 }
 
-/** Installing twice: the way back still leads to what was there before the first time. */
+/** Installing twice: uninstall still restores the files from before the first time. */
 function mergeEntries(known: UndoEntry | undefined, fresh: UndoEntry): UndoEntry {
   if (known === undefined) return fresh
   const added = fresh.files.filter((f) => !known.files.some((k) => k.path === f.path))
@@ -157,7 +157,7 @@ function mergeEntries(known: UndoEntry | undefined, fresh: UndoEntry): UndoEntry
   }
 }
 
-/** A flag that comes from elsewhere than kubeadm-flags.env stays, and beats config.yaml. */
+/** A flag that comes from elsewhere than kubeadm-flags.env stays, and overrides config.yaml. */
 async function otherFlag(
   { listen, previous }: InstalledServer,
   part: PlanPart,

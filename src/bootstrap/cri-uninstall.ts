@@ -1,4 +1,4 @@
-// Takes the CRI server out again: every file byte for byte as it was, unless somebody changed it since.
+// Removes the CRI server: every file is restored byte for byte, unless it was edited.
 import { keelsonError } from '../core/errors.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { type CriChangeResult, directoriesOf, installedEntry } from './cri-install.js'
@@ -24,7 +24,7 @@ import { annotationBack, begin } from './use-socket.js'
 export interface CriUninstallRequest {
   readonly nodeName: string | undefined
   readonly dryRun: boolean
-  /** Also takes away a unit that somebody changed. */
+  /** Also removes an edited unit file. */
   readonly force: boolean
 }
 
@@ -95,7 +95,7 @@ async function toolsBack(entry: UndoEntry, server: InstalledServer, ports: NodeP
   if (file === undefined) return {}
   const now = await textNow(ports, { path: crictlPath })
   if (now === file.after) return { writes: [{ ...restore(file), basedOn: now }] }
-  // Removed by somebody: there is nothing left of us in it.
+  // Already removed: nothing to restore.
   if (now === null) return {}
   return {
     writes: [crictlWithout(now, file, server)],

@@ -6,7 +6,7 @@ import { isMap, type YamlMap } from './yaml-text.js'
 export interface FieldReader {
   raw(key: string): unknown
   text(key: string): string | undefined
-  /** Text, or a number or truth value that somebody left unquoted. */
+  /** Text, or an unquoted number or boolean. */
   word(key: string): string | undefined
   flag(key: string): boolean | undefined
   texts(key: string): readonly string[]

@@ -35,7 +35,7 @@ export interface SocketFacts {
   readonly annotation: string | undefined
   /** Read only when its turn comes: a broken file must not stop a command that does not need it. */
   instanceEndpoint(): string | undefined
-  /** Of the kubelet's present config.yaml, and of the flag in kubeadm-flags.env, which beats it. */
+  /** Of the kubelet's present config.yaml, and of the flag in kubeadm-flags.env, which overrides it. */
   configEndpoint(): string | undefined
   flagEndpoint(): string | undefined
 }

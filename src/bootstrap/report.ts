@@ -40,7 +40,7 @@ export function reportText(result: NodeResult, dryRun: boolean): string {
     lines.push(
       `${gateName}: ${context.gate.on ? 'on' : 'off'} (${context.gate.stage} in ${formatVersion(context.version)})`,
     )
-  // An ordinary user is told what could not be asked.
+  // An ordinary user sees which checks were skipped.
   const isHidden = (level: string): boolean =>
     level === 'ok' || (level === 'skipped' && context.facts.host.privileged !== false)
   for (const p of result.preflight)

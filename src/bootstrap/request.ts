@@ -56,7 +56,7 @@ export function decideVersion(request: NodeRequest, facts: NodeFacts): Kubernete
   return text === undefined ? defaultVersion : parseVersion(text)
 }
 
-/** Gates that the user gave: the flag beats the file. */
+/** Gates that the user gave: the flag overrides the file. */
 export const givenGates = (request: NodeRequest): Record<string, boolean> => ({
   ...readClusterGates(request.documents.cluster, '--config'),
   ...(request.featureGates === undefined ? {} : parseFeatureGates(request.featureGates)),

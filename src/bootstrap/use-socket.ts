@@ -1,4 +1,4 @@
-// Moves a node to another runtime endpoint and back again: checks, plan, the record of the way back, execution.
+// Switches a node to another runtime endpoint and back: checks, plan, undo record, execution.
 import { isKeelsonError, keelsonError } from '../core/errors.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { normalizeEndpoint } from './cri-socket.js'
@@ -83,7 +83,7 @@ export async function undoUseSocket(request: UseSocketRequest, given: NodePorts)
   })
 }
 
-/** The node's files as they are when the change is taken back. */
+/** The node's files before the change is reverted. */
 function factsBefore(facts: NodeFacts, { files }: UndoEntry): NodeFacts {
   const before = (path: string, now: Uint8Array | undefined): Uint8Array | undefined => {
     const file = files.find((f) => f.path === path)
@@ -201,7 +201,7 @@ export async function undoEntry(
   }
 }
 
-/** Somebody else's later change would be lost without a word. */
+/** A later edit would be lost silently. */
 async function checkAsLeft(entry: UndoEntry, ports: NodePorts): Promise<void> {
   for (const file of entry.files)
     if (!(await isAsLeft(file, ports)))

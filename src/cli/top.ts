@@ -124,7 +124,7 @@ async function top(options: Options, io: Io): Promise<void> {
     focus: () => focusOf(state, visible),
   })
   try {
-    // A reading waits for a runtime that is away; with --once nobody does, and a refusal says why at once.
+    // The live view waits for an unreachable runtime; --once fails at once with the reason.
     if (options.once === true) await client.runtime.version({ version: 'v1' })
     if (options.once === true) await printOnce(options, state, reader, clock, io)
     else
@@ -145,7 +145,7 @@ function focusOf({ sort }: TopState, visible: ReadonlySet<string> | undefined): 
   return { isFull: (id) => visible.has(id), parts: new Set([part]) }
 }
 
-/** Rates need two readings. A runtime that is away is an error here: there is nobody to wait. */
+/** Rates need two readings. An unreachable runtime is an error here. */
 async function printOnce(
   options: Options,
   state: TopState,

@@ -1,6 +1,6 @@
 // Which files of a --config-dir tree count and in which order; a directory reader hands in every path it found.
 
-/** Lexical by bytes in each directory, a sub-directory at the place of its own name; only `.conf` counts. */
+/** Lexical by bytes in each directory, a sub-directory sorted by its name; only `.conf` counts. */
 export function orderDropIns<T extends { readonly path: string }>(files: readonly T[]): readonly T[] {
   return files.filter((f) => isDropIn(f.path)).sort((a, b) => comparePaths(a.path, b.path))
 }

@@ -1,5 +1,5 @@
-// Fields of KubeletConfiguration v1beta1 that upstream knows and nothing here reads. Either nobody misses them, with the
-// reason, or they ask for something that does not happen: then the start says what, and a strict start is refused.
+// Fields of KubeletConfiguration v1beta1 that upstream knows and this kubelet does not read. Either they are not needed, with
+// the reason, or they request something unsupported: then the kubelet warns, or refuses to start with --strict.
 
 import { group, harmless, missing } from './field.js'
 import type { Json } from './node.js'

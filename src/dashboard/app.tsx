@@ -73,9 +73,8 @@ export function App() {
       <footer>
         {picture !== undefined && (
           <>
-            Keelson {picture.server.version}, {picture.server.process} · a reading every{' '}
-            {picture.server.periodMs / 1000} s while somebody looks · nothing on this page comes from
-            elsewhere
+            Keelson {picture.server.version}, {picture.server.process} · updates every{' '}
+            {picture.server.periodMs / 1000} s while open · no external resources
           </>
         )}
       </footer>

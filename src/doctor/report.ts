@@ -1,4 +1,4 @@
-// The doctor's report for people and for programs. Findings that need nobody stay short.
+// The doctor's report for people and for programs. Passed checks stay short.
 import type { Finding, Severity } from './check.js'
 import type { DoctorFacts } from './facts.js'
 import type { CheckAnswer, Report } from './run-checks.js'

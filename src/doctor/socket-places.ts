@@ -39,7 +39,7 @@ export interface SocketFinding {
 export interface SocketStatus {
   readonly places: SocketPlaces
   readonly listening: readonly string[]
-  /** `denied`: this user may not open it, so that nobody knows whether something answers. */
+  /** `denied`: this user may not open it, so it is unknown whether a runtime responds. */
   readonly wins: SocketWinner & { readonly answers: boolean; readonly denied?: boolean }
   readonly findings: readonly SocketFinding[]
 }

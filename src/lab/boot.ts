@@ -19,7 +19,7 @@ export interface BootIo {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** Should somebody kill even the supervisor, the kernel ends what it started; then only files are left. */
+/** If the supervisor is killed, the kernel kills its children; only files are left. */
 const dyingWithUs = (argv: readonly string[]): string[] => ['setpriv', '--pdeathsig', 'KILL', ...argv]
 
 export async function boot(

@@ -1,5 +1,5 @@
-// The lab's cache: parts that are dear to make, kept outside the repository, each made once and moved into place
-// whole. Two runs that want the same part at once: one makes it, the other waits.
+// The lab's cache: parts that are expensive to build, outside the repository, each built once and moved into place
+// atomically. If two runs need the same part, one builds it and the other waits.
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat, unlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -81,7 +81,7 @@ export async function ensurePart(
   }
 }
 
-/** A process id alone may have been given to somebody else since; with its start time it is unique. */
+/** A process id alone may have been reused since; with its start time it is unique. */
 async function identity(pid: number): Promise<string | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
   const startTime = text?.slice(text.lastIndexOf(')') + 2).split(' ')[19]
@@ -107,7 +107,7 @@ async function lock(path: string, signal: AbortSignal): Promise<() => Promise<vo
       (s) => Date.now() - s.mtimeMs,
       () => 0,
     )
-    // An empty lock is being written; one that stays empty belongs to somebody who died in between.
+    // An empty lock is being written; one that stays empty belongs to a dead process.
     if (!alive && (owner !== '' || age > 2000)) await unlink(path).catch(() => {})
     else await sleep(200, undefined, { signal })
   }

@@ -96,8 +96,8 @@ hostname lab-node
 `
 
 /**
- * The console's program, after the console has its size: a line that nobody has open forgets it (hvc does). Then each size
- * that the terminal gets; the kernel tells the programs at the console of it. $0 is the directory of the run.
+ * The console's program, after the console has its size: a line without an open descriptor forgets it (hvc does). Then each size
+ * that the terminal gets; the kernel notifies the programs at the console. $0 is the directory of the run.
  */
 const sizedConsole = (tty: string): string => `stty sane
 [ -z "$LAB_ROWS" ] || stty rows "$LAB_ROWS" cols "$LAB_COLUMNS"

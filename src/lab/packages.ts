@@ -1,4 +1,4 @@
-// Which Debian packages a machine needs, told by the files they bring; installs what is missing or names it.
+// Which Debian packages a machine needs, found by their files; installs missing ones or names them.
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import { keelsonError } from '../core/errors.js'

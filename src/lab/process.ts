@@ -1,4 +1,4 @@
-// Runs other programs for the lab: each in a process group of its own, so that the group can be ended whole.
+// Runs other programs for the lab: each in a separate process group, so that the whole group can be killed.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -99,7 +99,7 @@ export function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // Nobody of that group is left.
+    // No process of that group is left.
   }
 }
 

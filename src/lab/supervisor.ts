@@ -1,4 +1,4 @@
-// One run of a machine from the first temporary file to the last: the supervisor is a process of its own session, so that
+// One run of a machine from the first temporary file to the last: the supervisor runs in a separate session, so that
 // it outlives a killed `lab run` and cleans up for it.
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'

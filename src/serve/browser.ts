@@ -7,7 +7,7 @@ export type HostRule = (host: string) => boolean
 const hostPattern = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/
 const ipv4Pattern = /^\d{1,3}(\.\d{1,3}){3}$/
 
-/** A name can be pointed at us by anybody who owns it; an address cannot. */
+/** The owner of a DNS name can point it at this server; an address cannot be faked like that. */
 export function hostRule(names: readonly string[]): HostRule {
   const known = new Set(['localhost', ...names.map((n) => n.toLowerCase())])
   return (host) => {

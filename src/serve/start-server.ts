@@ -30,7 +30,7 @@ export interface StartOptions {
   readonly healthChecks?: readonly HealthCheck[]
   readonly configz: () => ConfigzContent
   readonly metrics: Metrics
-  /** A registry of its own: /metrics/slis shows nothing else. */
+  /** A separate registry: /metrics/slis shows nothing else. */
   readonly sliMetrics: Metrics
   readonly listen: Listen
   readonly tls: TlsSource

@@ -1,4 +1,4 @@
-// One pod in words: what each border of it is, what the kernel keeps of it, and what happens next.
+// One pod as text: its limits and thresholds, the effective values, and what happens next.
 
 import type {
   LiveCgroupRow,

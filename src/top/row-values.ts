@@ -5,7 +5,7 @@ export interface TopRow {
   /** A pod, or one container of it. */
   readonly pod: LivePod
   readonly container: LiveContainer | undefined
-  /** What stands before the name in the tree. */
+  /** The prefix of the name in the tree. */
   readonly branch: string
 }
 
@@ -17,7 +17,7 @@ const requestOf = ({ pod, container }: TopRow): LiveRequest => (container ?? pod
 const amount = (text: string | null | undefined): number | undefined =>
   text === null || text === undefined || text === 'max' ? undefined : Number(text)
 
-/** A pod without values of its own is the sum of its containers. */
+/** A pod without values is the sum of its containers. */
 function sumOf(row: TopRow, one: (values: LiveValues) => number | undefined): number | undefined {
   const own = one(valuesOf(row))
   if (own !== undefined || row.container !== undefined) return own

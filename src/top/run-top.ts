@@ -21,13 +21,13 @@ export interface TopOptions {
   readonly style: Style
   readonly initial: Partial<TopState>
   readonly signal: AbortSignal
-  /** Told what is looked at, as the reader reads in full only that. */
+  /** Called with the pod on screen: only that is read in full. */
   readonly onView?: (state: TopState, visible: ReadonlySet<string>) => void
 }
 
 const maxLogBytes = 256 * 1024
 
-/** Resolves when somebody quits or the signal comes. */
+/** Resolves when the user quits or the signal is aborted. */
 export async function runTop(o: TopOptions): Promise<void> {
   const { terminal, clock } = o
   const over = new AbortController()

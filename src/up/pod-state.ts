@@ -7,8 +7,8 @@ export interface ImagePlace {
   readonly network: boolean
   /** Images that every node of `keelson up` has. */
   readonly images: readonly string[]
-  /** What is missing was told before the start, with the remedy. */
-  readonly told: boolean
+  /** Missing images were reported before the start, with the fix. */
+  readonly reported: boolean
 }
 
 export interface Trouble {
@@ -80,7 +80,7 @@ function imageTrouble(
       'the kubelet keeps retrying; check the name and the network, or load the image:',
       ...howToLoad(image),
     ])
-  if (place.told) return trouble(`image ${image} is not available; see above`)
+  if (place.reported) return trouble(`image ${image} is not available; see above`)
   const { what, remedy } = missingInLab({ image, imagePullPolicy: found?.imagePullPolicy }, place)
   return trouble(what, remedy)
 }

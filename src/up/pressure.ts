@@ -160,7 +160,7 @@ async function watch(
   }
 }
 
-/** The neighbour was killed because nothing more could be taken from anybody. */
+/** The neighbour was killed because no more memory could be reclaimed. */
 const isFull = ({ noiseKills, hogKills, hogThrottled }: PressureSample): boolean =>
   noiseKills > 0 && (hogKills > 0 || hogThrottled > 0)
 

@@ -28,7 +28,7 @@ const plan: NodePlan = {
   settings: { ports: { kubelet: 10250, healthz: 10248 }, memoryQos: true },
   manifests: [{ file: 'web.yaml', text: 'pod', pods: [{ namespace: 'default', name: 'web' }], problems: [] }],
   readyMs: 60_000,
-  place: { network: false, images: ['keelson.local/busybox:1'], told: false },
+  place: { network: false, images: ['keelson.local/busybox:1'], reported: false },
   url: 'https://127.0.0.1:10450',
   inside: true,
   logDir: '/logs',
@@ -208,8 +208,8 @@ describe('a node', () => {
 })
 
 describe('a pod is judged', () => {
-  const lab = { network: false, images: ['a'], told: false }
-  const host = { network: true, images: ['a'], told: false }
+  const lab = { network: false, images: ['a'], reported: false }
+  const host = { network: true, images: ['a'], reported: false }
   const waiting = (reason: string, message = 'm') => pod('Pending', { reason, message })
   for (const { name, given, place, kind, what, remedy } of [
     { name: 'on its way', given: waiting('ContainerCreating'), place: lab, kind: 'starting' },
@@ -234,7 +234,7 @@ describe('a pod is judged', () => {
     {
       name: 'in the lab, told before the start: not at length again',
       given: waiting('ErrImagePull'),
-      place: { ...lab, told: true },
+      place: { ...lab, reported: true },
       kind: 'trouble',
       what: /^image nginx:1\.27 is not available; see above$/,
     },

@@ -37,7 +37,7 @@ export async function openRegular(
 
 /**
  * Works in a directory whose last `plain` parts are no links. The work is given a path through the open descriptor: Node
- * has no openat, and whoever swaps a directory for a link meanwhile changes nothing.
+ * has no openat, so replacing a directory by a link meanwhile has no effect.
  */
 export async function inDirectory<T>(
   path: string,

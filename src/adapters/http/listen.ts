@@ -170,7 +170,7 @@ async function close(server: Server, { connections, tls }: Edge, graceMs: number
   const timer = setTimeout(() => {
     for (const c of [...connections.all()]) c.raw.destroy()
   }, graceMs)
-  // A connection whose last answer goes out now would stay for its keep-alive time: nobody may use it any more.
+  // A connection whose last answer goes out now would stay for its keep-alive time, but is not used any more.
   const idle = setInterval(() => server.closeIdleConnections(), idleMs)
   await closed
   clearTimeout(timer)

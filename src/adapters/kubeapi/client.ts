@@ -3,7 +3,7 @@
 import type { ApiException, ConfigurationOptions, ObservableMiddleware } from '@kubernetes/client-node'
 import { type KeelsonError, keelsonError } from '../../core/errors.js'
 import type { AccessQuestion, KubeApi, NodeEvent, ReviewedUser } from '../../ports/kubeapi.js'
-import { createAgentKeeper } from './kept-agent.js'
+import { createAgentCache } from './agent-cache.js'
 
 type Client = typeof import('@kubernetes/client-node')
 
@@ -78,13 +78,13 @@ const eventBody = (e: NodeEvent) => ({
 function limits(
   client: Client,
   signal: AbortSignal,
-  keepAgent: ReturnType<typeof createAgentKeeper>,
+  cachedAgent: ReturnType<typeof createAgentCache>,
 ): ConfigurationOptions {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(callTimeoutMs)])
   const middleware: ObservableMiddleware = {
     pre(context) {
       context.setSignal(limited)
-      const agent = keepAgent(context.getAgent())
+      const agent = cachedAgent(context.getAgent())
       if (agent !== undefined) context.setAgent(agent)
       return new client.Observable(Promise.resolve(context))
     },
@@ -113,7 +113,7 @@ export async function createKubeApi(kubeconfigPath?: string): Promise<KubeApi> {
   const authentication = config.makeApiClient(client.AuthenticationV1Api)
   const authorization = config.makeApiClient(client.AuthorizationV1Api)
   const core = config.makeApiClient(client.CoreV1Api)
-  const keepAgent = createAgentKeeper()
+  const cachedAgent = createAgentCache()
 
   const call = async <T>(
     name: string,
@@ -121,7 +121,7 @@ export async function createKubeApi(kubeconfigPath?: string): Promise<KubeApi> {
     run: (options: ConfigurationOptions) => Promise<T>,
   ): Promise<T> => {
     try {
-      return await run(limits(client, signal, keepAgent))
+      return await run(limits(client, signal, cachedAgent))
     } catch (e) {
       throw toError(name, e)
     }

@@ -19,7 +19,7 @@ export interface KubeletApiOptions {
   readonly nodeName?: string
   readonly certFile?: string
   readonly keyFile?: string
-  /** Whoever listens at the address gets the token. */
+  /** Any listener at the address gets the token. */
   readonly skipVerify?: boolean
 }
 

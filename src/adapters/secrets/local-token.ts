@@ -1,4 +1,4 @@
-// The local token file: made once with mode 0600, believed only while nobody else could have read or written it.
+// The local token file: created once with mode 0600, accepted only if no other user can read or write it.
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,

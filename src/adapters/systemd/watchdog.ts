@@ -1,5 +1,5 @@
-// Tells systemd that this process is well, from its event loop: one that is blocked or stopped says nothing, and is
-// started again. Node has no datagram sockets of the unix family, so systemd-notify says it: one small process a minute.
+// Notifies systemd from the event loop that this process is healthy: a blocked or stopped process does not, and is
+// restarted. Node has no unix datagram sockets, so systemd-notify is used: one small process a minute.
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -23,7 +23,7 @@ export interface WatchdogOptions extends Watchdog {
   readonly log: Log
 }
 
-/** A file system call goes through the thread pool: where that is exhausted, most of the process stands still. */
+/** A file system call goes through the thread pool: where that is exhausted, most of the process is blocked. */
 async function askFileSystem(timeoutMs: number): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<string>((resolve) => {

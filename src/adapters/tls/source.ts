@@ -1,5 +1,5 @@
 // Certificate, key and client CA from files, looked at every second. A new set is used only when it holds together;
-// until then the old one stays, so that a half-written file harms nobody.
+// until then the old one stays, so that a half-written file does no harm.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'

@@ -38,7 +38,7 @@ export async function emptyDirectories(files: NodeFiles, paths: readonly string[
   }
 }
 
-/** Those of a change that was taken back; what somebody else put into one keeps it. */
+/** Directories of a reverted change; one with other files stays. */
 export async function removeDirectories(files: NodeFiles, paths: readonly string[]): Promise<void> {
   for (const path of paths) await files.removeEmptyDirectory(path).catch(() => undefined)
 }

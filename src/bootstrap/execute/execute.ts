@@ -27,7 +27,7 @@ export interface Outcome {
   readonly backups: readonly string[]
   readonly emptied: readonly string[]
   readonly removed: readonly string[]
-  /** Changes made in the cluster, and those left for later or for somebody else. */
+  /** Changes made in the cluster, and those that are still to do. */
   readonly clusterDone: readonly string[]
   readonly clusterLeft: readonly string[]
   readonly notices: readonly string[]

@@ -1,5 +1,5 @@
-// The service in front of the runtime, told to systemd: started and answering before anybody is sent to it, and ended
-// only when nobody is any more. Without a service manager the files alone are the change.
+// The CRI server as a systemd service: it is running and responds before clients are switched to it, and is stopped only
+// after they are switched back. Without systemd only the files are changed.
 import { keelsonError } from '../../core/errors.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 import type { ServerChange } from '../plan.js'

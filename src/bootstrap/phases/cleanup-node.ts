@@ -16,7 +16,7 @@ const kubeconfigs = [
   'scheduler.conf',
 ]
 
-/** There is no way back to files that are gone; but the CRI server is still to be taken out, by cri uninstall. */
+/** Deleted files cannot be restored, but the CRI server can still be removed with cri uninstall. */
 function keptRecord(bytes: Uint8Array | undefined): string | undefined {
   try {
     const text = bytes === undefined ? undefined : decodeText(bytes, undoPath)

@@ -84,7 +84,7 @@ function planGateOn(ctx: PhaseContext): Migration {
   }
 }
 
-/** The annotation goes all the same, so that somebody should hear that nothing records the socket any more. */
+/** The annotation is removed nevertheless, so warn that no record of the socket is left. */
 const unrecorded = (instance: YamlMap, endpoint: string): string[] =>
   endpointOfInstance(instance) === undefined
     ? [

@@ -107,7 +107,7 @@ export async function startCri(
     }),
   }
   const reach = createReachLog(log, clock)
-  // A connection of its own: one that was refused waits before the next try, and calls must not wait with it.
+  // A separate connection: after a refusal it backs off, and calls must not wait for that.
   const lookout = createCriClient(o.runtimeEndpoint, { timeoutMs: ownTimeoutMs })
   const loops = [values.run(life.signal), watchReach({ client: lookout, clock, reach, signal: life.signal })]
   const closers: (() => void | Promise<void>)[] = [

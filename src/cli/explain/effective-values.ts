@@ -30,7 +30,7 @@ export async function askLive(reach: ReachOptions, pod: string | undefined): Pro
   return ask(of(chooseName(await ask(''), pod)))
 }
 
-/** The one pod whose name is this one and the node's; static pods carry it, and nobody wants to type it. */
+/** The one pod whose name is this one and the node's; static pods carry it, but it may be omitted. */
 function chooseName({ rows }: LiveAnswer, name: string): string {
   const all = [...new Set(rows.flatMap((row) => (row.pod === null ? [] : [row.pod])))]
   const [first, second] = all.filter((full) => `/${full}`.includes(`/${name}-`))

@@ -1,4 +1,4 @@
-// `keelson node use-socket URL` and its way back.
+// `keelson node use-socket URL` and `--undo`.
 import { Command } from 'commander'
 import { type UseSocketResult, undoUseSocket, useSocket } from '../../bootstrap/use-socket.js'
 import { keelsonError } from '../../core/errors.js'

@@ -1,5 +1,4 @@
-// Finds the pod and the container that a person means: static pods carry the node's name at their end, which nobody
-// wants to type.
+// Finds the pod and the container by name. Static pods have the node name as a suffix, which may be omitted.
 import { keelsonError } from '../../core/errors.js'
 import type { PodJson } from '../../core/pod/document.js'
 

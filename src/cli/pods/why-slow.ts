@@ -7,7 +7,7 @@ import { humanBytes } from '../../core/units/human-bytes.js'
 import type { KubeletClient } from './kubelet-client.js'
 
 const timeoutMs = 5_000
-/** From this share of memory.high on, whoever allocates has to reclaim first. */
+/** From this share of memory.high on, an allocation has to reclaim first. */
 const atHigh = { part: 98n, of: 100n }
 /** Percent of the scheduling periods in which the quota ran out. */
 const muchThrottled = 50

@@ -148,10 +148,10 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
     `${plan.place === 'host' ? 'this host' : 'lab machine, a real kernel as a process'} (${plan.why})`,
   )
   // Whether an archive has an image, only containerd knows; without one there are the lab's own.
-  const imagesTold = plan.place === 'lab' && flags.imageTar.length === 0
+  const imagesReported = plan.place === 'lab' && flags.imageTar.length === 0
   if (flags.pods !== undefined) {
     const manifests = await readPodsDirectory(flags.pods)
-    reportManifests(flags.pods, manifests, imagesTold ? missingImages(manifests) : [], progress)
+    reportManifests(flags.pods, manifests, imagesReported ? missingImages(manifests) : [], progress)
   }
   const imageTars = await requireImageTars(flags.imageTar, signal)
   // Before the port: a second `keelson up` meets the port of the first one, which is not what is wrong.
@@ -180,7 +180,7 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
           startedMs,
           installingSeconds,
           command,
-          imagesTold,
+          imagesReported,
           flags: innerFlags(flags, imageTars),
         },
         io,
@@ -243,7 +243,7 @@ const hostOptions = (flags: Flags, runDir: string, io: Io): HostOptions => ({
   endpoint: flags.runtimeEndpoint,
   archives: [],
   imageTars: flags.imageTar,
-  imagesTold: false,
+  imagesReported: false,
   podsDir: flags.pods,
   demo: flags.demo,
   disk: undefined,
@@ -258,12 +258,12 @@ const hostOptions = (flags: Flags, runDir: string, io: Io): HostOptions => ({
 
 const insideOptions = (
   flags: Flags,
-  { access, port, command, imagesTold, installingSeconds }: Inside,
+  { access, port, command, imagesReported, installingSeconds }: Inside,
   io: Io,
 ): HostOptions => ({
   ...hostOptions(flags, '/run/keelson-up', io),
   command,
-  imagesTold,
+  imagesReported,
   installingSeconds,
   disk: io.env.LAB_DISKS?.split(' ')[0],
   endpoint: io.env.CONTAINER_RUNTIME_ENDPOINT,

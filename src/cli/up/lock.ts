@@ -12,10 +12,10 @@ export interface UpLock {
 }
 
 const lockName = 'up.lock'
-/** The lock of version 0.1: whoever it names, if that process lives. */
+/** The lock of version 0.1: the process it names, if that is alive. */
 const ownerFile = 'owner'
 
-/** A process number alone may be somebody else's by now. */
+/** A pid alone may belong to another process by now. */
 async function startTime(pid: number): Promise<string | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
   return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19]
@@ -95,7 +95,7 @@ export async function takeLock(
       } finally {
         await lock.release()
       }
-      // Somebody else's lock may be in it by now.
+      // It may hold the lock of another process by now.
       await rmdir(dir).catch(() => undefined)
     },
   }

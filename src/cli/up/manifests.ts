@@ -69,7 +69,7 @@ async function readOne(dir: string, file: string): Promise<ReadManifest> {
   }
 }
 
-/** Said before the node is built: nobody should wait for it to learn of a typo or of an image that cannot come. */
+/** Printed before the node starts, so that a typo or an unavailable image is reported at once. */
 export function reportManifests(
   dir: string,
   manifests: readonly ReadManifest[],

@@ -1,4 +1,4 @@
-// The end of a container's log, read when somebody asks for it.
+// The end of a container's log, read on demand.
 import { useEffect, useState } from 'preact/hooks'
 import type { LivePod } from '../../core/dashboard/model.js'
 

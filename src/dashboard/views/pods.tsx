@@ -1,4 +1,4 @@
-// The pods of the node, each as bars. Sorted so that what needs somebody comes first.
+// The pods of the node, each as bars. Sorted by severity.
 import { useState } from 'preact/hooks'
 import { hasList, type LivePod, type LiveRuntime } from '../../core/dashboard/model.js'
 import { milliText, nothing, percentText, podsUnknown, rateText } from '../format.js'

@@ -1,4 +1,4 @@
-// Shared with preflight: from 1.35 on the kubelet refuses cgroup v1 unless it is told otherwise.
+// Shared with preflight: from 1.35 on the kubelet refuses cgroup v1 unless failCgroupV1 is false.
 import type { KubernetesVersion } from '../../core/release/version.js'
 import type { HostFacts } from '../../ports/bootstrap.js'
 import { type Check, error, ok, skipped, warn } from '../check.js'

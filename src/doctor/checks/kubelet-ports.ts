@@ -1,4 +1,4 @@
-// What the kubelet's ports really say to somebody without credentials, whatever its configuration promises.
+// What the kubelet's ports really return to a request without credentials, whatever the configuration says.
 import type { PortAnswer } from '../../ports/diagnosis.js'
 import { type Check, error, type Finding, ok, skipped, warn } from '../check.js'
 import type { DoctorFacts } from '../facts.js'

@@ -1,4 +1,4 @@
-// Shared with preflight: kubeadm takes kubelets of its own minor down to three minors older.
+// Shared with preflight: kubeadm supports kubelets of the same minor down to three minors older.
 import type { KubernetesVersion } from '../../core/release/version.js'
 import type { HostFacts } from '../../ports/bootstrap.js'
 import { type Check, error, ok, skipped } from '../check.js'

@@ -1,4 +1,4 @@
-// A driver change leaves the old tree's empty directories behind: harmless, but they mislead whoever looks.
+// A driver change leaves the old tree's empty directories behind: harmless, but misleading.
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import { type Check, info, ok, skipped } from '../check.js'
 import type { CgroupFacts, DoctorFacts } from '../facts.js'

@@ -43,7 +43,7 @@ const parentsOf = (pods: readonly PodCgroup[], cgroup: PodCgroup): PodCgroup[] =
   return parent === undefined ? [] : [parent, ...parentsOf(pods, parent)]
 }
 
-/** Where a value stands below an ancestor that has none: nothing at all is protected. */
+/** A value below an ancestor without one protects nothing. */
 function voidBelow(facts: DoctorFacts, { pods }: CgroupFacts, file: ProtectionFile): Finding[] {
   const nameOf = createNamer(facts)
   const byAncestor = new Map<string, string[]>()

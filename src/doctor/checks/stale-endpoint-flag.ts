@@ -1,4 +1,4 @@
-// Shared with preflight: KEP-4656 moved the endpoint into a file, but a flag still beats every file.
+// Shared with preflight: KEP-4656 moved the endpoint into a file, but a flag still overrides every file.
 import { type Check, ok, warn } from '../check.js'
 
 export const staleEndpointFlag: Check<{ readonly staleFlag: string | undefined }> = {

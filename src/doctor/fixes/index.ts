@@ -1,4 +1,4 @@
-// Everything that --fix can do. Each is safe: it clears what nobody uses or takes rights away, and moves no process.
+// Everything that --fix can do. Each is safe: it clears unused values or removes permissions, and moves no process.
 import { looseFiles } from '../checks/kubelet-files.js'
 import { leftoverTree } from '../checks/leftover-pod-tree.js'
 import { hasMemoryValues } from '../checks/stale-values.js'

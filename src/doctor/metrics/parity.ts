@@ -38,7 +38,7 @@ const GAUGE_SHARE = 0.05
 /** CRI carries whole numbers, so that seconds lose up to one. */
 const WIRE_SECOND = 1
 
-/** Limits, counts and times of birth are the same number, whoever reads them. */
+/** Limits, counts and times of birth are the same number in both sources. */
 const exactName =
   /^container_(spec_|ulimits_|threads|processes|sockets|file_descriptors|start_time|creation_time)|process_count$|^container_fs_(limit|inodes_total)|(capacityBytes|\.inodes)$/
 

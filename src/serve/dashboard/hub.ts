@@ -1,5 +1,5 @@
-// Shares one reader among all who watch: each reading is made, compared and printed once. Whoever is too slow for every
-// change gets the whole picture instead, so that nothing is queued for anybody.
+// Shares one reader among all open dashboards: each sample is read, compared and serialized once. A client that is too slow
+// for every change gets the whole snapshot instead, so that nothing is queued.
 import type { LiveSnapshot } from '../../core/dashboard/model.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
@@ -8,7 +8,7 @@ import type { LiveReader } from './dashboard.js'
 
 export interface LiveHub {
   readonly watchers: number
-  /** The newest reading, or a new one where nobody watches. */
+  /** The newest reading, or a new one if no dashboard is open. */
   snapshot(signal: AbortSignal): Promise<LiveSnapshot>
   /** JSON of LiveChange, the first with everything. Ends with the signal. */
   watch(signal: AbortSignal): AsyncGenerator<string>

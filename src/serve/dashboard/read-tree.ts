@@ -80,7 +80,7 @@ function protections(places: readonly Place[], file: 'memory.min' | 'memory.low'
   return effectiveProtection(nodes)
 }
 
-/** The lowest border on the way up is the one that counts. */
+/** The lowest value of all ancestors applies. */
 function lowest(place: Place, file: File, byPath: ReadonlyMap<string, Place>): { value: string; at: string } {
   let best = { value: 'max', at: place.path }
   for (let at: string | undefined = place.path; at !== undefined && at !== '/'; at = parentPath(at)) {

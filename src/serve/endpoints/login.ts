@@ -1,5 +1,5 @@
-// /login: whoever holds a token or certificate asks for a ticket (POST); a browser brings it in a URL (GET) and
-// leaves with a cookie. DELETE ends the session.
+// /login: a client with a token or certificate requests a ticket (POST); a browser sends it in a URL (GET) and gets a
+// session cookie. DELETE ends the session.
 import { keelsonError } from '../../core/errors.js'
 import type { Credentials } from '../authn/authenticator.js'
 import { readCredentials } from '../authn/credentials.js'
