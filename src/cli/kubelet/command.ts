@@ -22,7 +22,7 @@ const debugVerbosity = 4
 
 export const create = (io: Io): Command =>
   new Command('kubelet')
-    .description('the node agent, with the flags and files of the upstream kubelet; --help lists them')
+    .description('run the node agent, with the flags and files of the upstream kubelet; --help lists them')
     .allowUnknownOption()
     .allowExcessArguments()
     .helpOption(false)
@@ -50,13 +50,13 @@ async function runKubelet(argv: readonly string[], io: Io): Promise<void> {
       const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort')
       await Promise.race([stopped, kubelet.done])
       await kubelet.close()
-      log.info('ended')
+      log.info('stopped')
     } catch (e) {
       if (signal.aborted) return
       // A reader of JSON lines gets the reason as one of them; everybody else as the last line of the command.
       if (format !== 'json') throw e
       const error = asKeelsonError(e)
-      log.error('the kubelet does not start', { error })
+      log.error('kubelet failed to start', { error })
       io.exitCode = exitStatus(error.code)
     }
   }
