@@ -1,5 +1,5 @@
 // `npm run bench` lists the benchmarks, `npm run bench -- NAME...` (or `all`) runs them. Ends in counts of targets met and
-// missed; status 1 when one was missed. `--results DIR` puts the pages elsewhere; in a lab bed they go to $LAB_OUT.
+// missed; status 1 when one was missed. `--results DIR` puts the pages elsewhere; in a lab machine they go to $LAB_OUT.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -40,11 +40,11 @@ if (positionals.length === 0) {
 
 /** As one would type it to get the same page again. */
 const commandFor = (name: string): string => {
-  const bed = process.env.LAB_BED
+  const machine = process.env.LAB_BED
   const bench = `npm run bench -- ${name}`
-  return bed === undefined || bed === 'host'
+  return machine === undefined || machine === 'host'
     ? bench
-    : `keelson lab run --bed ${bed} --memory 3072 --out DIR -- ${bench}`
+    : `keelson lab run --machine ${machine} --memory 3072 --out DIR -- ${bench}`
 }
 
 const chosen = positionals.includes('all') ? units : units.filter((unit) => positionals.includes(unit.name))

@@ -1,13 +1,13 @@
-// Runs a list of checks beside a private containerd, on this machine or inside a bed, and records each as a check of the
+// Runs a list of checks beside a private containerd, on this machine or inside a machine, and records each as a check of the
 // unit. The peers that it needs stand in $LAB_OUT/bin.
 import { once } from 'node:events'
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import type { BedName } from '../src/lab/machine.js'
 import { cacheDirectory } from '../src/lab/cache.js'
 import { startPrivateContainerd } from '../src/lab/containerd/start-containerd.js'
 import { ensureImages } from '../src/lab/images/images.js'
+import type { MachineName } from '../src/lab/machine.js'
 import { needsOf } from '../src/lab/packages.js'
 import { startProgram } from '../src/lab/process.js'
 import { exitCodeOf, labRequest, runLab } from '../src/lab/run-machine.js'
@@ -19,7 +19,7 @@ import type { UnitContext } from './unit.js'
 
 export interface InPlace {
   readonly name: string
-  readonly place: 'host' | BedName
+  readonly place: 'host' | MachineName
   /** Module that exports `checks`. */
   readonly inside: URL
   readonly peers: readonly PeerName[]
@@ -33,7 +33,7 @@ async function runThere(o: InPlace, out: string, say: (data: Buffer) => void): P
   if (o.place !== 'host') {
     const sink = new PassThrough().on('data', say)
     const outcome = await runLab(
-      labRequest({ bed: o.place, argv, out, timeoutS: o.timeoutS, env: {}, containerd: {} }),
+      labRequest({ machine: o.place, argv, out, timeoutS: o.timeoutS, env: {}, containerd: {} }),
       { stdout: sink, stderr: sink },
     )
     return exitCodeOf(outcome)
@@ -73,7 +73,7 @@ export async function runInPlace(context: UnitContext, o: InPlace): Promise<void
   for (const result of lines.map((l) => JSON.parse(l) as CheckResult))
     await context.check(`${o.name}: ${result.name}`, async () => {
       if (!result.ok) throw new Error(`${result.error ?? 'failed'}\n${output}`)
-      if (result.figures !== undefined) context.note(JSON.stringify(result.figures))
+      if (result.values !== undefined) context.note(JSON.stringify(result.values))
     })
   const { checks } = (await import(o.inside.href)) as { readonly checks: readonly Check[] }
   await context.check(`${o.name}: every check ran`, async () => {

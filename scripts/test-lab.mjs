@@ -1,4 +1,4 @@
-// `npm run test:lab [-- PART...]`: the scenarios in the beds and on the host. A part is the beginning of names (`up` is
+// `npm run test:lab [-- PART...]`: the scenarios in the machines and on the host. A part is the beginning of names (`up` is
 // also `up-host`), or any piece of them when none begins with it. `--list` names them, `--slice ci` takes the fixed ones
 // that continuous integration has time for, `-t PATTERN` only tests whose name has it.
 import { spawnSync } from 'node:child_process'

@@ -36,10 +36,10 @@ describe('compareOutputs', () => {
     expect(compareOutputs('json', direct, printed({ status: { a: 1 }, keelson: {} }))).toHaveLength(1)
   })
 
-  test('figures: more fields are well, fewer are not', () => {
+  test('values: more fields are well, fewer are not', () => {
     const direct = printed({ stats: [{ cpu: { v: 1 } }] })
-    expect(compareOutputs('figures', direct, printed({ stats: [{ cpu: { v: 7, nano: 2 } }] }))).toEqual([])
-    expect(compareOutputs('figures', direct, printed({ stats: [{ cpu: {} }] }))).toEqual([
+    expect(compareOutputs('values', direct, printed({ stats: [{ cpu: { v: 7, nano: 2 } }] }))).toEqual([])
+    expect(compareOutputs('values', direct, printed({ stats: [{ cpu: {} }] }))).toEqual([
       '.stats[].cpu.v is missing through the server',
     ])
   })

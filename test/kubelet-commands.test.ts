@@ -22,7 +22,7 @@ let asked: string[] = []
 let answer: { readonly status: number; readonly body: unknown } | undefined
 
 const MiB = 1024 * 1024
-const figures = (
+const values = (
   usage: number,
   throttlesPerSecond: number | null,
   throttledPercent: number | null = null,
@@ -55,7 +55,7 @@ const documents: Readonly<Record<string, unknown>> = {
       },
     ],
   },
-  '/live/snapshot': { pods: [{ uid: 'u', containers: [{ name: 'main', figures: figures(61, 12) }] }] },
+  '/live/snapshot': { pods: [{ uid: 'u', containers: [{ name: 'main', values: values(61, 12) }] }] },
 }
 
 const row = (pod: string | null) => ({
@@ -153,13 +153,13 @@ describe('exec', () => {
 
 describe('a container is slow', () => {
   for (const { name, given, why } of [
-    { name: 'at memory.high', given: figures(59, null), why: /throttled at memory\.high 60Mi/ },
-    { name: 'throttled just now', given: figures(40, 3), why: /it uses 40Mi/ },
-    { name: 'without CPU', given: figures(1, 0, 93), why: /CPU limit is used up in 93 % of the periods/ },
-    { name: 'for no reason of its own', given: figures(1, 0, 3), why: undefined },
+    { name: 'at memory.high', given: values(59, null), why: /throttled at memory\.high 60Mi/ },
+    { name: 'throttled just now', given: values(40, 3), why: /it uses 40Mi/ },
+    { name: 'without CPU', given: values(1, 0, 93), why: /CPU limit is used up in 93 % of the periods/ },
+    { name: 'for no reason of its own', given: values(1, 0, 3), why: undefined },
   ])
     test(name, () => {
-      const said = slowness({ figures: given })
+      const said = slowness({ values: given })
       if (why === undefined) expect(said).toBeUndefined()
       else expect(said).toMatch(why)
     })

@@ -1,4 +1,4 @@
-// One boot of each UML bed in the quick tier: if this fails, no lab scenario can be trusted.
+// One boot of each UML fixture in the quick tier: if this fails, no lab scenario can be trusted.
 import { labChecks } from './support/lab-checks.js'
 
 const smoke = new URL('./lab/inside/smoke.ts', import.meta.url)

@@ -13,7 +13,7 @@ interface Scenario {
   readonly file: string
 }
 
-/** Of a test or of a check inside a bed; the title is one literal: `test('POD-01 words'`, `name: 'POD-01 words'`. */
+/** Of a test or of a check inside a fixture; the title is one literal: `test('POD-01 words'`, `name: 'POD-01 words'`. */
 function scenariosIn(file: string): readonly Scenario[] {
   const text = readFileSync(join(lab, file), 'utf8')
   return [...text.matchAll(/(?:test\(|name:)\s*(['"`])([A-Z]+-\d+) (.+?)\1[,)]/g)].map(

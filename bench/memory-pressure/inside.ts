@@ -1,4 +1,4 @@
-// Runs inside a bed: each mode with and without swap, the values written by the engine of keelson, the workloads as plain
+// Runs inside a machine: each mode with and without swap, the values written by the engine of keelson, the workloads as plain
 // processes in the containers' cgroups. Writes one JSON file to $LAB_OUT.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { parseCount } from '../../src/core/kernel-text/digits.js'
 import { parseFlatKeyed } from '../../src/core/kernel-text/flat-keyed.js'
 import { planMemoryQos, type TargetsInput } from '../../src/core/memory-qos/targets.js'
 import { oomScoreAdj } from '../../src/core/plan/oom-score-adj.js'
-import { outcomeValue } from '../../src/core/plan/planned-value.js'
+import { plannedValue } from '../../src/core/plan/planned-value.js'
 import { qosClassOf } from '../../src/core/pod/qos-class.js'
 import { bytes } from '../../src/core/units/bytes.js'
 import { Container, ContainerState } from '../../src/cri-api/api.js'
@@ -111,7 +111,7 @@ interface Running {
 function scoreOf({ pod }: Workload): bigint {
   const [container] = pod.containers
   if (container === undefined) throw new Error('a pod without containers')
-  return outcomeValue(oomScoreAdj(pod, qosClassOf(pod), container, bytes(capacity))) ?? 0n
+  return plannedValue(oomScoreAdj(pod, qosClassOf(pod), container, bytes(capacity))) ?? 0n
 }
 
 function start(w: Workload, path: string): Running {

@@ -1,4 +1,4 @@
-// docs/memory-pressure.md: the plots and tables of every bed that was measured, newest of each, with the commands.
+// docs/memory-pressure.md: the plots and tables of every machine that was measured, newest of each, with the commands.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { formatReport } from '../report.js'

@@ -28,7 +28,7 @@ const memory = (requests: string, limits?: string): object => ({
   ...(limits === undefined ? {} : { limits: { memory: limits } }),
 })
 
-/** Of the machine, in MiB: small, because a page fault is dear in a bed. */
+/** Of the machine, in MiB: small, because a page fault is dear in a machine. */
 export const memoryMiB = 640
 
 /** Requests of 528 MiB on a machine of 640 MiB, of which the kernel leaves about 610; demand of about 1,020 MiB. */

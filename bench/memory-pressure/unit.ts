@@ -4,9 +4,9 @@
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { bedNames } from '../../src/lab/machine.js'
+import { machineNames } from '../../src/lab/machine.js'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run-machine.js'
-import { bundleForBed } from '../bundle-for-lab.js'
+import { bundleForLab } from '../bundle-for-lab.js'
 import type { BenchReport, BenchTarget, BenchUnit } from '../unit.js'
 import { writePage } from './page.js'
 import { memoryMiB, type RunResult, type Stall } from './scene.js'
@@ -14,11 +14,14 @@ import { memoryMiB, type RunResult, type Stall } from './scene.js'
 const diskMiB = [400, 1024]
 const timeoutS = 1500
 
-async function runInBed(bed: (typeof bedNames)[number], signal: AbortSignal): Promise<readonly RunResult[]> {
+async function runInMachine(
+  machine: (typeof machineNames)[number],
+  signal: AbortSignal,
+): Promise<readonly RunResult[]> {
   const out = mkdtempSync(join(tmpdir(), 'keelson-pressure-'))
   try {
     const module = join(out, 'inside.mjs')
-    await bundleForBed(resolve(import.meta.dirname, 'inside.ts'), module)
+    await bundleForLab(resolve(import.meta.dirname, 'inside.ts'), module)
     const disks = diskMiB.map((mib, i) => {
       const file = join(out, `disk${i}.img`)
       writeFileSync(file, '')
@@ -28,7 +31,7 @@ async function runInBed(bed: (typeof bedNames)[number], signal: AbortSignal): Pr
     const env = process.env['BENCH_SECONDS']
     const outcome = await runLab(
       labRequest({
-        bed,
+        machine,
         argv: [process.execPath, module],
         out,
         disks,
@@ -39,7 +42,7 @@ async function runInBed(bed: (typeof bedNames)[number], signal: AbortSignal): Pr
       { stdout: process.stderr, stderr: process.stderr },
       signal,
     )
-    if (exitCodeOf(outcome) !== 0) throw new Error(`the bed ended with ${JSON.stringify(outcome)}`)
+    if (exitCodeOf(outcome) !== 0) throw new Error(`the machine ended with ${JSON.stringify(outcome)}`)
     return JSON.parse(readFileSync(join(out, 'memory-pressure.json'), 'utf8')) as RunResult[]
   } finally {
     rmSync(out, { recursive: true, force: true })
@@ -118,12 +121,12 @@ function targetsOf(results: readonly RunResult[]): readonly BenchTarget[] {
 
 const most = (values: readonly number[]): number => Math.max(...values)
 
-function methodOf(bed: string, results: readonly RunResult[], psi: boolean): string {
+function methodOf(machine: string, results: readonly RunResult[], psi: boolean): string {
   const capacity = results[0]?.capacityMiB ?? 0
   const min = most(results.map((r) => r.minMiB))
   const low = most(results.map((r) => r.lowMiB))
   return [
-    `A ${bed} machine with ${capacity} MiB and more demand than that: about 1,020 MiB, and what the system itself uses. HardReservation protects ${min} MiB (${percent(min / capacity)}) with memory.min; TieredReservation ${low} MiB of that with memory.low only.`,
+    `A ${machine} machine with ${capacity} MiB and more demand than that: about 1,020 MiB, and what the system itself uses. HardReservation protects ${min} MiB (${percent(min / capacity)}) with memory.min; TieredReservation ${low} MiB of that with memory.low only.`,
     '* db: Guaranteed, 100 MiB of anonymous memory, touched five times a second.\n* web: Burstable, reads a file of 170 MiB, rests for a second, and again.\n* api: Burstable without a limit, 95 MiB anonymous.\n* batch: Burstable with a request of 60 MiB, wants 235 MiB; its memory.high is 222.\n* noise: BestEffort, comes last and wants 420 MiB.',
     `The values are written by the engine of keelson, which finds the processes in cgroups of a kubelet's shape; oom_score_adj is what a kubelet sets; a killed workload is started again; with swap, everybody may swap. Once noise has been killed for the first time or has had all it wants, ${secondsOf()} s are measured (up to ${most(results.map((r) => r.seconds)).toFixed(0)} where the machine came late): the share of its memory that a workload has (mean; page cache of web, resident anonymous memory of the others), its passes over it a minute, its throttle events${psi ? '; seconds in which some and in which all of its tasks waited for memory, and the mean of PSI some avg10 in percent' : ''}. OOM kills count from the start. The line of the node has all kills and by how much a timer of an unprotected process came late at most${psi ? ', and the PSI of the machine' : ''}.`,
   ].join('\n\n')
@@ -132,15 +135,15 @@ function methodOf(bed: string, results: readonly RunResult[], psi: boolean): str
 const secondsOf = (): string => process.env['BENCH_SECONDS'] ?? '25'
 
 async function measure(signal: AbortSignal): Promise<BenchReport> {
-  const bed = bedNames.find((name) => name === (process.env['BENCH_BED'] ?? 'uml')) ?? 'uml'
-  const results = await runInBed(bed, signal)
+  const machine = machineNames.find((name) => name === (process.env['BENCH_BED'] ?? 'uml')) ?? 'uml'
+  const results = await runInMachine(machine, signal)
   const psi = results.some((r) => r.stall !== undefined)
   const command = 'npm run bench -- memory-pressure'
   const report: BenchReport = {
-    file: bed === 'uml' ? 'memory-pressure' : `memory-pressure-${bed}`,
-    title: `Memory QoS under sustained pressure, ${bed} bed`,
-    method: methodOf(bed, results, psi),
-    command: bed === 'uml' ? command : `BENCH_BED=${bed} ${command}`,
+    file: machine === 'uml' ? 'memory-pressure' : `memory-pressure-${machine}`,
+    title: `Memory QoS under sustained pressure, ${machine} machine`,
+    method: methodOf(machine, results, psi),
+    command: machine === 'uml' ? command : `BENCH_BED=${machine} ${command}`,
     columns: [
       'mode',
       'workload',
@@ -160,6 +163,6 @@ async function measure(signal: AbortSignal): Promise<BenchReport> {
 export const memoryPressure: BenchUnit = {
   name: 'memory-pressure',
   summary:
-    'Memory QoS under sustained pressure, off and in each policy, with and without swap (boots a lab bed)',
+    'Memory QoS under sustained pressure, off and in each policy, with and without swap (boots a lab machine)',
   run: measure,
 }

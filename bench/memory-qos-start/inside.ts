@@ -1,4 +1,4 @@
-// Runs inside a bed: the real kubelet, with the gate MemoryQoS on and off in turns, starts one static pod after another on real
+// Runs inside a machine: the real kubelet, with the gate MemoryQoS on and off in turns, starts one static pod after another on real
 // containerd. Writes the times from manifest to running container to $LAB_OUT.
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'

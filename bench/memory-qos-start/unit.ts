@@ -1,10 +1,10 @@
 // `memory-qos-start`: from a manifest to a running container with the gate MemoryQoS on and off, in turns, on real containerd
-// in a lab bed.
+// in a lab machine.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run-machine.js'
-import { bundleForBed } from '../bundle-for-lab.js'
+import { bundleForLab } from '../bundle-for-lab.js'
 import { atMost, type BenchReport, type BenchUnit, median } from '../unit.js'
 
 interface Times {
@@ -12,14 +12,14 @@ interface Times {
   readonly on: readonly number[]
 }
 
-async function runInBed(signal: AbortSignal): Promise<Times> {
+async function runInMachine(signal: AbortSignal): Promise<Times> {
   const out = mkdtempSync(join(tmpdir(), 'keelson-start-'))
   try {
     const module = join(out, 'inside.mjs')
-    await bundleForBed(resolve(import.meta.dirname, 'inside.ts'), module)
+    await bundleForLab(resolve(import.meta.dirname, 'inside.ts'), module)
     const outcome = await runLab(
       labRequest({
-        bed: 'uml',
+        machine: 'uml',
         argv: [process.execPath, module],
         out,
         containerd: { systemdCgroup: false },
@@ -29,7 +29,7 @@ async function runInBed(signal: AbortSignal): Promise<Times> {
       { stdout: process.stderr, stderr: process.stderr },
       signal,
     )
-    if (exitCodeOf(outcome) !== 0) throw new Error(`the bed ended with ${JSON.stringify(outcome)}`)
+    if (exitCodeOf(outcome) !== 0) throw new Error(`the machine ended with ${JSON.stringify(outcome)}`)
     return JSON.parse(readFileSync(join(out, 'memory-qos-start.json'), 'utf8')) as Times
   } finally {
     rmSync(out, { recursive: true, force: true })
@@ -43,7 +43,7 @@ const row = (name: string, times: readonly number[]): string[] => {
 }
 
 async function measure(signal: AbortSignal): Promise<BenchReport> {
-  const { off, on } = await runInBed(signal)
+  const { off, on } = await runInMachine(signal)
   return {
     file: 'memory-qos-start',
     title: 'Pod start with Memory QoS',
@@ -60,6 +60,6 @@ async function measure(signal: AbortSignal): Promise<BenchReport> {
 
 export const memoryQosStart: BenchUnit = {
   name: 'memory-qos-start',
-  summary: 'pod start with the gate MemoryQoS on against off, 20 pods each in turns (boots a lab bed)',
+  summary: 'pod start with the gate MemoryQoS on against off, 20 pods each in turns (boots a lab machine)',
   run: measure,
 }

@@ -79,9 +79,9 @@ async function liveOn(keelsonConfig: string, signal: AbortSignal): Promise<Life>
 
 async function run(signal: AbortSignal): Promise<BenchReport> {
   const { start, rest, stop } = await liveOn('', signal)
-  // The same without the work that is not the pods': figures are sampled once, not every ten seconds.
+  // The same without the work that is not the pods': values are sampled once, not every ten seconds.
   const loops = (await liveOn('metrics: {period: 10m0s}\n', signal)).rest
-  const phases = [start, rest, { ...loops, name: 'nothing to do, figures each 10 minutes' }, stop]
+  const phases = [start, rest, { ...loops, name: 'nothing to do, values each 10 minutes' }, stop]
   const share = loops.ours.cpuS / loops.wallS
   return {
     file: 'pods',
@@ -89,7 +89,7 @@ async function run(signal: AbortSignal): Promise<BenchReport> {
     method:
       'The bundled kubelet and a containerd 1.6 of its own on this host: runc, CNI bridge, busybox containers that end at ' +
       'SIGTERM. CPU is of the whole process from /proc, without the processes of the containers; memory is resident at ' +
-      'the end of the phase. The runtime is containerd with all its shims. Reading the figures of 220 cgroups every 10 s, ' +
+      'the end of the phase. The runtime is containerd with all its shims. Reading the values of 220 cgroups every 10 s, ' +
       'the default, is work; the loops alone are seen on a second node that samples every 10 minutes.',
     columns: ['phase', 'wall s', 'kubelet CPU s', 'kubelet MiB', 'runtime CPU s', 'runtime MiB'],
     rows: phases.map((p) => [

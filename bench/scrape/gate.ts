@@ -11,7 +11,7 @@ const paths = ['/metrics/cadvisor', '/metrics/resource', '/stats/summary']
 
 export type GateMode = 'off' | 'on' | 'on, keelson cri'
 
-/** Who works: a shim reads the cgroup when containerd is asked for figures, so that containerd alone says little. */
+/** Who works: a shim reads the cgroup when containerd is asked for values, so that containerd alone says little. */
 const parts = ['kubelet', 'containerd', 'shims', 'server'] as const
 type Parts = Readonly<Record<(typeof parts)[number], Usage>>
 

@@ -1,4 +1,4 @@
-// Runs inside a bed, whose kernel lets a process open enough files for 500 pods, and leaves the results in $LAB_OUT.
+// Runs inside a machine, whose kernel lets a process open enough files for 500 pods, and leaves the results in $LAB_OUT.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { measureSweeps, podsThatFit } from './sweep.js'

@@ -1,4 +1,4 @@
-// The sweep at both sizes: on this machine where a process may open enough files, else in a UML bed, where it may.
+// The sweep at both sizes: on this machine where a process may open enough files, else in a UML machine, where it may.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,8 +13,8 @@ export interface PlacedSweeps {
 
 const KEEP_OUTPUT = 4_000
 
-async function inBed(sizes: readonly number[]): Promise<SweepResult[]> {
-  const out = mkdtempSync(join(tmpdir(), 'keelson-sweep-bed-'))
+async function inMachine(sizes: readonly number[]): Promise<SweepResult[]> {
+  const out = mkdtempSync(join(tmpdir(), 'keelson-sweep-machine-'))
   let output = ''
   const sink = new PassThrough().on('data', (data: Buffer) => {
     output = (output + data.toString()).slice(-KEEP_OUTPUT)
@@ -22,7 +22,7 @@ async function inBed(sizes: readonly number[]): Promise<SweepResult[]> {
   try {
     const outcome = await runLab(
       labRequest({
-        bed: 'uml',
+        machine: 'uml',
         argv: [process.execPath, '--import', 'tsx', join(import.meta.dirname, 'sweep-inside.ts')],
         out,
         memoryMiB: 3072,
@@ -31,7 +31,7 @@ async function inBed(sizes: readonly number[]): Promise<SweepResult[]> {
       }),
       { stdout: sink, stderr: sink },
     )
-    if (exitCodeOf(outcome) !== 0) throw new Error(`the sweep in the bed failed:\n${output}`)
+    if (exitCodeOf(outcome) !== 0) throw new Error(`the sweep in the machine failed:\n${output}`)
     return JSON.parse(readFileSync(join(out, 'sweep.json'), 'utf8')) as SweepResult[]
   } finally {
     rmSync(out, { recursive: true, force: true })
@@ -46,5 +46,5 @@ export async function measureBothSizes(
   const fitting = sizes.filter((n) => n <= podsThatFit())
   const here = { place: 'this machine', results: await measureSweeps(fitting, signal) }
   if (fitting.length === sizes.length) return [here]
-  return [here, { place: 'UML, cgroup v2', results: await inBed(sizes) }]
+  return [here, { place: 'UML, cgroup v2', results: await inMachine(sizes) }]
 }

@@ -19,7 +19,7 @@ import { median } from '../unit.js'
 import { benchPods, listed, makeCgroups } from './node.js'
 
 const RUNS = 20
-/** A sampler's first quarter of an hour: V8 has compiled the loop by then. In a bed, whose clock is coarse, five long runs. */
+/** A sampler's first quarter of an hour: V8 has compiled the loop by then. In a machine, whose clock is coarse, five long runs. */
 const WARM_SWEEPS = 100
 const COLD_BYTES = 64 << 20
 const MAX_DESCRIPTORS = 40_000

@@ -176,7 +176,7 @@ function report(sweeps: readonly PlacedSweeps[], real: RealNode, large: readonly
         : '',
       `The exporters run as processes at the same time on the same cgroups: \`keelson companion\` over HTTPS, and cAdvisor as a kubelet runs it (its metric set, 10 s housekeeping) over HTTP, both scraped every 10 s with gzip; CPU per minute is everything that the process did meanwhile, CPU per scrape what up to 40 scrapes in a row add. ${SMALL} pods are real ones of containerd 1.6, ${LARGE} are synthetic cgroups behind a scripted runtime, which cAdvisor takes for plain cgroups.`,
       'The thousand scrapes are over HTTPS, 60 ms apart; resident memory is as the kernel counts it, without forced collection (medians of the 200 scrapes around the 200th and of the 200 before the 1,000th).',
-      'kubelet + runtime: the same real pods, all three endpoints every 10 s, mean of two turns of a minute each; the runtime is containerd with all its shims, and `keelson cri` where it is in front: containerd 1.6 reads its cgroups through a shim each for every list of figures. Shims take their share of a minute even when nobody asks.',
+      'kubelet + runtime: the same real pods, all three endpoints every 10 s, mean of two turns of a minute each; the runtime is containerd with all its shims, and `keelson cri` where it is in front: containerd 1.6 reads its cgroups through a shim each for every list of values. Shims take their share of a minute even when nobody asks.',
     ]
       .filter((s) => s !== '')
       .join(' '),

@@ -90,7 +90,7 @@ export const cannotRun: readonly CannotRun[] = [
 export const specsOf = ({ group, specs }: CannotRun): string[] =>
   specs.map((spec) => (/^[ =]/.test(spec) ? `${group}${spec}` : `${group}: ${spec}`))
 
-/** The whole suite runs on the host only; what runs in a bed passes there. */
+/** The whole suite runs on the host only; what runs in a machine passes there. */
 export const cannotRunAt = (place: Place): ReadonlySet<string> =>
   new Set(place === 'host' ? cannotRun.flatMap(specsOf) : [])
 

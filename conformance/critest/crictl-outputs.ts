@@ -9,9 +9,9 @@ export interface Printed {
 
 /**
  * text: to the letter. json: the same document, whatever the order of lists (containerd lists from a map).
- * info: the same document, but for the server's own entry. figures: no field is missing; figures move between two calls.
+ * info: the same document, but for the server's own entry. values: no field is missing; values move between two calls.
  */
-export type Rule = 'text' | 'json' | 'info' | 'figures'
+export type Rule = 'text' | 'json' | 'info' | 'values'
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
@@ -44,7 +44,7 @@ function differences(rule: Rule, direct: string, through: string): string[] {
   if (rule === 'text')
     return direct === through ? [] : [`directly ${quote(direct)}, through ${quote(through)}`]
   const [before, after] = [parse(direct), parse(through)]
-  if (rule === 'figures') {
+  if (rule === 'values') {
     const found = new Set(pathsOf(after))
     return pathsOf(before)
       .filter((path) => !found.has(path))

@@ -1,5 +1,5 @@
 // What critest is pointed at: Debian's containerd with our registry behind all names, and `keelson cri` in front of it as
-// a process of its own. The same inside a bed and on the host.
+// a process of its own. The same inside a machine and on the host.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -30,7 +30,7 @@ export interface GroundOptions {
   readonly containerd: PrivateContainerdOptions
 }
 
-const SERVER_START_MS = 300_000 // node takes its time inside a bed
+const SERVER_START_MS = 300_000 // node takes its time inside a machine
 
 async function startImages(busybox: string): Promise<Registry> {
   const list = (await mustRun([busybox, '--list'])).split('\n')

@@ -1,4 +1,4 @@
-// The scenario inside a bed. $LAB_OUT holds the peers, the lab's images and the bundle of the command.
+// The scenario inside a machine. $LAB_OUT holds the peers, the lab's images and the bundle of the command.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { prepareGround } from './ground.js'
@@ -15,7 +15,7 @@ export const checks = scenario({
   crictl: join(out, 'bin/crictl'),
   out,
   allMetrics: process.env.LAB_BED === 'qemu',
-  tmp: '/run/tmp', // the bed's root is an overlay, on which none can lie
+  tmp: '/run/tmp', // the machine's root is an overlay, on which none can lie
   critestTimeoutMs: Number(process.env.CRITEST_TIMEOUT_MS ?? 1_200_000),
   async prepare() {
     mkdirSync(dir, { recursive: true })
@@ -25,7 +25,7 @@ export const checks = scenario({
       dir,
       containerd: {
         dir: '/run/keelson-containerd',
-        root: '/run/keelson-containerd/root', // overlayfs cannot lie on the bed's own overlay; /run is memory
+        root: '/run/keelson-containerd/root', // overlayfs cannot lie on the machine's own overlay; /run is memory
         socket: '/run/containerd/containerd.sock',
         bridge: 'lab0',
         subnet: '10.88.0.0/16',
@@ -35,7 +35,7 @@ export const checks = scenario({
         startTimeoutMs: 240_000,
       },
     })
-    // The bed is thrown away whole.
+    // The machine is thrown away whole.
     return { ...ground, close: async () => void (await ground.server.end('SIGKILL')) }
   },
 })

@@ -1,5 +1,5 @@
 // The checks of the critest unit, in their order: critest twice, crictl's commands twice, and the metrics. They run inside
-// a bed or on the host; the reports of the two runs are compared by whoever started them.
+// a machine or on the host; the reports of the two runs are compared by whoever started them.
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -81,9 +81,9 @@ const commands: readonly { readonly args: (pod: Pod) => readonly string[]; reado
   { args: (pod) => ['exec', pod.container, 'echo', 'hello'], rule: 'text' },
   { args: (pod) => ['exec', '-s', pod.container, 'cat', '/etc/hostname'], rule: 'text' },
   { args: (pod) => ['logs', pod.container], rule: 'text' },
-  { args: (pod) => ['stats', '-o', 'json', pod.container], rule: 'figures' },
-  { args: () => ['statsp', '-o', 'json'], rule: 'figures' },
-  { args: () => ['imagefsinfo'], rule: 'figures' },
+  { args: (pod) => ['stats', '-o', 'json', pod.container], rule: 'values' },
+  { args: () => ['statsp', '-o', 'json'], rule: 'values' },
+  { args: () => ['imagefsinfo'], rule: 'values' },
 ]
 
 export function scenario(options: ScenarioOptions): readonly Check[] {
@@ -144,7 +144,7 @@ export function scenario(options: ScenarioOptions): readonly Check[] {
     ...commands.map(({ args, rule }): Check => {
       const name = args({ sandbox: 'POD', container: 'CONTAINER' }).join(' ')
       return {
-        name: `crictl ${name}: ${rule === 'text' ? 'the same text' : rule === 'figures' ? 'no field is lost' : 'the same document'}`,
+        name: `crictl ${name}: ${rule === 'text' ? 'the same text' : rule === 'values' ? 'no field is lost' : 'the same document'}`,
         timeoutMs: 180_000,
         async run() {
           const direct = await crictl(started().ground.direct, args(running()))

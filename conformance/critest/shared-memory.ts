@@ -1,4 +1,4 @@
-// critest makes System V segments for its specs of IPC namespaces and leaves them. In a bed they end with the kernel; on
+// critest makes System V segments for its specs of IPC namespaces and leaves them. In a machine they end with the kernel; on
 // the host they are looked for, told by what is known of them, and removed.
 import { readFile } from 'node:fs/promises'
 import { runCommand } from '../process.js'

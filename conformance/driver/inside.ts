@@ -1,5 +1,5 @@
-// Runs inside a bed: a containerd 2.x of this module's cache, asked and watched through Keelson. The environment says
-// what the runtime is told (RUNTIME_DRIVER) and whether the bed's first process is systemd.
+// Runs inside a machine: a containerd 2.x of this module's cache, asked and watched through Keelson. The environment says
+// what the runtime is told (RUNTIME_DRIVER) and whether the machine's first process is systemd.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -113,7 +113,7 @@ export const checks: readonly Check[] = [
     async run() {
       containerd = await startPrivateContainerd({
         dir: '/run/keelson-containerd',
-        root: '/run/keelson-containerd/root', // overlayfs cannot lie on the bed's own overlay; /run is memory
+        root: '/run/keelson-containerd/root', // overlayfs cannot lie on the machine's own overlay; /run is memory
         socket: '/run/containerd/containerd.sock',
         bridge: 'lab0',
         subnet: '10.88.0.0/16',

@@ -1,4 +1,4 @@
-// `keelson kubelet` inside a bed, in this process: a second node process would take as long as the bed's boot.
+// `keelson kubelet` inside a machine, in this process: a second node process would take as long as the machine's boot.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { request } from 'node:https'

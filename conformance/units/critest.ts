@@ -116,8 +116,8 @@ async function runOnHost(context: UnitContext): Promise<void> {
   })
   for (const check of checks)
     await context.check(`host: ${check.name}`, async () => {
-      const figures: unknown = await check.run()
-      if (figures !== undefined) context.note(JSON.stringify(figures))
+      const values: unknown = await check.run()
+      if (values !== undefined) context.note(JSON.stringify(values))
     })
   await judge(context, 'host', out)
 }
@@ -135,7 +135,7 @@ async function fillOut(context: UnitContext, out: string): Promise<void> {
   await writeFile(join(out, resultsFile), '')
 }
 
-async function runInBed(context: UnitContext, place: 'uml' | 'qemu'): Promise<void> {
+async function runInMachine(context: UnitContext, place: 'uml' | 'qemu'): Promise<void> {
   const out = join(context.directory, place)
   const focus = focusOf[place]
   await fillOut(context, out)
@@ -145,7 +145,7 @@ async function runInBed(context: UnitContext, place: 'uml' | 'qemu'): Promise<vo
   })
   const outcome = await runLab(
     labRequest({
-      bed: place,
+      machine: place,
       argv: [process.execPath, join(out, 'checks.mjs')],
       out,
       timeoutS: BED_TIMEOUT_S,
@@ -161,9 +161,9 @@ async function runInBed(context: UnitContext, place: 'uml' | 'qemu'): Promise<vo
   for (const result of lines.map((l) => JSON.parse(l) as CheckResult))
     await context.check(`${place}: ${result.name}`, async () => {
       if (!result.ok) throw new Error(`${result.error ?? 'failed'}\n${output}`)
-      if (result.figures !== undefined) context.note(JSON.stringify(result.figures))
+      if (result.values !== undefined) context.note(JSON.stringify(result.values))
     })
-  await context.check(`${place}: the bed ran to its end`, async () => {
+  await context.check(`${place}: the machine ran to its end`, async () => {
     const log = await readFile(join(out, 'containerd.log'), 'utf8').catch(() => '')
     if (outcome.kind !== 'exit')
       throw new Error(`it ended with ${exitCodeOf(outcome)}\n${output}\n${log.slice(-2_000)}`)
@@ -184,7 +184,7 @@ export const critest: Unit = {
     ] as const) {
       if (onlyPlace !== undefined && onlyPlace !== place) continue
       const missing = missingRequirement({ root: true, packages })
-      if (missing === undefined) await (place === 'host' ? runOnHost(context) : runInBed(context, place))
+      if (missing === undefined) await (place === 'host' ? runOnHost(context) : runInMachine(context, place))
       else context.skip(`${place}: critest`, missing)
     }
   },

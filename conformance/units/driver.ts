@@ -1,11 +1,11 @@
-// KEP-4033 against a runtime that answers RuntimeConfig: containerd 2.x in a bed of each driver, and in the third
+// KEP-4033 against a runtime that answers RuntimeConfig: containerd 2.x in a machine of each driver, and in the third
 // situation that users meet, cgroupfs in containerd on a host that runs systemd.
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import type { BedName } from '../../src/lab/machine.js'
 import { cacheDirectory } from '../../src/lab/cache.js'
 import { ensureImages } from '../../src/lab/images/images.js'
+import type { MachineName } from '../../src/lab/machine.js'
 import { needsOf } from '../../src/lab/packages.js'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run-machine.js'
 import { bundleChecks } from '../../test/support/bundle-checks.js'
@@ -16,21 +16,21 @@ import type { Unit, UnitContext } from '../unit.js'
 
 interface Situation {
   readonly name: string
-  readonly bed: BedName
+  readonly machine: MachineName
   readonly driver: 'cgroupfs' | 'systemd'
 }
 
 const situations: readonly Situation[] = [
-  { name: 'UML, cgroupfs', bed: 'uml', driver: 'cgroupfs' },
-  { name: 'UML with systemd, SystemdCgroup = true', bed: 'uml-systemd', driver: 'systemd' },
-  { name: 'UML with systemd, SystemdCgroup = false', bed: 'uml-systemd', driver: 'cgroupfs' },
+  { name: 'UML, cgroupfs', machine: 'uml', driver: 'cgroupfs' },
+  { name: 'UML with systemd, SystemdCgroup = true', machine: 'uml-systemd', driver: 'systemd' },
+  { name: 'UML with systemd, SystemdCgroup = false', machine: 'uml-systemd', driver: 'cgroupfs' },
 ]
 
 const peers: readonly PeerName[] = ['containerd', 'containerd-shim-runc-v2', 'ctr', 'crictl']
 const TIMEOUT_S = 600
 const KEEP_OUTPUT = 6_000
 
-/** $LAB_OUT is the one directory that every bed shows at the same path: the peers go in through it. */
+/** $LAB_OUT is the one directory that every machine shows at the same path: the peers go in through it. */
 async function fillOut(context: UnitContext, out: string): Promise<void> {
   await mkdir(join(out, 'bin'), { recursive: true })
   for (const name of peers) await copyFile(context.peer(name), join(out, 'bin', name))
@@ -50,7 +50,7 @@ async function runSituation(context: UnitContext, situation: Situation): Promise
   const path = `${join(out, 'bin')}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`
   const outcome = await runLab(
     labRequest({
-      bed: situation.bed,
+      machine: situation.machine,
       argv: [process.execPath, join(out, 'checks.mjs')],
       out,
       timeoutS: TIMEOUT_S,
@@ -62,14 +62,14 @@ async function runSituation(context: UnitContext, situation: Situation): Promise
   for (const result of lines.map((l) => JSON.parse(l) as CheckResult))
     await context.check(`${situation.name}: ${result.name}`, async () => {
       if (!result.ok) throw new Error(`${result.error ?? 'failed'}\n${output}`)
-      if (result.figures !== undefined) context.note(JSON.stringify(result.figures))
+      if (result.values !== undefined) context.note(JSON.stringify(result.values))
     })
   await context.check(`${situation.name}: every check ran`, async () => {
     const { checks } = await import('../driver/inside.js')
     if (lines.length === checks.length) return
     const log = await readFile(join(out, 'containerd.log'), 'utf8').catch(() => '')
     throw new Error(
-      `${lines.length} of ${checks.length}; the bed ended with ${exitCodeOf(outcome)}\n${output}\n${log.slice(-2_000)}`,
+      `${lines.length} of ${checks.length}; the machine ended with ${exitCodeOf(outcome)}\n${output}\n${log.slice(-2_000)}`,
     )
   })
 }
@@ -80,7 +80,7 @@ export const driver: Unit = {
   peers,
   async run(context) {
     for (const situation of situations) {
-      const missing = missingRequirement({ root: true, packages: needsOf(situation.bed, true) })
+      const missing = missingRequirement({ root: true, packages: needsOf(situation.machine, true) })
       if (missing === undefined) await runSituation(context, situation)
       else context.skip(situation.name, missing)
     }

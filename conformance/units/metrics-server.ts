@@ -65,7 +65,7 @@ async function runGate(context: UnitContext, node: PodNode, on: boolean): Promis
     for (const p of pods)
       assert.deepEqual(Object.keys(first.Pods[podKey(p)] ?? {}).sort(), ['app', 'sidecar'])
     for (const [name, point] of points(first)) {
-      assert.ok(BigInt(point.CPU) > 0n && BigInt(point.Memory) > 0n, `${name} has no figures`)
+      assert.ok(BigInt(point.CPU) > 0n && BigInt(point.Memory) > 0n, `${name} has no values`)
       assert.ok(Math.abs(Date.now() - point.Time) < 30_000, `${name} is of ${point.Time}`)
     }
   })

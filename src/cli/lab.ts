@@ -3,14 +3,21 @@ import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { keelsonError } from '../core/errors.js'
-import { type BedName, bedNames, bootSeconds, type GuestContainerd, type LabRequest } from '../lab/machine.js'
 import { cacheDirectory } from '../lab/cache.js'
+import {
+  bootSeconds,
+  type GuestContainerd,
+  type LabRequest,
+  type MachineName,
+  machineNames,
+} from '../lab/machine.js'
 import { exitCodeOf, labDefaults, labRequest, runLab } from '../lab/run-machine.js'
 import type { WindowSize } from '../lab/window.js'
 import type { Io } from './io.js'
 
 interface Flags {
-  readonly bed: BedName
+  readonly machine: MachineName
+  readonly bed?: MachineName
   readonly memory: number
   readonly cpus: number
   readonly disk: readonly string[]
@@ -23,8 +30,8 @@ interface Flags {
   readonly env: readonly string[]
 }
 
-const beds = `
-Beds:
+const machines = `
+Machines:
   uml          user-mode Linux 6.1, a shell script as first process; ${bootSeconds.uml} s to boot; cpu, io, memory, pids
   uml-systemd  the same kernel with systemd and D-Bus; ${bootSeconds['uml-systemd']} s
   qemu         Debian's cloud kernel, emulated: several CPUs, cpuset, hugetlb, pressure files; ${bootSeconds.qemu} s
@@ -35,10 +42,10 @@ $LAB_OUT (--out). $LAB_DISKS names the devices of --disk. With --containerd, $CO
 const examples = `
 Examples:
   keelson lab run -- cat /sys/fs/cgroup/cgroup.controllers
-  keelson lab run --bed uml-systemd -- systemctl status
-  keelson lab run --bed qemu --timeout 120 -- sh -c 'cat /proc/pressure/memory'
+  keelson lab run --machine uml-systemd -- systemctl status
+  keelson lab run --machine qemu --timeout 120 -- sh -c 'cat /proc/pressure/memory'
   keelson lab run --containerd --out results -- sh -c 'ctr -n k8s.io image ls -q > $LAB_OUT/images'
-  keelson lab shell --bed uml-systemd --containerd
+  keelson lab shell --machine uml-systemd --containerd
 
 Exit status: the command's own; 124 when the time was up, 130 when it was interrupted.`
 
@@ -51,9 +58,12 @@ const collect = (value: string, list: readonly string[]): string[] => [...list, 
 
 const withOptions = (command: Command, timeoutS: number): Command =>
   command
-    .addOption(new Option('-b, --bed <bed>', 'which kernel to boot').choices(bedNames).default('uml'))
+    .addOption(
+      new Option('-b, --machine <machine>', 'which kernel to boot').choices(machineNames).default('uml'),
+    )
+    .addOption(new Option('--bed <machine>', 'the old name of --machine').choices(machineNames).hideHelp())
     .option('-m, --memory <MiB>', 'memory of the machine', positive, labDefaults.memoryMiB)
-    .option('--cpus <n>', 'processors (qemu bed only)', positive, labDefaults.cpus)
+    .option('--cpus <n>', 'processors (qemu machine only)', positive, labDefaults.cpus)
     .option('-d, --disk <file>', 'a file that becomes a block device; may be repeated', collect, [])
     .option('-c, --containerd', 'start a private containerd with CNI and the lab images first')
     .addOption(
@@ -84,7 +94,7 @@ function toRequest(flags: Flags, argv: readonly string[], io: Io, interactive: b
       }
     : undefined
   return labRequest({
-    bed: flags.bed,
+    machine: flags.bed ?? flags.machine,
     argv,
     env: {
       ...(interactive && io.stdout.columns !== undefined
@@ -152,13 +162,13 @@ export function create(io: Io): Command {
     labDefaults.timeoutS,
   )
     .summary('run a command inside and return its exit status')
-    .description('Boot a bed, run a command in it, stream its output, return its exit status.')
-    .addHelpText('after', `${beds}\n${examples}`)
+    .description('Boot a machine, run a command in it, stream its output, return its exit status.')
+    .addHelpText('after', `${machines}\n${examples}`)
     .action((argv: string[], flags: Flags) => runRequest(toRequest(flags, argv, io, false), io))
   withOptions(lab.command('shell'), 24 * 3600)
     .summary('open a shell inside')
-    .description('Boot a bed and open a shell on its console. The machine ends with the shell.')
-    .addHelpText('after', beds)
+    .description('Boot a machine and open a shell on its console. The machine ends with the shell.')
+    .addHelpText('after', machines)
     .action((flags: Flags) => {
       if (!io.stdout.isTTY)
         throw keelsonError('usage.invalid', 'keelson lab shell needs a terminal; use keelson lab run')

@@ -43,7 +43,7 @@ const examples = `
 Examples:
   keelson top
   keelson top --runtime-endpoint unix:///run/crio/crio.sock --sort throttle
-  keelson top --once -o json | jq '.pods[] | [.name, .figures.memory.high]'`
+  keelson top --once -o json | jq '.pods[] | [.name, .values.memory.high]'`
 
 const containerdEndpoint = 'unix:///run/containerd/containerd.sock'
 
@@ -62,7 +62,7 @@ export const create = (io: Io): Command =>
     .addOption(
       new Option('--view <view>', 'what a row is').choices(['pods', 'tree', 'containers']).default('pods'),
     )
-    .option('--once', 'print two readings’ worth of figures and end')
+    .option('--once', 'print two readings’ worth of values and end')
     .addOption(
       new Option('-o, --output <format>', 'how --once prints').choices(['table', 'json']).default('table'),
     )
@@ -86,7 +86,7 @@ function openCgroups(mount: string | undefined): CgroupTree | undefined {
     if (mount !== undefined) return new CgroupFsTree(unifiedHierarchy(mount))
     return createCgroupTree(readCgroupLayout())
   } catch {
-    // Somewhere without cgroups the runtime's own figures are all there is.
+    // Somewhere without cgroups the runtime's own values are all there is.
     return undefined
   }
 }

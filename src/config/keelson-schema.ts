@@ -55,7 +55,7 @@ export const keelsonSchema = {
     }),
   }),
   metrics: group('what `/metrics/cadvisor` of kubelet and companion shows; see docs/metrics.md', {
-    period: duration(SECOND, 600n * SECOND)('time from one sample of the figures to the next', {
+    period: duration(SECOND, 600n * SECOND)('time from one sample of the values to the next', {
       zeroIsUnset: true,
       default: '10s',
     }),

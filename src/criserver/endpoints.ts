@@ -1,4 +1,4 @@
-// /cri/rpcs: the table of RPCs as JSON. The same figures are in /metrics as keelson_cri_*.
+// /cri/rpcs: the table of RPCs as JSON. The same values are in /metrics as keelson_cri_*.
 import type { Endpoint } from '../serve/endpoint.js'
 import { jsonAnswer } from '../serve/failures.js'
 import type { Services } from './services.js'

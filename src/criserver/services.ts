@@ -5,12 +5,12 @@ import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { FindDriver } from './driver/find.js'
-import type { Figures } from './stats/read-values.js'
-import type { FindRuntimeName } from './stats/runtime-name.js'
 import type { MetricsSource } from './metrics/source.js'
 import type { RpcTable } from './rpc-table.js'
+import type { Values } from './stats/read-values.js'
+import type { FindRuntimeName } from './stats/runtime-name.js'
 import type { CgroupFinder } from './unified/cgroup-of.js'
-import type { UnifiedKeeper } from './unified/write-missing.js'
+import type { UnifiedWriter } from './unified/write-missing.js'
 
 /** `observe`: forward everything as it is and write down what the runtime lacks. */
 export type Mode = 'complete' | 'observe'
@@ -27,9 +27,9 @@ export interface Services {
   readonly findDriver: FindDriver
   readonly cgroups: CgroupTree
   readonly cgroupFinder: CgroupFinder
-  readonly unified: UnifiedKeeper
+  readonly unified: UnifiedWriter
   readonly pageSize: bigint
-  readonly figures: Figures
+  readonly values: Values
   readonly metricsSource: MetricsSource
   readonly findRuntimeName: FindRuntimeName
   /** Undefined: no HTTP server. */

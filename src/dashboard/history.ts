@@ -59,18 +59,18 @@ export function createHistory(): History {
       if (at <= (node.times.at(-1) ?? 0)) return
       let throttles: number | null = null
       let workingSet = 0
-      for (const { id, figures } of all) {
+      for (const { id, values } of all) {
         const track = pods.get(id) ?? newTrack()
         pods.set(id, track)
-        const rate = figures.memory?.throttlesPerSecond ?? null
+        const rate = values.memory?.throttlesPerSecond ?? null
         if (rate !== null) throttles = (throttles ?? 0) + rate
-        const set = figures.memory === null ? null : Number(figures.memory.workingSet)
+        const set = values.memory === null ? null : Number(values.memory.workingSet)
         workingSet += set ?? 0
         push(track, at, {
           throttles: rate,
-          ...pressures(figures.pressure),
+          ...pressures(values.pressure),
           workingSet: set,
-          cpu: figures.cpu?.milli ?? null,
+          cpu: values.cpu?.milli ?? null,
         })
       }
       push(node, at, { throttles, ...pressures(now.pressure), workingSet, cpu: now.cpuMilli })

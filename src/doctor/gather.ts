@@ -1,11 +1,11 @@
 // Gathers the facts for every check, side by side and within a bounded time. Part of it failing is a fact as well.
 import { isKeelsonError } from '../core/errors.js'
 import type { CgroupTree } from '../ports/cgroups.js'
+import type { DoctorPorts, NodeSockets } from './doctor-ports.js'
 import type { CgroupFacts, DoctorFacts, MachineFacts } from './facts.js'
 import { gatherCgroups } from './gather/cgroups.js'
 import { askPorts, kubeletFilePaths } from './gather/kubelet.js'
 import { gatherRuntime } from './gather/runtime.js'
-import type { DoctorPorts, NodeSockets } from './doctor-ports.js'
 
 export interface GatherOptions {
   /** Ask this runtime and not the one that the kubelet uses. */

@@ -38,7 +38,7 @@ export const isHighRising = ({ before, after }: PodCgroup): boolean => after.hig
 export const isNearHigh = ({ high, after }: PodCgroup): boolean =>
   high !== 'max' && after.current * 100n >= high * nearHighPercent
 
-/** With PSI its figure decides; without, a rising count of throttle events at the threshold does. */
+/** With PSI its value decides; without, a rising count of throttle events at the threshold does. */
 export const isThrottled = (c: PodCgroup): boolean =>
   c.after.fullAvg10 === undefined ? isHighRising(c) && isNearHigh(c) : c.after.fullAvg10 > significantAvg10
 

@@ -19,7 +19,7 @@ export interface ConfigzFacts {
   readonly runtime: { readonly name: string; readonly version: string; readonly socket: string }
   /** Where the runtime serves container metrics of its own. */
   readonly metricsUrl: string | undefined
-  /** Which source the figures of pods come from, by endpoint. */
+  /** Which source the values of pods come from, by endpoint. */
   readonly stats: StatsDescription
   /** What the runtime says since it came back, where that differs. */
   readonly runtimeDiffers: CgroupDriver | undefined

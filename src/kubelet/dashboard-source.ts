@@ -1,14 +1,14 @@
-// The kubelet's part of the live picture: driver, configuration with origins, sources of figures, the plan of Memory QoS and
+// The kubelet's part of the live picture: driver, configuration with origins, sources of values, the plan of Memory QoS and
 // the requests of its own pods.
 import { formatOrigin } from '../config/origin.js'
 import type { LiveDriver, LiveSetting, LiveWarning } from '../core/dashboard/model.js'
 import type { PodJson } from '../core/pod/document.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { CriClient } from '../ports/runtime.js'
-import { createKept } from '../serve/dashboard/background-value.js'
+import { createBackgroundValue } from '../serve/dashboard/background-value.js'
 import { createLive, type LivePorts } from '../serve/dashboard/create-dashboard.js'
 import { describeSources } from '../serve/dashboard/describe-sources.js'
-import { createPlanKeeper } from '../serve/dashboard/plan-cache.js'
+import { createPlanCache } from '../serve/dashboard/plan-cache.js'
 import { createSpecRequests } from '../serve/dashboard/spec-requests.js'
 import type { Endpoint } from '../serve/endpoint.js'
 import type { MemoryQosView } from '../serve/endpoints/memory-qos.js'
@@ -83,13 +83,13 @@ export function kubeletLive(i: KubeletLiveInput): readonly Endpoint[] {
   const { clock, live } = ports
   const settings = { data: liveSettings(i.facts()) }
   const kept = { clock, signal }
-  const warnings = createKept({
+  const warnings = createBackgroundValue({
     ...kept,
     everyMs: doctorMs,
     meanwhile: 'the doctor is at work',
     find: (s) => live.diagnose(s),
   })
-  const sources = createKept({
+  const sources = createBackgroundValue({
     ...kept,
     everyMs: sourcesMs,
     meanwhile: 'the first sample is under way',
@@ -114,7 +114,7 @@ export function kubeletLive(i: KubeletLiveInput): readonly Endpoint[] {
         absent: 'The table belongs to the CRI server (`keelson cri`); its dashboard is on port 10252.',
       }),
       warnings,
-      ...(memoryQos === undefined ? {} : { plan: createPlanKeeper(clock, () => memoryQos.live()) }),
+      ...(memoryQos === undefined ? {} : { plan: createPlanCache(clock, () => memoryQos.live()) }),
       ...(i.pods === undefined ? {} : { requests: createSpecRequests(clock, i.pods) }),
     },
   })

@@ -13,10 +13,10 @@ import { openFoundValues } from '../memory-qos/found-values.js'
 import { createMemoryQos, type MemoryQos } from '../memory-qos/memory-qos.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { CriClient } from '../ports/runtime.js'
+import type { KubeletPorts } from './kubelet-ports.js'
 import type { EventQueue } from './node/event-queue.js'
 import type { NodeFacts } from './node/node-facts.js'
 import type { NodeCgroups } from './pods/run/node-cgroups.js'
-import type { KubeletPorts } from './kubelet-ports.js'
 
 export interface KubeletMemoryQosInput {
   readonly config: EffectiveConfig
@@ -78,7 +78,7 @@ export async function createKubeletMemoryQos(
           await memoryQos.setUpNode()
           isSetUp = true
         } else await memoryQos.coverPods()
-        if (changed) memoryQos.poke()
+        if (changed) memoryQos.notify()
       },
     },
   }

@@ -3,8 +3,8 @@ import type { KubeApi } from '../ports/kubeapi.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { ConfigzFacts } from './configz.js'
 import { connectImages, connectRuntime } from './connect.js'
-import type { Life } from './lifetime.js'
 import type { KubeletPorts } from './kubelet-ports.js'
+import type { Life } from './lifetime.js'
 import type { KubeletConfigFiles } from './read-config.js'
 
 export interface RuntimeLinks {

@@ -1,4 +1,4 @@
-// What the kubelet serves: figures, pods, Memory QoS and the dashboard, each where the node has it.
+// What the kubelet serves: values, pods, Memory QoS and the dashboard, each where the node has it.
 import type { KubeApi } from '../ports/kubeapi.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { Endpoint } from '../serve/endpoint.js'
@@ -6,11 +6,11 @@ import { memoryQosEndpoint } from '../serve/endpoints/memory-qos.js'
 import type { Stats } from '../stats/create-stats.js'
 import { type ConfigzFacts, kubeletConfigz } from './configz.js'
 import { kubeletLive } from './dashboard-source.js'
+import type { KubeletPorts } from './kubelet-ports.js'
 import type { KubeletMemoryQos } from './memory-qos.js'
 import type { InspectedNode } from './node/inspect-node.js'
 import { podPaths, statsEndpoints } from './node/node-stats.js'
 import type { RunningPods } from './pods/start-pods.js'
-import type { KubeletPorts } from './kubelet-ports.js'
 import { kubeletServeSettings } from './serve-settings.js'
 
 export interface ServedNode {

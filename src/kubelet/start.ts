@@ -9,11 +9,12 @@ import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
-import { createKept } from '../serve/dashboard/background-value.js'
+import { createBackgroundValue } from '../serve/dashboard/background-value.js'
 import type { HealthCheck } from '../serve/health.js'
 import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver/driver-report.js'
 import { watchRuntime } from './driver/runtime-watch.js'
 import { asksRuntime, settleDriver } from './driver/settle-driver.js'
+import type { KubeletPorts } from './kubelet-ports.js'
 import { beginLife, type Life } from './lifetime.js'
 import { createKubeletMemoryQos } from './memory-qos.js'
 import { watchMetricsUrl } from './metrics-url.js'
@@ -23,7 +24,6 @@ import type { NodeFacts } from './node/node-facts.js'
 import { createNodeStats } from './node/node-stats.js'
 import { openApi, openRuntime } from './open-connections.js'
 import { runsPods, startStaticPods } from './pods/start-pods.js'
-import type { KubeletPorts } from './kubelet-ports.js'
 import type { KubeletConfigFiles } from './read-config.js'
 import { serveNode } from './serve-node.js'
 import { resolveRootDir } from './serve-settings.js'
@@ -158,7 +158,13 @@ async function startParts(
 
 /** At the start no pod runs yet, so what runs is compared again whenever somebody looks at the answer. */
 function keepProof({ proof, prove }: InspectedNode, clock: Clock, signal: AbortSignal): () => DriverProof {
-  const kept = createKept({ clock, signal, everyMs: proofMs, meanwhile: { data: proof }, find: prove })
+  const kept = createBackgroundValue({
+    clock,
+    signal,
+    everyMs: proofMs,
+    meanwhile: { data: proof },
+    find: prove,
+  })
   return () => {
     const part = kept()
     return 'data' in part ? part.data : proof

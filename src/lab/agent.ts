@@ -1,11 +1,11 @@
 // The lab's helper processes, one file with three lives: `supervise` a run for a `lab run` that may be killed, `inside`
-// a bed before the command, and `guard` a private containerd on the host.
+// a machine before the command, and `guard` a private containerd on the host.
 import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { asKeelsonError } from '../core/errors.js'
-import type { GuestContainerd, LabRequest } from './machine.js'
 import { cleanContainerd } from './containerd/clean.js'
 import { runInside } from './inside.js'
+import type { GuestContainerd, LabRequest } from './machine.js'
 import { supervise } from './supervisor.js'
 import { createWindowSizes, parseWindowSize } from './window.js'
 

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keelsonError } from '../core/errors.js'
-import type { LabOutcome, LabRequest } from './machine.js'
 import { type ReservedPort, reservePort } from './forward/host.js'
+import type { LabOutcome, LabRequest } from './machine.js'
 import type { MachinePlan } from './machine-plan.js'
 import { endGroup, lastLines, startProgram } from './process.js'
 
@@ -79,7 +79,7 @@ export async function boot(
     if (status !== undefined) return { kind: 'exit', code: Number.parseInt(status, 10) }
     throw keelsonError(
       'lab.boot',
-      `the ${request.bed} machine ended without running the command to its end:\n${lastLines(await readFile(log, 'utf8'), 20)}`,
+      `the ${request.machine} machine ended without running the command to its end:\n${lastLines(await readFile(log, 'utf8'), 20)}`,
     )
   } catch (e) {
     if (signal.aborted) return { kind: 'stopped' }

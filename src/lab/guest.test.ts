@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'vitest'
-import { bedNames } from './machine.js'
 import { type GuestPlan, quoteForShell, writeGuest } from './guest.js'
+import { machineNames } from './machine.js'
 
 let runDir = ''
 beforeEach(() => {
@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(runDir, { recursive: true }))
 
 const plan = (over: Partial<GuestPlan> = {}): GuestPlan => ({
-  bed: 'uml',
+  machine: 'uml',
   runDir,
   out: join(runDir, 'out'),
   lower: '/',
@@ -33,11 +33,11 @@ for (const word of ["it's", '$(reboot)', '`x`', '"', '\\', 'a\nb', '', '*'])
     assert.equal(stdout, word)
   })
 
-for (const bed of bedNames)
+for (const machine of machineNames)
   for (const interactive of [false, true])
-    test(`writeGuest: the scripts of ${bed}${interactive ? ' with a console' : ''} are valid bash`, async () => {
+    test(`writeGuest: the scripts of ${machine}${interactive ? ' with a console' : ''} are valid bash`, async () => {
       const visible = ["/odd 'path'"]
-      await writeGuest(plan({ bed, interactive, visible }))
+      await writeGuest(plan({ machine, interactive, visible }))
       for (const name of ['init', 'job']) {
         const { status, stderr } = spawnSync('bash', ['-n', join(runDir, name)], { encoding: 'utf8' })
         assert.equal(status, 0, stderr)

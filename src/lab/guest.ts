@@ -1,15 +1,15 @@
-// What runs first inside a bed: two short scripts written for each run. `init` is process 1 on the host's read-only
+// What runs first inside a machine: two short scripts written for each run. `init` is process 1 on the host's read-only
 // files and puts a memory-backed overlay over them; `job` runs the command. Words of the user never become
 // script text: argv, environment and directory are files of NUL-ended strings.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { keelsonError } from '../core/errors.js'
-import { type BedName, hasSystemd } from './machine.js'
 import { forwardLine } from './forward/guest.js'
+import { hasSystemd, type MachineName } from './machine.js'
 import { windowFile } from './window.js'
 
 export interface GuestPlan {
-  readonly bed: BedName
+  readonly machine: MachineName
   /** The run's directory on the host; the same path inside, and writable there. */
   readonly runDir: string
   readonly out: string
@@ -47,8 +47,8 @@ export const quoteForShell = (word: string): string => `'${word.replaceAll("'", 
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** Where the command's output goes: lines of their own, so that kernel messages do not mix in. */
-const lines = (bed: BedName): { out: string; err: string } =>
-  bed === 'qemu' ? { out: '/dev/hvc0', err: '/dev/hvc1' } : { out: '/dev/ttyS0', err: '/dev/ttyS1' }
+const lines = (machine: MachineName): { out: string; err: string } =>
+  machine === 'qemu' ? { out: '/dev/hvc0', err: '/dev/hvc1' } : { out: '/dev/ttyS0', err: '/dev/ttyS1' }
 
 const init = (plan: GuestPlan): string => `#!/bin/bash
 export PATH=${searchPath}
@@ -74,14 +74,14 @@ for path in "\${visible[@]}"; do
 done
 for path in "$run" "$out"; do
   mkdir -p "$new$path"
-  ${plan.bed === 'qemu' ? 'mount --bind "$path" "$new$path" && mount -o remount,bind,rw "$new$path"' : 'mount -t hostfs -o "$path" none "$new$path"'} || stop "no $path"
+  ${plan.machine === 'qemu' ? 'mount --bind "$path" "$new$path" && mount -o remount,bind,rw "$new$path"' : 'mount -t hostfs -o "$path" none "$new$path"'} || stop "no $path"
 done
-${hasSystemd(plan.bed) ? 'mkdir -p $new/etc/systemd/system/multi-user.target.wants; cp "$run/lab.service" $new/etc/systemd/system/; ln -sf ../lab.service $new/etc/systemd/system/multi-user.target.wants/lab.service' : ''}
+${hasSystemd(plan.machine) ? 'mkdir -p $new/etc/systemd/system/multi-user.target.wants; cp "$run/lab.service" $new/etc/systemd/system/; ln -sf ../lab.service $new/etc/systemd/system/multi-user.target.wants/lab.service' : ''}
 mkdir -p $new/run/host
 pivot_root $new $new/run/host || stop "no pivot_root"
 cd /
 umount -l /run/host && rmdir /run/host
-exec ${hasSystemd(plan.bed) ? '/lib/systemd/systemd' : 'bash "$run/job"'} < /dev/console > /dev/console 2>&1
+exec ${hasSystemd(plan.machine) ? '/lib/systemd/systemd' : 'bash "$run/job"'} < /dev/console > /dev/console 2>&1
 `
 
 /** Without systemd the job is process 1 and sets up what systemd would have. */
@@ -109,15 +109,15 @@ done < /dev/null > /dev/null 2>&1 &
 exec "$@"`
 
 const job = (plan: GuestPlan): string => {
-  const { out, err } = lines(plan.bed)
+  const { out, err } = lines(plan.machine)
   return `#!/bin/bash
 export PATH=${searchPath}
 run=${quoteForShell(plan.runDir)}
-${hasSystemd(plan.bed) ? '' : plainSetup}
+${hasSystemd(plan.machine) ? '' : plainSetup}
 for c in $(< /sys/fs/cgroup/cgroup.controllers); do echo "+$c" > /sys/fs/cgroup/cgroup.subtree_control; done
 mkdir -p -m 1777 /run/tmp
 modprobe -qa ${modules.join(' ')}
-${plan.bed === 'uml' ? '[ ! -e /usr/sbin/xtables-nft-multi ] || mount --bind /usr/sbin/xtables-legacy-multi /usr/sbin/xtables-nft-multi' : ''}
+${plan.machine === 'uml' ? '[ ! -e /usr/sbin/xtables-nft-multi ] || mount --bind /usr/sbin/xtables-legacy-multi /usr/sbin/xtables-nft-multi' : ''}
 ip link set lo up
 echo 1 > /proc/sys/net/ipv4/ip_forward
 mapfile -d '' -t words < "$run/env"; for word in "\${words[@]}"; do export "$word"; done
@@ -134,7 +134,7 @@ ${
 status=$?
 echo $status > "$run/status.new" && mv "$run/status.new" "$run/status"
 sync
-${hasSystemd(plan.bed) ? 'systemctl poweroff -ff' : 'exec busybox poweroff -f'}
+${hasSystemd(plan.machine) ? 'systemctl poweroff -ff' : 'exec busybox poweroff -f'}
 `
 }
 
@@ -151,7 +151,7 @@ StandardError=tty
 TTYPath=/dev/console
 TimeoutStartSec=infinity
 Delegate=yes
-${plan.bed === 'qemu' ? 'AllowedMemoryNodes=0\n' : ''}`
+${plan.machine === 'qemu' ? 'AllowedMemoryNodes=0\n' : ''}`
 
 const strings = (list: readonly string[]): string => list.map((s) => `${s}\0`).join('')
 

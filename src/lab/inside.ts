@@ -1,11 +1,11 @@
-// Inside a bed: starts containerd, runs the command with its address in the environment, hands back the status.
+// Inside a machine: starts containerd, runs the command with its address in the environment, hands back the status.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import type { GuestContainerd } from './machine.js'
 import { startPrivateContainerd } from './containerd/start-containerd.js'
 import { forwardToPort } from './forward/guest.js'
+import type { GuestContainerd } from './machine.js'
 
 const signalBase = 128
 
@@ -13,7 +13,7 @@ export async function runInside(options: GuestContainerd, argv: readonly string[
   const containerd = await startPrivateContainerd({
     ...options,
     dir: '/run/keelson-containerd',
-    // overlayfs cannot lie on the bed's own overlay; /run is memory.
+    // overlayfs cannot lie on the machine's own overlay; /run is memory.
     root: '/run/keelson-containerd/root',
     socket: '/run/containerd/containerd.sock',
     bridge: 'lab0',

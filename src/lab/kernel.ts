@@ -1,4 +1,4 @@
-// The QEMU bed's kernel: Debian's cloud kernel, downloaded and unpacked but never installed, and the initial root that
+// The QEMU machine's kernel: Debian's cloud kernel, downloaded and unpacked but never installed, and the initial root that
 // brings it from power-on to the host's files.
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'

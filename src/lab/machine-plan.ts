@@ -2,11 +2,11 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { keelsonError } from '../core/errors.js'
-import type { LabRequest } from './machine.js'
 import type { Kernel } from './kernel.js'
+import type { LabRequest } from './machine.js'
 
 export interface MachinePlan {
-  /** Programs that must be up before the machine: the file server of the QEMU bed. */
+  /** Programs that must be up before the machine: the file server of the QEMU machine. */
   readonly before: readonly { readonly argv: readonly string[]; readonly socket: string }[]
   readonly argv: readonly string[]
   /** How the command's output leaves: as descriptors 3 and 4, or through sockets that we listen on. */
@@ -133,5 +133,7 @@ export function planQemu(request: LabRequest, runDir: string, init: string, kern
 }
 
 /** Device names inside, in the order of the request's disks. */
-export const diskDevices = (request: Pick<LabRequest, 'bed' | 'disks'>): string[] =>
-  request.disks.map((_, i) => `/dev/${request.bed === 'qemu' ? 'vd' : 'ubd'}${String.fromCharCode(97 + i)}`)
+export const diskDevices = (request: Pick<LabRequest, 'machine' | 'disks'>): string[] =>
+  request.disks.map(
+    (_, i) => `/dev/${request.machine === 'qemu' ? 'vd' : 'ubd'}${String.fromCharCode(97 + i)}`,
+  )

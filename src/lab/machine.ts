@@ -1,14 +1,14 @@
-// The vocabulary of the lab: the three beds, what may be asked of one, and how a run ends.
+// The vocabulary of the lab: the three machines, what may be asked of one, and how a run ends.
 
-export const bedNames = ['uml', 'uml-systemd', 'qemu'] as const
-export type BedName = (typeof bedNames)[number]
+export const machineNames = ['uml', 'uml-systemd', 'qemu'] as const
+export type MachineName = (typeof machineNames)[number]
 
 /** On a machine that does nothing else; what --help and docs/lab.md say. */
-export const bootSeconds: Readonly<Record<BedName, number>> = { uml: 3, 'uml-systemd': 5, qemu: 12 }
+export const bootSeconds: Readonly<Record<MachineName, number>> = { uml: 3, 'uml-systemd': 5, qemu: 12 }
 
-/** How containerd is started inside the bed; see containerd/start.ts for the same thing on the host. */
+/** How containerd is started inside the machine; see containerd/start.ts for the same thing on the host. */
 export interface GuestContainerd {
-  /** Default: true in the beds whose first process is systemd. */
+  /** Default: true in the machines whose first process is systemd. */
   readonly systemdCgroup?: boolean
   readonly runtime?: 'runc' | 'crun'
   readonly statsPeriodS?: number
@@ -16,19 +16,19 @@ export interface GuestContainerd {
   readonly archives?: readonly string[]
 }
 
-/** A port of the machine that is reached at a port of the host's loopback. UML beds only. */
+/** A port of the machine that is reached at a port of the host's loopback. UML machines only. */
 export interface PortForward {
   readonly hostPort: number
   readonly guestPort: number
 }
 
 export interface LabRequest {
-  readonly bed: BedName
+  readonly machine: MachineName
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly memoryMiB: number
-  /** Only the QEMU bed has more than one. */
+  /** Only the QEMU machine has more than one. */
   readonly cpus: number
   /** Raw files that appear as block devices; inside, $LAB_DISKS names the devices in the same order. */
   readonly disks: readonly string[]
@@ -49,4 +49,4 @@ export type LabOutcome =
   | { readonly kind: 'timeout'; readonly seconds: number }
   | { readonly kind: 'stopped' }
 
-export const hasSystemd = (bed: BedName): boolean => bed !== 'uml'
+export const hasSystemd = (machine: MachineName): boolean => machine !== 'uml'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'vitest'
 import { allPackages, ensurePackages, findCommand, missingPackages, needsOf } from './packages.js'
 
-test('every package that a bed asks for is in the list that tests install', () => {
+test('every package that a machine asks for is in the list that tests install', () => {
   const file = new URL('./debian-packages.json', import.meta.url)
   const listed = Object.keys(JSON.parse(readFileSync(file, 'utf8')) as object)
   assert.deepEqual(

@@ -1,8 +1,8 @@
-// Which Debian packages a bed needs, told by the files they bring; installs what is missing or names it.
+// Which Debian packages a machine needs, told by the files they bring; installs what is missing or names it.
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import { keelsonError } from '../core/errors.js'
-import type { BedName } from './machine.js'
+import type { MachineName } from './machine.js'
 import { lastLines, runProgram, searchPath } from './process.js'
 
 interface Need {
@@ -11,7 +11,7 @@ interface Need {
   readonly file: string
 }
 
-const anyBed: readonly Need[] = [
+const anyMachine: readonly Need[] = [
   { package: 'busybox-static', file: 'busybox' },
   { package: 'util-linux', file: 'unshare' },
   { package: 'coreutils', file: 'stty' },
@@ -31,18 +31,18 @@ const containerd: readonly Need[] = [
   { package: 'iptables', file: 'iptables' },
 ]
 
-export type NeedOf = BedName | 'containerd' | 'images' | 'disk'
+export type NeedOf = MachineName | 'containerd' | 'images' | 'disk'
 
 const needs: Readonly<Record<NeedOf, readonly Need[]>> = {
-  uml: [...anyBed, ...uml],
-  'uml-systemd': [...anyBed, ...uml, ...sysroot],
-  qemu: [...anyBed, ...qemu, ...sysroot],
+  uml: [...anyMachine, ...uml],
+  'uml-systemd': [...anyMachine, ...uml, ...sysroot],
+  qemu: [...anyMachine, ...qemu, ...sysroot],
   containerd,
   images: [{ package: 'busybox-static', file: 'busybox' }],
   disk: [{ package: 'e2fsprogs', file: 'mkfs.ext4' }],
 }
 
-/** Everything that any bed may ask for. */
+/** Everything that any machine may ask for. */
 export const allPackages = (): string[] => [
   ...new Set(Object.values(needs).flatMap((list) => list.map((n) => n.package))),
 ]
@@ -73,9 +73,9 @@ export const missingPackages = (what: readonly NeedOf[], find: Find = findComman
   ),
 ]
 
-/** In a bed with its own sysroot containerd comes from there; the host needs it only for the plain UML bed. */
-export const needsOf = (bed: BedName, withContainerd: boolean): NeedOf[] =>
-  !withContainerd ? [bed] : bed === 'uml' ? [bed, 'containerd', 'images'] : [bed, 'images']
+/** In a machine with its own sysroot containerd comes from there; the host needs it only for the plain UML machine. */
+export const needsOf = (machine: MachineName, withContainerd: boolean): NeedOf[] =>
+  !withContainerd ? [machine] : machine === 'uml' ? [machine, 'containerd', 'images'] : [machine, 'images']
 
 export async function ensurePackages(
   what: readonly NeedOf[],

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { type ErrorCode, type ErrorDetails, keelsonError } from '../core/errors.js'
-import type { LabOutcome, LabRequest } from './machine.js'
 import { cacheDirectory } from './cache.js'
+import type { LabOutcome, LabRequest } from './machine.js'
 import { agentCommand } from './self.js'
 import type { WindowSize } from './window.js'
 
@@ -22,7 +22,7 @@ export const labDefaults = { memoryMiB: 2048, cpus: 2, timeoutS: 300 } as const
 
 /** Fills in what was not asked for. */
 export const labRequest = (options: LabOptions): LabRequest => ({
-  bed: 'uml',
+  machine: 'uml',
   cwd: process.cwd(),
   env: {},
   ...labDefaults,
@@ -43,7 +43,7 @@ type Answer =
       readonly details: ErrorDetails
     }
 
-/** Boots a bed, runs the command in it, and resolves when nothing of the run is left on this machine. */
+/** Boots a machine, runs the command in it, and resolves when nothing of the run is left on this machine. */
 export async function runLab(
   request: LabRequest,
   streams: LabStreams,

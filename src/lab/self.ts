@@ -1,5 +1,5 @@
 // How the lab starts itself as another process: the bundled agent beside the command line's own bundle or, in a source
-// tree, a bundle made on the spot (a bundle because node inside a bed is slow at loading many files).
+// tree, a bundle made on the spot (a bundle because node inside a machine is slow at loading many files).
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, stat, unlink, writeFile } from 'node:fs/promises'

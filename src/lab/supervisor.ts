@@ -1,15 +1,15 @@
-// One run of a bed from the first temporary file to the last: the supervisor is a process of its own session, so that
+// One run of a machine from the first temporary file to the last: the supervisor is a process of its own session, so that
 // it outlives a killed `lab run` and cleans up for it.
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { keelsonError } from '../core/errors.js'
-import { hasSystemd, type LabOutcome, type LabRequest } from './machine.js'
 import { type BootIo, boot } from './boot.js'
 import { ensurePart } from './cache.js'
 import { writeGuest } from './guest.js'
 import { ensureImages } from './images/images.js'
 import { cloudKernel, kernelIn } from './kernel.js'
+import { hasSystemd, type LabOutcome, type LabRequest } from './machine.js'
 import { diskDevices, type MachinePlan, planQemu, planUml, umlModulesDirectory } from './machine-plan.js'
 import { ensurePackages, findCommand, needsOf } from './packages.js'
 import { sysroot } from './sysroot.js'
@@ -32,7 +32,7 @@ export async function supervise(
   let runDir: string | undefined
   let stopWindow: (() => Promise<void>) | undefined
   try {
-    await ensurePackages(needsOf(request.bed, request.containerd !== undefined), signal, progress)
+    await ensurePackages(needsOf(request.machine, request.containerd !== undefined), signal, progress)
     const parts = await prepare(request, signal, progress)
     runDir = await mkdtemp(join(tmpdir(), 'keelson-lab-'))
     if (io.windowSizes !== undefined) stopWindow = writeWindowSizes(io.windowSizes, runDir)
@@ -59,14 +59,17 @@ async function prepare(
   progress: (line: string) => void,
 ): Promise<Parts> {
   const root = process.getuid?.() === 0
-  if (request.bed !== 'uml' && !root)
-    throw keelsonError('lab.unsupported', `the ${request.bed} bed needs root; --bed uml works without`)
-  if (request.forward !== undefined && (request.bed === 'qemu' || request.containerd === undefined))
-    throw keelsonError('lab.unsupported', 'a port is forwarded in the UML beds, with containerd, only')
+  if (request.machine !== 'uml' && !root)
+    throw keelsonError(
+      'lab.unsupported',
+      `the ${request.machine} machine needs root; --machine uml works without`,
+    )
+  if (request.forward !== undefined && (request.machine === 'qemu' || request.containerd === undefined))
+    throw keelsonError('lab.unsupported', 'a port is forwarded in the UML machines, with containerd, only')
   const part = (p: typeof sysroot): Promise<string> => ensurePart(request.cacheDir, p, signal, progress)
   return {
-    sysroot: hasSystemd(request.bed) ? await part(sysroot) : undefined,
-    kernel: request.bed === 'qemu' ? await part(cloudKernel) : undefined,
+    sysroot: hasSystemd(request.machine) ? await part(sysroot) : undefined,
+    kernel: request.machine === 'qemu' ? await part(cloudKernel) : undefined,
     images:
       request.containerd === undefined
         ? []
@@ -95,7 +98,7 @@ async function planRun(
         ]
   for (const dir of ['memory', 'uml']) await mkdir(join(runDir, dir))
   const init = await writeGuest({
-    bed: request.bed,
+    machine: request.machine,
     runDir,
     out,
     lower: parts.sysroot ?? '/',
@@ -124,7 +127,7 @@ async function planRun(
 
 const insideOptions = (request: LabRequest, parts: Parts): object => ({
   ...request.containerd,
-  systemdCgroup: request.containerd?.systemdCgroup ?? hasSystemd(request.bed),
+  systemdCgroup: request.containerd?.systemdCgroup ?? hasSystemd(request.machine),
   archives: parts.images,
 })
 
@@ -138,7 +141,7 @@ function guestEnv(request: LabRequest, out: string, env: SupervisorIo['env']): R
     TERM: request.interactive ? (env.TERM ?? 'vt100') : 'dumb',
     NO_COLOR: '1',
     LANG: 'C.UTF-8',
-    LAB_BED: request.bed,
+    LAB_BED: request.machine,
     LAB_OUT: out,
     LAB_DISKS: diskDevices(request).join(' '),
     ...(request.forward === undefined ? {} : { LAB_FORWARD: String(request.forward.guestPort) }),

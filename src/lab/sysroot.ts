@@ -1,5 +1,5 @@
-// The small Debian with systemd that the uml-systemd and qemu beds boot: a cached part made by debootstrap.
-// Nothing of a run is ever written to it; beds put a memory-backed overlay on top.
+// The small Debian with systemd that the uml-systemd and qemu machines boot: a cached part made by debootstrap.
+// Nothing of a run is ever written to it; machines put a memory-backed overlay on top.
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CachedPart } from './cache.js'
@@ -75,7 +75,7 @@ export const sysroot: CachedPart = {
     const units = join(dir, 'etc/systemd/system')
     for (const unit of masked) await replaceLink('/dev/null', join(units, unit))
     await replaceLink('/lib/systemd/system/multi-user.target', join(units, 'default.target'))
-    // UML kernels lack the nf_tables 'ip' family; the legacy iptables works in every bed.
+    // UML kernels lack the nf_tables 'ip' family; the legacy iptables works in every machine.
     for (const name of ['iptables', 'ip6tables'])
       await replaceLink(`/usr/sbin/${name}-legacy`, join(dir, 'etc/alternatives', name))
     await mkdir(join(dir, 'etc/systemd/system.conf.d'), { recursive: true })

@@ -39,7 +39,7 @@ export interface MemoryQos {
   /** The pod is over: the levels above shrink at the next pass. */
   releasePod(pod: Pod): void
   /** Something changed: a pass follows soon. */
-  poke(): void
+  notify(): void
   passNow(): Promise<PassReport | undefined>
   /** Findings of the newest pass. */
   findings(): readonly Finding[]
@@ -111,7 +111,7 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
     log.info('Memory QoS: reserved cgroups are no longer enforced', { cgroups: settled, files: writes })
   }
 
-  const poke = (): void => {
+  const notify = (): void => {
     poked = true
     wake?.()
   }
@@ -153,9 +153,9 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
     },
     releasePod(pod) {
       coming.delete(pod.uid)
-      poke()
+      notify()
     },
-    poke,
+    notify,
     passNow,
     findings: () => newest?.findings ?? [],
     live: (pod) =>

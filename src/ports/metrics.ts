@@ -1,4 +1,4 @@
-// Metrics of our own process, as the parts that count see them. Figures of pods and containers do not pass here.
+// Metrics of our own process, as the parts that count see them. Values of pods and containers do not pass here.
 
 export type Labels = Readonly<Record<string, string>>
 

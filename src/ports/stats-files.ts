@@ -1,4 +1,4 @@
-// What figures of filesystems are made of: capacity of the one under a path, and what a directory holds.
+// What values of filesystems are made of: capacity of the one under a path, and what a directory holds.
 
 export interface FsCapacity {
   readonly capacityBytes: bigint

@@ -162,7 +162,7 @@ export async function startServer(o: StartOptions): Promise<RunningServer> {
             ),
           )
     if (readOnlyListener !== undefined)
-      log.warn('the read-only port shows pods and figures to everyone who reaches it', {
+      log.warn('the read-only port shows pods and values to everyone who reaches it', {
         port: readOnlyListener.port,
       })
     const url = `https://${hostInUrl(main.listener.address)}:${main.listener.port}`

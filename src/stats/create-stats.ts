@@ -36,7 +36,7 @@ export function createStats(o: StatsOptions): Stats {
   counters.provider(o.fromCri ? 'cri' : 'cadvisor')
   if (!o.fromCri && o.cgroupSourceIsDeprecated === true)
     o.log.warn(
-      'figures of pods are read from cgroups because the feature gate PodAndContainerStatsFromCRI is off; this source is deprecated',
+      'values of pods are read from cgroups because the feature gate PodAndContainerStatsFromCRI is off; this source is deprecated',
       { remedy: 'compare both sources with `keelson doctor parity`, then switch the gate on' },
     )
   for (const name of unknownFamilies(o.switches))
@@ -64,7 +64,7 @@ export function createStats(o: StatsOptions): Stats {
       ),
     )
   const makeFull = summaryText(true)
-  // Filesystem figures change apart from the samples.
+  // Filesystem values change apart from the samples.
   const full = createSharedAnswer((node: NodeReading, stats: StatsSample | undefined, _version: number) =>
     makeFull(node, stats),
   )
@@ -105,7 +105,7 @@ export function createStats(o: StatsOptions): Stats {
           'stats.node-unreadable',
           o.cgroups === undefined
             ? `read the stats of this node: it has no cgroups, and the runtime at ${o.client.socketPath} gives none now; is it running?`
-            : "read the node's own figures: nothing could be read yet; is /proc mounted, and cgroups?",
+            : "read the node's own values: nothing could be read yet; is /proc mounted, and cgroups?",
         )
       const stats = sources.stats()
       report('stats', stats)

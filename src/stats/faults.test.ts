@@ -6,10 +6,10 @@ import { readExposition } from '../../test/support/exposition.js'
 import { delivers, descriptors, metricsOf, statsOf } from '../../test/support/runtime-values.js'
 import {
   containersOf,
-  createStatsBed,
+  createStatsFixture,
   hexId,
   podCgroup,
-  type StatsBed,
+  type StatsFixture,
   sandboxOf,
   text,
 } from '../../test/support/stats-fixture.js'
@@ -28,28 +28,28 @@ const lists: Scripts = {
   Status: { value: {} },
 }
 
-let bed: StatsBed | undefined
+let fixture: StatsFixture | undefined
 let runtime: FakeRuntime | undefined
 let client: CriClient | undefined
 afterEach(async () => {
-  await bed?.close()
+  await fixture?.close()
   client?.close()
   await runtime?.close()
-  bed = runtime = client = undefined
+  fixture = runtime = client = undefined
 })
 
-async function start(scripts: Scripts, statsTimeoutMs = 300, listTimeoutMs = 300): Promise<StatsBed> {
+async function start(scripts: Scripts, statsTimeoutMs = 300, listTimeoutMs = 300): Promise<StatsFixture> {
   runtime = await startFakeRuntime({ ...lists, ...scripts })
   client = createCriClient(runtime.endpoint)
-  bed = await createStatsBed({
+  fixture = await createStatsFixture({
     pods,
     stats: { client, clock: createClock(), fromCri: true, periodMs: 200, statsTimeoutMs, listTimeoutMs },
   })
-  return bed
+  return fixture
 }
 
 /** Scrapes the three endpoints and says how long the slowest took. */
-async function scrape(on: StatsBed): Promise<{ ms: number; containers: Set<string>; apps: number }> {
+async function scrape(on: StatsFixture): Promise<{ ms: number; containers: Set<string>; apps: number }> {
   const started = performance.now()
   const [resource, cadvisor] = await Promise.all([
     on.stats.resource(5_000),
@@ -148,13 +148,15 @@ test('an answer above 16 MiB: the stream form is used, or cgroups', async () => 
 })
 
 test('a container that vanishes between list and read is left out and counted', async () => {
-  bed = await createStatsBed({ pods })
-  rmSync(join(bed.root, podCgroup(web), web.containers[1]?.id ?? ''), { recursive: true })
-  bed.cgroups.close()
-  await bed.tick()
-  const { containers } = await scrape(bed)
+  fixture = await createStatsFixture({ pods })
+  rmSync(join(fixture.root, podCgroup(web), web.containers[1]?.id ?? ''), { recursive: true })
+  fixture.cgroups.close()
+  await fixture.tick()
+  const { containers } = await scrape(fixture)
   expect(containers).toEqual(new Set(['app', 'etcd']))
-  expect((await bed.metrics.text()).body).toContain('keelson_stats_missing_containers{endpoint="stats"} 1')
+  expect((await fixture.metrics.text()).body).toContain(
+    'keelson_stats_missing_containers{endpoint="stats"} 1',
+  )
 })
 
 test('5,000 containers: answered inside the deadline, from one call for each kind', async () => {
@@ -181,8 +183,11 @@ test('5,000 containers: answered inside the deadline, from one call for each kin
   client = createCriClient(runtime.endpoint)
   // No second call follows while this machine is busy with the first.
   const slow = { periodMs: 120_000, statsTimeoutMs: 30_000, listTimeoutMs: 30_000 }
-  bed = await createStatsBed({ pods: [], stats: { client, clock: createClock(), fromCri: true, ...slow } })
-  const on = bed
+  fixture = await createStatsFixture({
+    pods: [],
+    stats: { client, clock: createClock(), fromCri: true, ...slow },
+  })
+  const on = fixture
   await until(() => on.stats.describe().metrics.source === 'cri')
   const { ms, apps } = await scrape(on)
   expect(apps).toBe(5_000)

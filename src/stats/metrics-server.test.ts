@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readExposition } from '../../test/support/exposition.js'
 import {
   containersOf,
-  createStatsBed,
+  createStatsFixture,
   hexId,
   podCgroup,
-  type StatsBed,
+  type StatsFixture,
   sandboxOf,
   snapshotFiles,
   text,
@@ -17,13 +17,13 @@ import { etcd, web } from '../../test/support/stats-pods.js'
 import { ContainerState } from '../cri-api/api.js'
 import { metricsResource } from '../serve/endpoints/metrics-resource.js'
 
-let bed: StatsBed
+let fixture: StatsFixture
 beforeEach(async () => {
-  bed = await createStatsBed({ pods: [web, etcd] })
+  fixture = await createStatsFixture({ pods: [web, etcd] })
 })
-afterEach(() => bed.close())
+afterEach(() => fixture.close())
 
-const scrape = async (): Promise<string> => text(await bed.stats.resource(0))
+const scrape = async (): Promise<string> => text(await fixture.stats.resource(0))
 const series = async (name: string) => readExposition(await scrape()).filter((s) => s.name === name)
 const cpu = 'container_cpu_usage_seconds_total'
 const memory = 'container_memory_working_set_bytes'
@@ -37,7 +37,7 @@ const findLabel = (line: string, label: string): string | undefined => {
 
 describe('metrics-server', () => {
   test('1: classic text, and every line is well formed', async () => {
-    const endpoint = metricsResource(bed.stats)
+    const endpoint = metricsResource(fixture.stats)
     const answer = await endpoint.handle({} as never, {} as never)
     if (!('headers' in answer)) throw new Error('no answer')
     expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/)
@@ -61,14 +61,14 @@ describe('metrics-server', () => {
   })
 
   test('4: a container without processor time or memory is in neither metric', async () => {
-    const at = join(bed.root, podCgroup(web), web.containers[1]?.id ?? '')
+    const at = join(fixture.root, podCgroup(web), web.containers[1]?.id ?? '')
     writeFileSync(join(at, 'cpu.stat'), 'usage_usec 0\nuser_usec 0\nsystem_usec 0\n')
-    await bed.tick()
+    await fixture.tick()
     expect(await names(cpu)).toEqual(['app', 'etcd'])
     expect(await names(memory)).toEqual(['app', 'etcd'])
     writeFileSync(join(at, 'cpu.stat'), 'usage_usec 5\nuser_usec 5\nsystem_usec 0\n')
     writeFileSync(join(at, 'memory.current'), '0\n')
-    await bed.tick()
+    await fixture.tick()
     expect(await names(cpu)).toEqual(['app', 'etcd'])
     expect(await names(memory)).toEqual(['app', 'etcd'])
   })
@@ -83,7 +83,7 @@ describe('metrics-server', () => {
 
   test('6: the time of a sample moves on between two scrapes', async () => {
     const before = (await series(cpu)).map((s) => Number(s.timestamp))
-    await bed.tick(15_000)
+    await fixture.tick(15_000)
     const after = (await series(cpu)).map((s) => Number(s.timestamp))
     expect(after.every((t, i) => t > (before[i] ?? 0))).toBe(true)
   })
@@ -94,29 +94,29 @@ describe('metrics-server', () => {
     expect(await start()).toBeCloseTo(1_789_997_000.123, 2)
     expect((await series('container_start_time_seconds'))[0]?.timestamp).toBeUndefined()
     const [app, ...others] = containersOf(web)
-    const restarted = { ...app, createdAt: bed.clock.nowNanos() }
-    bed.answer('listContainers', () => ({ containers: [restarted, ...others, ...containersOf(etcd)] }))
+    const restarted = { ...app, createdAt: fixture.clock.nowNanos() }
+    fixture.answer('listContainers', () => ({ containers: [restarted, ...others, ...containersOf(etcd)] }))
     const last = Number((await series(cpu))[0]?.timestamp)
-    await bed.tick()
+    await fixture.tick()
     expect((await start()) * 1000).toBeGreaterThanOrEqual(last)
   })
 
   test('9: exited containers are not listed', async () => {
     const [app, sidecar] = containersOf(web)
     const exited = { ...sidecar, state: ContainerState.CONTAINER_EXITED }
-    bed.answer('listContainers', () => ({ containers: [app, exited, ...containersOf(etcd)] }))
-    await bed.tick()
+    fixture.answer('listContainers', () => ({ containers: [app, exited, ...containersOf(etcd)] }))
+    await fixture.tick()
     expect(await names(cpu)).toEqual(['app', 'etcd'])
   })
 
   test('10: a container that restarts, and a pod that is replaced, come once', async () => {
     const older = { ...containersOf(web)[0], id: hexId('c', 77), createdAt: 1n }
     const replaced = { ...sandboxOf(web), id: hexId('a', 77), createdAt: 2n }
-    bed.answer('listContainers', () => ({
+    fixture.answer('listContainers', () => ({
       containers: [older, ...[web, etcd].flatMap(containersOf)],
     }))
-    bed.answer('listPodSandbox', () => ({ items: [replaced, ...[web, etcd].map(sandboxOf)] }))
-    await bed.tick()
+    fixture.answer('listPodSandbox', () => ({ items: [replaced, ...[web, etcd].map(sandboxOf)] }))
+    await fixture.tick()
     expect(await names(cpu)).toEqual(['app', 'sidecar', 'etcd'])
     // readExposition refuses a second series with the same labels.
     expect((await series('pod_cpu_usage_seconds_total')).map((s) => s.labels.pod)).toEqual([
@@ -134,13 +134,13 @@ describe('metrics-server', () => {
       pid: 1_000 + i,
       containers: [{ id: hexId('c', 100 + i), name: 'app', files: snapshotFiles('v2-01-limited') }],
     }))
-    await bed.close()
-    bed = await createStatsBed({ pods: many })
-    await bed.tick()
-    bed.calls.length = 0
+    await fixture.close()
+    fixture = await createStatsFixture({ pods: many })
+    await fixture.tick()
+    fixture.calls.length = 0
     const started = performance.now()
     expect(await names(cpu)).toHaveLength(70)
     expect(performance.now() - started).toBeLessThan(1_000)
-    expect(bed.calls).toEqual([])
+    expect(fixture.calls).toEqual([])
   })
 })

@@ -19,7 +19,7 @@ export interface OwnCounters {
 export function createOwnCounters(metrics: Metrics): OwnCounters {
   const provider = metrics.gauge(
     'kubelet_metrics_provider',
-    'Where the figures of pods come from: 1 for the provider that is configured.',
+    'Where the values of pods come from: 1 for the provider that is configured.',
     ['provider'],
   )
   const source = metrics.gauge(
@@ -44,7 +44,7 @@ export function createOwnCounters(metrics: Metrics): OwnCounters {
   )
   const missing = metrics.gauge(
     'keelson_stats_missing_containers',
-    'Running containers that the newest sample has no figures of.',
+    'Running containers that the newest sample has no values of.',
     ['endpoint'],
   )
   const dropped = metrics.counter(

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { requires } from '../../test/support/requirements.js'
-import { createStatsBed, text } from '../../test/support/stats-fixture.js'
+import { createStatsFixture, text } from '../../test/support/stats-fixture.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
 import { allFamilies } from './catalogue/index.js'
 import { createExposition } from './render/exposition.js'
@@ -41,13 +41,16 @@ test('promtool: every family that can be shown', (ctx) => {
 
 test('promtool: whole answers', async (ctx) => {
   requires(ctx, { commands: ['promtool'] })
-  const bed = await createStatsBed({ pods: [web, etcd] })
+  const fixture = await createStatsFixture({ pods: [web, etcd] })
   try {
-    await bed.tick()
-    const found = [...lint(text(await bed.stats.cadvisor(0))), ...lint(text(await bed.stats.resource(0)))]
+    await fixture.tick()
+    const found = [
+      ...lint(text(await fixture.stats.cadvisor(0))),
+      ...lint(text(await fixture.stats.resource(0))),
+    ]
     expect(found.filter((line) => !listed.includes(line))).toEqual([])
-    expect(lint(`${text(await bed.stats.resource(0))}broken{ 1\n`)).not.toEqual([])
+    expect(lint(`${text(await fixture.stats.resource(0))}broken{ 1\n`)).not.toEqual([])
   } finally {
-    await bed.close()
+    await fixture.close()
   }
 })

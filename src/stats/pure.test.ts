@@ -10,7 +10,7 @@ import { families } from './catalogue/index.js'
 import { usageNanoCores } from './cgroup/cpu-rate.js'
 import { containerIdOf, createCgroupLocator } from './cgroup/locator.js'
 import { sharesFromWeight } from './collectors/cpu.js'
-import { networkFigures } from './collectors/network.js'
+import { networkValues } from './collectors/network.js'
 import { createSharedAnswer } from './memoize-latest.js'
 import { criValue, formatDecimal } from './render/decimal.js'
 import { createExposition, formatTimestamp } from './render/exposition.js'
@@ -179,7 +179,7 @@ test('interfaces: no loopback, no ends of pairs; eth0 or the first is the defaul
     txDropped: 0n,
   })
   const pick = (...names: string[]) => {
-    const { defaultInterface, others } = networkFigures(names.map(dev))
+    const { defaultInterface, others } = networkValues(names.map(dev))
     return [defaultInterface?.name, others.map((o) => o.name)]
   }
   expect(pick('lo', 'net1', 'eth0', 'veth12', 'docker0')).toEqual(['eth0', ['net1']])

@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { expectGolden } from '../../test/support/golden.js'
 import { indentJson } from '../../test/support/indent-json.js'
-import { createStatsBed, hexId, noFiles, type StatsBed, text } from '../../test/support/stats-fixture.js'
+import {
+  createStatsFixture,
+  hexId,
+  noFiles,
+  type StatsFixture,
+  text,
+} from '../../test/support/stats-fixture.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
 import { createClock } from '../adapters/clock/clock.js'
 import { createCriClient } from '../adapters/cri/client/client.js'
@@ -61,7 +67,7 @@ describe('Windows', () => {
     const process = listed(hexId('a', 1), hexId('c', 1), 'iis', 'runhcs-wcow-process')
     const hyperV = listed(hexId('a', 9), hexId('c', 9), 'isolated', 'runhcs-wcow-hypervisor')
     const first = PodSandboxStats.fromPartial(windowsPodStats('iis', now))
-    // A utility VM has no figures of its own network and no count of processes.
+    // A utility VM has no values of its own network and no count of processes.
     const second = PodSandboxStats.fromPartial({
       ...windowsPodStats('isolated', now),
       attributes: { id: hexId('a', 9) },
@@ -185,13 +191,13 @@ describe('Windows', () => {
 })
 
 describe('virtual machines', () => {
-  let bed: StatsBed
-  afterEach(() => bed.close())
+  let fixture: StatsFixture
+  afterEach(() => fixture.close())
   const vm = { ...etcd, sandboxId: hexId('a', 2), handler: vmHandler, name: 'vm-0', namespace: 'default' }
   const guest = { ...vm, containers: [{ ...vm.containers[0], id: hexId('c', 2), name: 'app', files: {} }] }
 
-  test('gate on: the guest figures of the runtime', async () => {
-    bed = await createStatsBed({
+  test('gate on: the guest values of the runtime', async () => {
+    fixture = await createStatsFixture({
       pods: [guest],
       stats: { fromCri: true },
       answers: {
@@ -199,14 +205,14 @@ describe('virtual machines', () => {
         listPodSandboxStats: () => ({ stats: [PodSandboxStats.fromPartial(vmPodStats('vm-0', now))] }),
       },
     })
-    await bed.tick()
-    expectGolden('stats/vm-summary.json', indentJson(text(await bed.stats.summary(true, 0))))
-    expectGolden('stats/vm-resource.txt', text(await bed.stats.resource(0)))
-    expectGolden('stats/vm-cadvisor.txt', text(await bed.stats.cadvisor(0)))
+    await fixture.tick()
+    expectGolden('stats/vm-summary.json', indentJson(text(await fixture.stats.summary(true, 0))))
+    expectGolden('stats/vm-resource.txt', text(await fixture.stats.resource(0)))
+    expectGolden('stats/vm-cadvisor.txt', text(await fixture.stats.cadvisor(0)))
   })
 
   test("gate off: no cgroup of the pod is read, the runtime's own numbers are shown", async () => {
-    bed = await createStatsBed({
+    fixture = await createStatsFixture({
       pods: [web, { ...guest, containers: guest.containers.map((c) => ({ ...c, id: hexId('c', 7) })) }],
       answers: {
         status: () => vmStatus,
@@ -221,10 +227,10 @@ describe('virtual machines', () => {
         }),
       },
     })
-    await bed.tick(60_000)
-    await bed.tick()
-    expect(bed.reads.filter((read) => read.includes(guest.uid))).toEqual([])
-    expect(text(await bed.stats.resource(0))).toContain(
+    await fixture.tick(60_000)
+    await fixture.tick()
+    expect(fixture.reads.filter((read) => read.includes(guest.uid))).toEqual([])
+    expect(text(await fixture.stats.resource(0))).toContain(
       'container_cpu_usage_seconds_total{container="app",namespace="default",pod="vm-0"} 9 1790000000000',
     )
   })

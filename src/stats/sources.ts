@@ -1,11 +1,11 @@
 // Puts the two sources together: which loops run, and which sample answers. The cgroup sweep covers pods only while an
-// endpoint needs it, so that no figure is collected twice.
+// endpoint needs it, so that no value is collected twice.
 
 import { keelsonError } from '../core/errors.js'
 import { createCpuHistory } from './cgroup/cpu-history.js'
 import { createHost } from './cgroup/host-source.js'
 import type { NodeReading } from './cgroup/node-reader.js'
-import { createFilesystemKeeper, type FilesystemKeeper } from './filesystem/filesystem-cache.js'
+import { createFilesystemCache, type FilesystemCache } from './filesystem/filesystem-cache.js'
 import { createPerSample } from './memoize-latest.js'
 import type { OwnCounters } from './own-counters.js'
 import { type CgroupMetricsOptions, cgroupMetrics, statsMetrics } from './render/container-rows.js'
@@ -15,7 +15,7 @@ import { createRuntimeCalls } from './runtime/calls.js'
 import { type CriPart, createCriPart, type PartState } from './runtime/feed.js'
 import { createHandlers } from './runtime/handlers.js'
 import type { Inventory, PodInfo } from './runtime/inventory.js'
-import { createInventoryKeeper } from './runtime/inventory-cache.js'
+import { createInventoryCache } from './runtime/inventory-cache.js'
 import { createCriMetricsSource } from './runtime/metrics-source.js'
 import { createRuntimeNode } from './runtime/runtime-node.js'
 import { criStatsSample } from './runtime/stats.js'
@@ -33,7 +33,7 @@ export interface StatsDescription {
 export interface Sources {
   readonly rows: Rows
   readonly switches: Switches
-  readonly filesystems: FilesystemKeeper
+  readonly filesystems: FilesystemCache
   /** Resolves when there is something to answer with, or after so long. */
   ready(waitMs: number): Promise<void>
   node(): NodeReading | undefined
@@ -50,7 +50,7 @@ const LOOK_MS = 50
 
 interface HostReading {
   readonly node: NodeReading
-  /** Undefined: both endpoints had the runtime's figures. */
+  /** Undefined: both endpoints had the runtime's values. */
   readonly pods: { readonly stats: StatsSample; readonly metrics: MetricsSample } | undefined
 }
 
@@ -61,7 +61,7 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
   const switches = decideSwitches(o.switches)
   const failed = (what: string) => (error: unknown) => {
     counters.failed(what)
-    log.debug('figures could not be read', { what, error })
+    log.debug('values could not be read', { what, error })
   }
   const nowNanos = (): bigint => clock.nowNanos()
   const calls = createRuntimeCalls({
@@ -71,8 +71,8 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
     statsTimeoutMs: o.statsTimeoutMs ?? 30_000,
     streaming: o.streaming === true,
   })
-  const inventory = createInventoryKeeper({ calls, clock, periodMs, onFailure: failed('inventory') })
-  const filesystems = createFilesystemKeeper({
+  const inventory = createInventoryCache({ calls, clock, periodMs, onFailure: failed('inventory') })
+  const filesystems = createFilesystemCache({
     files: o.files,
     calls,
     nowNanos,
@@ -163,7 +163,7 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
           },
           onFailure(e) {
             counters.failed('host')
-            log.error('the figures of this node could not be read', { error: e })
+            log.error('the values of this node could not be read', { error: e })
             return undefined
           },
           onLate: () => counters.late('cgroup'),

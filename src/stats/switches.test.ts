@@ -1,17 +1,17 @@
 // Switches of families and rows, on whole answers of both sources.
 import { afterEach, expect, test } from 'vitest'
 import { readExposition } from '../../test/support/exposition.js'
-import { createStatsBed, type StatsBed, text } from '../../test/support/stats-fixture.js'
+import { createStatsFixture, type StatsFixture, text } from '../../test/support/stats-fixture.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
 import type { SwitchRequest } from './render/row-writer.js'
 
-let bed: StatsBed | undefined
-afterEach(async () => bed?.close())
+let fixture: StatsFixture | undefined
+afterEach(async () => fixture?.close())
 
 async function scrape(switches: SwitchRequest) {
-  bed = await createStatsBed({ pods: [web, etcd], stats: { switches } })
-  await bed.tick()
-  return readExposition(text(await bed.stats.cadvisor(0)))
+  fixture = await createStatsFixture({ pods: [web, etcd], stats: { switches } })
+  await fixture.tick()
+  return readExposition(text(await fixture.stats.cadvisor(0)))
 }
 
 test('a family that is switched off is gone, the others stay', async () => {
@@ -35,6 +35,6 @@ test('rows of pods off: their network stays, because containers have none', asyn
 
 test('a misspelt family is a warning with the nearest name', async () => {
   await scrape({ disable: ['container_memory_rsss'] })
-  expect(JSON.stringify(bed?.log)).toContain('container_memory_rss')
-  expect(JSON.stringify(bed?.log)).toContain('does not exist')
+  expect(JSON.stringify(fixture?.log)).toContain('container_memory_rss')
+  expect(JSON.stringify(fixture?.log)).toContain('does not exist')
 })

@@ -1,6 +1,6 @@
 // The columns of the table: what they show, how wide they are, and which of them stay on a narrow screen.
 import { humanBytes } from '../core/units/human-bytes.js'
-import type { FigurePart } from '../serve/dashboard/raw-values.js'
+import type { ValuePart } from '../serve/dashboard/raw-values.js'
 import type { TopRow } from './row-values.js'
 import * as f from './row-values.js'
 
@@ -11,7 +11,7 @@ export interface Column {
   /** Smallest goes last off a narrow screen. */
   readonly rank: number
   /** What has to be read for it. */
-  readonly part: FigurePart
+  readonly part: ValuePart
   readonly value: (row: TopRow) => number | undefined
   readonly format: (value: number, row: TopRow) => string
   readonly says: string

@@ -28,13 +28,13 @@ function requestLine({ cpuMilli, memory, from }: LiveRequest): string {
 }
 
 function containerLines(c: LiveContainer): string[] {
-  const { memory } = c.figures
+  const { memory } = c.values
   return [
     `container ${plain(c.name)}  ${plain(c.image)}`,
     `  next     ${c.next.text}`,
     requestLine(c.request),
     memory === null
-      ? '  memory   no figures'
+      ? '  memory   no values'
       : `  memory   usage ${shown(memory.usage)}, working set ${shown(memory.workingSet)}, cache ${shown(memory.cache)}; ` +
         `min ${shown(memory.min)}, low ${shown(memory.low)}, high ${shown(memory.high)}, max ${shown(memory.max)}`,
     memory === null
@@ -88,7 +88,7 @@ export function explainLines(snapshot: LiveSnapshot, pod: LivePod | undefined): 
   }
   return [
     `pod ${plain(pod.namespace)}/${plain(pod.name)}  ${pod.qosClass ?? 'no QoS class'}  uid ${plain(pod.uid)}`,
-    `figures  ${sources[pod.source]}${pod.cgroup === null ? '' : `, ${pod.cgroup}`}`,
+    `values   ${sources[pod.source]}${pod.cgroup === null ? '' : `, ${pod.cgroup}`}`,
     `next     ${pod.next.text}`,
     '',
     ...pod.containers.flatMap(containerLines),

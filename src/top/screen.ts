@@ -3,9 +3,9 @@ import type { CriLogLine } from '../core/cri/log-line.js'
 import type { LiveSnapshot } from '../core/dashboard/model.js'
 import type { TerminalSize } from '../ports/terminal.js'
 import { explainLines } from './explain-text.js'
-import { rowId, type TopRow } from './row-values.js'
 import { formatHeader } from './header.js'
 import { helpLines } from './help-text.js'
+import { rowId, type TopRow } from './row-values.js'
 import { selectedIndex } from './rows.js'
 import type { TopState } from './state.js'
 import type { Style } from './style.js'
@@ -126,7 +126,7 @@ export function renderScreen(input: ScreenInput): string[] {
   const page = pageSize(size)
   const header =
     snapshot === undefined
-      ? ['keelson top', 'waiting for the first figures', ''].map((line) => clip(line, width))
+      ? ['keelson top', 'waiting for the first values', ''].map((line) => clip(line, width))
       : formatHeader(snapshot, state, new Set(input.rows.map((row) => row.pod.id)).size, width, style)
   const body = state.view === 'table' ? tableBody(input, width, page) : textBody(input, width, page)
   const filler = new Array<string>(Math.max(0, page - body.length)).fill('')

@@ -1,4 +1,4 @@
-// What a person has chosen on the screen. Changed by keys only; figures come from the snapshot.
+// What a person has chosen on the screen. Changed by keys only; values come from the snapshot.
 
 export type Layout = 'pods' | 'tree' | 'containers'
 export type View = 'table' | 'logs' | 'choose' | 'explain' | 'help'

@@ -4,9 +4,9 @@ import { asKeelsonError, keelsonError } from '../core/errors.js'
 import type { PodJson } from '../core/pod/document.js'
 import { formatKubeletConfig, type KubeletSettings, type UpDirectories } from './kubelet-config.js'
 import { type ImagePlace, judgePod } from './pod-state.js'
-import type { KubeletView, Part, UpPorts } from './up-ports.js'
 import type { Progress } from './progress.js'
 import { formatPods, type PodRow } from './table.js'
+import type { KubeletView, Part, UpPorts } from './up-ports.js'
 
 export interface PodName {
   readonly namespace: string

@@ -1,12 +1,12 @@
-// `keelson up --demo pressure`: the same workloads on the same small node, with Memory QoS off and then on. Every figure is
+// `keelson up --demo pressure`: the same workloads on the same small node, with Memory QoS off and then on. Every value is
 // read from the kernel while it happens.
 import { keelsonError } from '../core/errors.js'
 import type { PodJson } from '../core/pod/document.js'
 import { type NodePlan, startNode, troubles, type UpNode } from './node.js'
-import type { MemoryValues, PodFigures, UpPorts } from './up-ports.js'
 import { cacheMiB, cachePod, hogPod, noisePod } from './pressure-pods.js'
 import { formatComparison, formatHeader, formatSample } from './pressure-table.js'
 import type { Progress } from './progress.js'
+import type { MemoryValues, PodValues, UpPorts } from './up-ports.js'
 
 export interface PressureSample {
   /** Since the neighbours run. */
@@ -92,13 +92,13 @@ async function runPhase(
 const podNamed = (pods: readonly PodJson[], name: string): PodJson | undefined =>
   pods.find((p) => p.metadata.name.startsWith(`${name}-`))
 
-function figuresOf(pods: readonly PodJson[], name: string, ports: UpPorts): PodFigures | undefined {
+function podValuesOf(pods: readonly PodJson[], name: string, ports: UpPorts): PodValues | undefined {
   const pod = podNamed(pods, name)
-  return pod === undefined ? undefined : ports.figures(pod.metadata.uid)
+  return pod === undefined ? undefined : ports.values(pod.metadata.uid)
 }
 
-const shareOf = (figures: PodFigures | undefined): number =>
-  Number(figures?.pageCache ?? 0n) / (cacheMiB * 1024 * 1024)
+const shareOf = (values: PodValues | undefined): number =>
+  Number(values?.pageCache ?? 0n) / (cacheMiB * 1024 * 1024)
 
 /** How long containers take to start is not the question here. */
 async function waitForNeighbours(
@@ -118,7 +118,7 @@ async function waitForNeighbours(
 
 async function waitForCache({ view }: UpNode, ports: UpPorts, signal: AbortSignal): Promise<void> {
   for (const until = ports.nowMs() + warmMs; ; ) {
-    const share = shareOf(figuresOf(await view.pods(), 'cache', ports))
+    const share = shareOf(podValuesOf(await view.pods(), 'cache', ports))
     if (share >= warmShare) return
     if (ports.nowMs() > until)
       throw keelsonError(
@@ -129,7 +129,7 @@ async function waitForCache({ view }: UpNode, ports: UpPorts, signal: AbortSigna
   }
 }
 
-function valuesOf(pods: readonly PodJson[], name: string, ports: UpPorts): MemoryValues | undefined {
+function memoryValuesOf(pods: readonly PodJson[], name: string, ports: UpPorts): MemoryValues | undefined {
   const id = podNamed(pods, name)?.status.containerStatuses[0]?.containerID?.replace(/^.*:\/\//, '')
   return id === undefined ? undefined : ports.memory(id)
 }
@@ -148,8 +148,8 @@ async function watch(
     const second = (ports.nowMs() - startedMs) / 1000
     const pods = await view.pods()
     const sample = takeSample(second, pods, ports)
-    cacheMin = valuesOf(pods, 'cache', ports)?.min ?? cacheMin
-    hogHigh = valuesOf(pods, 'hog', ports)?.high ?? hogHigh
+    cacheMin = memoryValuesOf(pods, 'cache', ports)?.min ?? cacheMin
+    hogHigh = memoryValuesOf(pods, 'hog', ports)?.high ?? hogHigh
     write(formatSample(sample, beside?.samples[Math.min(samples.length, beside.samples.length - 1)]))
     samples.push(sample)
     if ((second >= leastS && isFull(sample)) || second >= mostS) return { samples, cacheMin, hogHigh }
@@ -162,12 +162,12 @@ const isFull = ({ noiseKills, hogKills, hogThrottled }: PressureSample): boolean
   noiseKills > 0 && (hogKills > 0 || hogThrottled > 0)
 
 function takeSample(second: number, pods: readonly PodJson[], ports: UpPorts): PressureSample {
-  const hog = figuresOf(pods, 'hog', ports)
+  const hog = podValuesOf(pods, 'hog', ports)
   return {
     second,
-    cacheShare: shareOf(figuresOf(pods, 'cache', ports)),
+    cacheShare: shareOf(podValuesOf(pods, 'cache', ports)),
     hogThrottled: Number(hog?.throttled ?? 0n),
     hogKills: Number(hog?.oomKills ?? 0n),
-    noiseKills: Number(figuresOf(pods, 'noise', ports)?.oomKills ?? 0n),
+    noiseKills: Number(podValuesOf(pods, 'noise', ports)?.oomKills ?? 0n),
   }
 }

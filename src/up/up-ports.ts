@@ -21,7 +21,7 @@ export interface MemoryValues {
 }
 
 /** Of a whole pod, which outlives its containers; straight from the kernel's files. */
-export interface PodFigures {
+export interface PodValues {
   readonly pageCache: bigint
   /** `high` and `oom_kill` of memory.events. */
   readonly throttled: bigint
@@ -40,7 +40,7 @@ export interface UpPorts {
   /** Of a container's cgroup. Undefined: gone. */
   memory(containerId: string): MemoryValues | undefined
   /** Of a pod's cgroup. Undefined: not there. */
-  figures(podUid: string): PodFigures | undefined
+  values(podUid: string): PodValues | undefined
   sleep(ms: number, signal: AbortSignal): Promise<void>
   nowMs(): number
 }

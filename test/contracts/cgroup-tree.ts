@@ -1,5 +1,5 @@
 // What every CgroupTree does, whether fake, on the host's hierarchies or in a lab kernel. The cases are plain values and
-// throw on failure, so that a test runner and a script inside a lab bed can both run them.
+// throw on failure, so that a test runner and a script inside a lab fixture can both run them.
 import assert from 'node:assert/strict'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { parseCount, parseCountOrMax } from '../../src/core/kernel-text/digits.js'

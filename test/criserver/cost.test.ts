@@ -1,4 +1,4 @@
-// What the figures of the CRI server cost: how often the cgroups are read, and what reaches the runtime.
+// What the values of the CRI server cost: how often the cgroups are read, and what reaches the runtime.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { unifiedHierarchy } from '../../src/adapters/cgroups/hierarchy.js'
 import { CgroupFsTree } from '../../src/adapters/cgroups/tree.js'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
-import { createFigures, type Depth, type Figures } from '../../src/criserver/stats/read-values.js'
+import { createValues, type Depth, type Values } from '../../src/criserver/stats/read-values.js'
 import { FakeClock } from '../../src/fakes/clock.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { FakeLog } from '../../src/fakes/log.js'
@@ -25,7 +25,7 @@ let runtime: FakeRuntime
 let client: CriClient
 let cgroups: CgroupFsTree
 let clock: FakeClock
-let figures: Figures
+let values: Values
 const work: OpenWork = { open: 0 }
 /** Files of the first container, as they were read. */
 let reads: string[] = []
@@ -52,7 +52,7 @@ beforeEach(async () => {
       },
     },
   }) as CgroupFsTree
-  figures = createFigures({
+  values = createValues({
     client: { ...client, runtime: counted(client.runtime, work) },
     cgroups: noted,
     procfs: createProcfs({ proc, sys }),
@@ -62,7 +62,7 @@ beforeEach(async () => {
   })
 })
 afterEach(async () => {
-  figures.close()
+  values.close()
   client.close()
   await runtime.close()
   cgroups.close()
@@ -70,7 +70,7 @@ afterEach(async () => {
 })
 
 const sweeps = (): number => reads.filter((file) => file === 'cpu.stat').length
-const look = (depth: Depth) => figures.look(signal, depth)
+const look = (depth: Depth) => values.look(signal, depth)
 
 describe('one look at the node', () => {
   test('a kubelet that asks for stats and metrics every 10 s costs one sweep in that time', async () => {
@@ -103,7 +103,7 @@ describe('one look at the node', () => {
 
   test('the loop sweeps only where nobody asked, and rests in the end', async () => {
     const life = new AbortController()
-    const loop = figures.run(life.signal)
+    const loop = values.run(life.signal)
     const passed = async (seconds: number): Promise<void> => {
       for (let s = 0; s < seconds; s++) {
         await clock.advance(1_000)

@@ -8,7 +8,7 @@ import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import type { FileEntry } from '../../src/ports/files.js'
 import { frame, type RawAnswer, rawCall, withoutDate } from './raw-client.js'
-import { startServerBed } from './server-fixture.js'
+import { startServerFixture } from './server-fixture.js'
 
 /** Closed in reverse order after each test of a file that uses it. */
 export const closers: (() => void | Promise<void>)[] = []
@@ -83,17 +83,17 @@ export async function startWithDriver(c: DriverCase) {
     cgroupVersion: 'v2',
     log,
   }
-  const bed = await startServerBed(runtime.endpoint, {
+  const fixture = await startServerFixture(runtime.endpoint, {
     services: {
       findDriver: createDriverFinder(options),
       log,
       metricsUrl: () => 'https://127.0.0.1:10252/metrics',
     },
   })
-  closers.push(() => bed.close())
-  const through = createCriClient(bed.endpoint)
+  closers.push(() => fixture.close())
+  const through = createCriClient(fixture.endpoint)
   closers.push(() => through.close())
-  return { runtime, bed, log, through }
+  return { runtime, fixture, log, through }
 }
 
 export const infoConfig = (runtimes: object, name = 'runc'): Scripts => ({

@@ -34,7 +34,7 @@ const row = <N extends MethodName>(
 const nowhere = 'f'.repeat(64)
 const token = { mask: /(exec|attach|portforward)\/[A-Za-z0-9_-]{8}/g }
 const execId: Expectation = { mask: /[0-9a-f]{64}/g, in: 'status' }
-const figures = { ours: 'figures are completed from the cgroups' }
+const values = { ours: 'values are completed from the cgroups' }
 const streamed = { ours: 'streamed from the unary list' }
 
 /** Calls that would change the node name things that are not there: the runtime's refusal must come back as it is. */
@@ -94,11 +94,11 @@ export const everyRpc: readonly Row[] = [
   row('Exec', token, ({ containerId }) => ({ containerId, cmd: ['/bin/true'], stdout: true })),
   row('Attach', token, ({ containerId }) => ({ containerId, stdout: true })),
   row('PortForward', token, ({ sandboxId }) => ({ podSandboxId: sandboxId, port: [8080] })),
-  row('ContainerStats', figures, ({ containerId }) => ({ containerId })),
-  row('ListContainerStats', figures, () => ({})),
+  row('ContainerStats', values, ({ containerId }) => ({ containerId })),
+  row('ListContainerStats', values, () => ({})),
   row('StreamContainerStats', streamed, () => ({})),
-  row('PodSandboxStats', figures, ({ sandboxId }) => ({ podSandboxId: sandboxId })),
-  row('ListPodSandboxStats', figures, () => ({})),
+  row('PodSandboxStats', values, ({ sandboxId }) => ({ podSandboxId: sandboxId })),
+  row('ListPodSandboxStats', values, () => ({})),
   row('StreamPodSandboxStats', streamed, () => ({})),
   row('ListMetricDescriptors', { ours: 'answered from the cgroups' }, () => ({})),
   row('ListPodSandboxMetrics', { ours: 'answered from the cgroups' }, () => ({})),

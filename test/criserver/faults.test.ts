@@ -15,7 +15,7 @@ import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { type Bundle, bundleCommand } from '../support/command.js'
 import { frame, openSession, rawCall, readRaw, requestHeaders, statusIn } from './raw-client.js'
 import { answerWith, type Play, startRawUpstream } from './scripted-upstream.js'
-import { startServerBed } from './server-fixture.js'
+import { startServerFixture } from './server-fixture.js'
 import { type ServerProcess, startServerProcess } from './server-process.js'
 
 let bundle: Bundle | undefined
@@ -156,10 +156,10 @@ describe('faults', () => {
       () => rm(dir, { recursive: true }),
       () => runtime.close(),
     )
-    const bed = await startServerBed(`unix://${join(dir, 's')}`)
-    closers.push(() => bed.close())
+    const fixture = await startServerFixture(`unix://${join(dir, 's')}`)
+    closers.push(() => fixture.close())
     for (let i = 0; i < 10; i++) {
-      const session = await openSession(bed.socketPath)
+      const session = await openSession(fixture.socketPath)
       const stream = session.request(requestHeaders('/x.Y/TooLarge'))
       stream.on('error', () => {})
       stream.write(Buffer.alloc(1024 * 1024))
@@ -171,9 +171,9 @@ describe('faults', () => {
       await sleep(20)
       session.destroy()
     }
-    for (let i = 0; i < 500 && bed.server.counts.calls > 0; i++) await sleep(20)
-    assert.equal(bed.server.counts.calls, 0)
-    await assertWorks(bed.socketPath)
+    for (let i = 0; i < 500 && fixture.server.counts.calls > 0; i++) await sleep(20)
+    assert.equal(fixture.server.counts.calls, 0)
+    await assertWorks(fixture.socketPath)
   })
 
   test('half-open and malformed connections are closed and hurt nobody else', {
@@ -187,7 +187,7 @@ describe('faults', () => {
       },
     })
     closers.push(() => upstream.close())
-    const server = await startServerBed(upstream.endpoint, { livenessMs: 100, greetingMs: 1000 })
+    const server = await startServerFixture(upstream.endpoint, { livenessMs: 100, greetingMs: 1000 })
     closers.push(() => server.close())
     await assertWorks(server.socketPath)
     const session = await openSession(server.socketPath)

@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, test } from 'vitest'
 import { frame, openSession, rawCall, readRaw, requestHeaders, statusIn } from './raw-client.js'
-import { startServerBed } from './server-fixture.js'
+import { startServerFixture } from './server-fixture.js'
 
 const closers: (() => unknown)[] = []
 afterEach(async () => {
@@ -58,7 +58,7 @@ async function start(play: Play, options: ServerOptions = {}) {
     runtime.close()
     rmSync(dir, { recursive: true })
   })
-  const server = await startServerBed(`unix://${join(dir, 's')}`)
+  const server = await startServerFixture(`unix://${join(dir, 's')}`)
   closers.push(() => server.close())
   const session = await openSession(server.socketPath)
   closers.push(() => session.destroy())

@@ -11,7 +11,7 @@ import { knownRpcs } from './compare.js'
 import { everyRpc } from './every-rpc.js'
 import { frame, openSession, type RawAnswer, rawCall } from './raw-client.js'
 import { type RawUpstream, startRawUpstream } from './scripted-upstream.js'
-import { type ServerBed, startServerBed } from './server-fixture.js'
+import { type ServerFixture, startServerFixture } from './server-fixture.js'
 
 const runs = Number(process.env.FUZZ_RUNS ?? 10_000)
 const seed = Number(process.env.FUZZ_SEED ?? 1)
@@ -31,7 +31,7 @@ interface Planned {
 
 const planned = new Map<string, Planned>()
 let upstream: RawUpstream | undefined
-let bed: ServerBed | undefined
+let fixture: ServerFixture | undefined
 
 beforeAll(async () => {
   const paths = [...[...knownRpcs.values()].map((k) => k.path), '/future.v3.Any/Thing', '/x']
@@ -55,10 +55,10 @@ beforeAll(async () => {
     ]),
   )
   upstream = await startRawUpstream(plays)
-  bed = await startServerBed(upstream.endpoint)
+  fixture = await startServerFixture(upstream.endpoint)
 })
 afterAll(async () => {
-  await bed?.close()
+  await fixture?.close()
   await upstream?.close()
 })
 
@@ -140,7 +140,7 @@ function check(n: string, path: string, request: Buffer, wanted: Planned, got: R
 
 test(`${runs} mutated requests and answers`, { timeout: 60_000 + runs * 10 }, async () => {
   const random = createRandom(seed)
-  const session: ClientHttp2Session = await openSession(bed?.socketPath ?? '')
+  const session: ClientHttp2Session = await openSession(fixture?.socketPath ?? '')
   let next = 0
   const work = async (): Promise<void> => {
     while (next < runs) {
@@ -154,7 +154,7 @@ test(`${runs} mutated requests and answers`, { timeout: 60_000 + runs * 10 }, as
   }
   await Promise.all(Array.from({ length: atOnce }, work))
   session.destroy()
-  assert.deepEqual(bed?.errors, [])
-  const internal = bed?.log.lines.filter((l) => l.message === 'a call failed in keelson') ?? []
+  assert.deepEqual(fixture?.errors, [])
+  const internal = fixture?.log.lines.filter((l) => l.message === 'a call failed in keelson') ?? []
   assert.deepEqual(internal.map((l) => String(l.fields.error)).slice(0, 3), [])
 })

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openSession, readRaw, requestHeaders } from './raw-client.js'
 import { answerWith, type RawUpstream, startRawUpstream } from './scripted-upstream.js'
-import { type ServerBed, startServerBed } from './server-fixture.js'
+import { type ServerFixture, startServerFixture } from './server-fixture.js'
 
 const answerBytes = 6_000_000
 
@@ -21,7 +21,7 @@ function answerOf(serial: number): Buffer {
 const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 let upstream: RawUpstream
-let server: ServerBed
+let server: ServerFixture
 const sessions: ClientHttp2Session[] = []
 
 beforeEach(async () => {
@@ -34,7 +34,7 @@ beforeEach(async () => {
       stream.close(11)
     },
   })
-  server = await startServerBed(upstream.endpoint)
+  server = await startServerFixture(upstream.endpoint)
 })
 afterEach(async () => {
   for (const session of sessions.splice(0)) session.destroy()

@@ -10,17 +10,17 @@ import { readExposition } from '../support/exposition.js'
 import { metricsOf, statsOf, descriptors as theirs } from '../support/runtime-values.js'
 import { podCgroup } from '../support/stats-fixture.js'
 import { etcd, web } from '../support/stats-pods.js'
-import { type FiguresBed, runtimeNamed, startFiguresBed } from './stats-fixture.js'
+import { runtimeNamed, startValuesFixture, type ValuesFixture } from './stats-fixture.js'
 
 const pods = [web, etcd]
-let bed: FiguresBed | undefined
+let fixture: ValuesFixture | undefined
 afterEach(async () => {
-  await bed?.close()
-  bed = undefined
+  await fixture?.close()
+  fixture = undefined
 })
-const start = async (scripts: Scripts = {}, mode?: 'observe'): Promise<FiguresBed> => {
-  bed = await startFiguresBed(pods, scripts, mode)
-  return bed
+const start = async (scripts: Scripts = {}, mode?: 'observe'): Promise<ValuesFixture> => {
+  fixture = await startValuesFixture(pods, scripts, mode)
+  return fixture
 }
 const app = web.containers[0]?.id ?? ''
 const own: Scripts = {
@@ -29,7 +29,7 @@ const own: Scripts = {
 }
 const containerMetrics = (all: readonly PodSandboxMetrics[], id: string): readonly Metric[] =>
   all.flatMap((p) => p.containerMetrics).find((c) => c.containerId === id)?.metrics ?? []
-const read = async ({ client }: FiguresBed) => ({
+const read = async ({ client }: ValuesFixture) => ({
   descriptors: (await client.runtime.listMetricDescriptors({})).descriptors,
   podMetrics: (await client.runtime.listPodSandboxMetrics({})).podMetrics,
 })
@@ -73,7 +73,7 @@ describe('a runtime without metrics', () => {
   test('layers need a runtime that tells them', async () => {
     const without = await read(await start())
     assert.ok(without.descriptors.every((d) => d.name !== 'container_fs_usage_bytes'))
-    await bed?.close()
+    await fixture?.close()
     const layered = await start({
       ListContainerStats: { value: { stats: statsOf(web).linux?.containers ?? [] } },
     })
@@ -159,7 +159,7 @@ describe('a runtime with metrics', () => {
         },
       },
     }
-    const value = async (on: FiguresBed) =>
+    const value = async (on: ValuesFixture) =>
       containerMetrics((await read(on)).podMetrics, app).find((m) => m.name === name)?.value?.value
     const mended = await value(await start(scripts))
     assert.ok(mended !== undefined && mended > 1_700_000_000n && mended < 1_800_000_000n, String(mended))
@@ -168,10 +168,10 @@ describe('a runtime with metrics', () => {
   test('a failing runtime is passed on; in observe mode nothing is added', async () => {
     const failing = await start({
       ...own,
-      ListPodSandboxMetrics: { code: 'INTERNAL', message: 'no figures' },
+      ListPodSandboxMetrics: { code: 'INTERNAL', message: 'no values' },
     })
-    await assert.rejects(failing.client.runtime.listPodSandboxMetrics({}), /no figures/)
-    await bed?.close()
+    await assert.rejects(failing.client.runtime.listPodSandboxMetrics({}), /no values/)
+    await fixture?.close()
     const watched = await start(own, 'observe')
     assert.deepEqual(
       (await read(watched)).descriptors.map((d) => d.name),
@@ -192,7 +192,7 @@ describe('a runtime with metrics', () => {
   })
 })
 
-describe('pods that only the runtime has figures of', () => {
+describe('pods that only the runtime has values of', () => {
   const kata: Scripts = {
     Status: {
       value: {

@@ -19,17 +19,17 @@ import {
   withoutDate,
 } from './raw-client.js'
 import { answerWith, type Play, startRawUpstream } from './scripted-upstream.js'
-import { startServerBed } from './server-fixture.js'
+import { startServerFixture } from './server-fixture.js'
 
 const closers: (() => void | Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-async function bed(plays: Readonly<Record<string, Play>>, unread?: ReadonlySet<string>) {
+async function fixture(plays: Readonly<Record<string, Play>>, unread?: ReadonlySet<string>) {
   const upstream = await startRawUpstream(plays, unread === undefined ? {} : { unread })
   closers.push(() => upstream.close())
-  const server = await startServerBed(upstream.endpoint)
+  const server = await startServerFixture(upstream.endpoint)
   closers.push(() => server.close())
   const direct = await openSession(upstream.socketPath)
   const through = await openSession(server.socketPath)
@@ -41,7 +41,7 @@ async function bed(plays: Readonly<Record<string, Play>>, unread?: ReadonlySet<s
 }
 
 async function sameBothWays(
-  b: Awaited<ReturnType<typeof bed>>,
+  b: Awaited<ReturnType<typeof fixture>>,
   path: string,
   body: Uint8Array,
   extra = {},
@@ -121,13 +121,13 @@ describe('pass-through: the same answer as without us', () => {
   ]
   for (const { name, play, rst } of rows)
     test(name, async () => {
-      const b = await bed({ '/runtime.v1.RuntimeService/Version': play })
+      const b = await fixture({ '/runtime.v1.RuntimeService/Version': play })
       const answer = await sameBothWays(b, '/runtime.v1.RuntimeService/Version', frame(Buffer.alloc(0)))
       assert.equal(answer.rstCode, rst ?? 0)
     })
 
   test('methods and services that nobody has heard of', async () => {
-    const b = await bed({ '/future.v9.Service/Do': (s, _h, body) => answerWith(s, body) })
+    const b = await fixture({ '/future.v9.Service/Do': (s, _h, body) => answerWith(s, body) })
     const echoed = await sameBothWays(b, '/future.v9.Service/Do', frame(Buffer.from('later')))
     assert.deepEqual(echoed.body, frame(Buffer.from('later')))
     assert.equal(statusIn(await sameBothWays(b, '/future.v9.Service/Other', frame(Buffer.alloc(0)))), '12')
@@ -135,7 +135,7 @@ describe('pass-through: the same answer as without us', () => {
 
   test('request metadata reaches the runtime as it was sent, repeated keys too', async () => {
     const seen: unknown[] = []
-    const b = await bed({
+    const b = await fixture({
       '/x.Y/Z': (s, headers) => {
         seen.push(headers)
         answerWith(s, frame(Buffer.alloc(0)))
@@ -159,7 +159,7 @@ describe('pass-through: the same answer as without us', () => {
         if (!stream.write(part)) await once(stream, 'drain')
       stream.end()
     }
-    const b = await bed({ '/x.Y/Echo': echo }, new Set(['/x.Y/Echo']))
+    const b = await fixture({ '/x.Y/Echo': echo }, new Set(['/x.Y/Echo']))
     const sent = Array.from({ length: 300 }, (_, i) => frame(randomBytes(i * 37)))
     const stream = b.through.request(requestHeaders('/x.Y/Echo'))
     const answer = readRaw(stream)
@@ -192,7 +192,7 @@ describe('pass-through: endings', () => {
   }
 
   test('a caller that cancels cancels the call in the runtime', async () => {
-    const b = await bed({ '/x.Y/Hang': hang, '/x.Y/Silent': () => {} })
+    const b = await fixture({ '/x.Y/Hang': hang, '/x.Y/Silent': () => {} })
     for (const path of ['/x.Y/Hang', '/x.Y/Silent']) {
       const stream = b.through.request(requestHeaders(path))
       const answer = readRaw(stream)
@@ -207,7 +207,7 @@ describe('pass-through: endings', () => {
   })
 
   test('a client that vanishes cancels all its calls in the runtime', async () => {
-    const b = await bed({ '/x.Y/Hang': hang })
+    const b = await fixture({ '/x.Y/Hang': hang })
     for (let i = 0; i < 20; i++) {
       const stream = b.through.request(requestHeaders('/x.Y/Hang'))
       stream.on('error', () => {})
@@ -220,7 +220,7 @@ describe('pass-through: endings', () => {
   })
 
   test('the runtime dies in a call: UNAVAILABLE before the headers and after them, and later calls work', async () => {
-    const b = await bed({
+    const b = await fixture({
       '/x.Y/Hang': hang,
       '/x.Y/Silent': () => {},
       '/x.Y/Ok': (s) => answerWith(s, frame(Buffer.alloc(0))),
@@ -241,7 +241,7 @@ describe('pass-through: endings', () => {
   test('while the runtime is away: UNAVAILABLE at once; when it is back, calls work', async () => {
     const runtime = await startFakeRuntime({ Version: { value: { runtimeName: 'fake' } } })
     closers.push(() => runtime.close())
-    const server = await startServerBed(runtime.endpoint)
+    const server = await startServerFixture(runtime.endpoint)
     closers.push(() => server.close())
     const client = createCriClient(server.endpoint)
     closers.push(() => client.close())
@@ -260,7 +260,7 @@ describe('pass-through: endings', () => {
   })
 
   test('a runtime that hangs: the deadline of the caller ends the call on both sides', async () => {
-    const b = await bed({ '/x.Y/Silent': () => {} })
+    const b = await fixture({ '/x.Y/Silent': () => {} })
     const begun = performance.now()
     const answer = await rawCall(b.through, '/x.Y/Silent', frame(Buffer.alloc(0)), { 'grpc-timeout': '200m' })
     assert.equal(statusIn(answer), '4')
@@ -269,7 +269,7 @@ describe('pass-through: endings', () => {
   })
 
   test('the runtime says goodbye (GOAWAY): calls under way end, new ones go over a new connection', async () => {
-    const b = await bed({
+    const b = await fixture({
       '/x.Y/Slow': async (s) => {
         await sleep(150)
         answerWith(s, frame(Buffer.from('slow')))
@@ -290,7 +290,7 @@ describe('pass-through: endings', () => {
   test('a connection that went deaf on a malformed frame is found by a ping and closed', async () => {
     const upstream = await startRawUpstream({ '/x.Y/Ok': (s) => answerWith(s, frame(Buffer.alloc(0))) })
     closers.push(() => upstream.close())
-    const server = await startServerBed(upstream.endpoint, { livenessMs: 30 })
+    const server = await startServerFixture(upstream.endpoint, { livenessMs: 30 })
     closers.push(() => server.close())
     const healthy = await openSession(server.socketPath)
     closers.push(() => healthy.destroy())
@@ -317,7 +317,7 @@ describe('pass-through: endings', () => {
       ExecSync: { hang: true },
     })
     closers.push(() => runtime.close())
-    const server = await startServerBed(runtime.endpoint)
+    const server = await startServerFixture(runtime.endpoint)
     closers.push(() => server.close())
     const kubelet = createCriClient(server.endpoint)
     closers.push(() => kubelet.close())

@@ -17,7 +17,7 @@ import {
   startWithDriver,
 } from './driver-fixture.js'
 import { openSession } from './raw-client.js'
-import { startServerBed } from './server-fixture.js'
+import { startServerFixture } from './server-fixture.js'
 
 afterEach(closeAll)
 
@@ -143,21 +143,21 @@ const refusals: readonly (DriverCase & { readonly name: string; readonly says: R
 describe('RuntimeConfig of a runtime that answers UNIMPLEMENTED', () => {
   for (const { name, driver, ...c } of answers)
     test(`answered: ${name}`, async () => {
-      const { through, bed } = await startWithDriver(c)
+      const { through, fixture } = await startWithDriver(c)
       assert.equal((await through.runtime.runtimeConfig({})).linux?.cgroupDriver, driver)
-      const row = () => bed.table.rows().find((r) => r.rpc === 'RuntimeConfig')
+      const row = () => fixture.table.rows().find((r) => r.rpc === 'RuntimeConfig')
       await expect.poll(() => [row()?.answered, row()?.missing]).toEqual([1, 1])
     })
 
   for (const { name, says, ...c } of refusals)
     test(`passed on, with an error that names why: ${name}`, async () => {
-      const { through, log, runtime, bed } = await startWithDriver(c)
+      const { through, log, runtime, fixture } = await startWithDriver(c)
       const error = await through.runtime.runtimeConfig({}).catch((e: unknown) => e)
       assert.ok(isKeelsonError(error) && error.code === 'runtime.unimplemented', String(error))
       const line = log.lines.find((l) => l.level === 'error')
       assert.match(String(line?.fields.reason), says)
       const direct = await openSession(runtime.socketPath)
-      const via = await openSession(bed.socketPath)
+      const via = await openSession(fixture.socketPath)
       const path = '/runtime.v1.RuntimeService/RuntimeConfig'
       assert.deepEqual(await ask(via, path), await ask(direct, path))
       direct.destroy()
@@ -172,12 +172,12 @@ describe('RuntimeConfig of a runtime that answers UNIMPLEMENTED', () => {
       { code: 'INTERNAL', message: 'broken' },
       { code: 'UNAVAILABLE', message: 'not yet' },
     ] as const
-    const { runtime, bed } = await startWithDriver({
+    const { runtime, fixture } = await startWithDriver({
       operator: 'systemd',
       scripts: { RuntimeConfig: said.flatMap((s) => [s, s]) },
     })
     const direct = await openSession(runtime.socketPath)
-    const via = await openSession(bed.socketPath)
+    const via = await openSession(fixture.socketPath)
     const path = '/runtime.v1.RuntimeService/RuntimeConfig'
     for (let i = 0; i < said.length; i++) {
       const expected = await ask(direct, path)
@@ -191,21 +191,21 @@ describe('RuntimeConfig of a runtime that answers UNIMPLEMENTED', () => {
 test('observe mode changes nothing and writes down what is missing', async () => {
   const runtime = await startFakeRuntime({ Version: { value: { runtimeName: 'containerd' } } })
   closers.push(() => runtime.close())
-  const bed = await startServerBed(runtime.endpoint, {
+  const fixture = await startServerFixture(runtime.endpoint, {
     services: {
       mode: 'observe',
       findDriver: async () => ({ kind: 'known', driver: 'systemd', source: 'test', evidence: [] }),
     },
   })
-  closers.push(() => bed.close())
-  const through = createCriClient(bed.endpoint)
+  closers.push(() => fixture.close())
+  const through = createCriClient(fixture.endpoint)
   closers.push(() => through.close())
   const error = await through.runtime.runtimeConfig({}).catch((e: unknown) => e)
   assert.ok(isKeelsonError(error) && error.code === 'runtime.unimplemented')
   await through.runtime.listMetricDescriptors({}).catch(() => {})
   await through.runtime.version({})
   const rows = () =>
-    Object.fromEntries(bed.table.rows().map((r) => [r.rpc, [r.forwarded, r.answered, r.missing]]))
+    Object.fromEntries(fixture.table.rows().map((r) => [r.rpc, [r.forwarded, r.answered, r.missing]]))
   await expect
     .poll(rows)
     .toEqual({ RuntimeConfig: [1, 0, 1], ListMetricDescriptors: [1, 0, 1], Version: [1, 0, 0] })

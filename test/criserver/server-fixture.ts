@@ -13,20 +13,20 @@ import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../src/adapters/stats-files/stats-files.js'
 import { createChain } from '../../src/criserver/chain.js'
 import { isEndless } from '../../src/criserver/endless.js'
-import { createFigures } from '../../src/criserver/stats/read-values.js'
-import { createRuntimeNameFinder } from '../../src/criserver/stats/runtime-name.js'
 import { createCadvisorText } from '../../src/criserver/metrics/exposition.js'
 import { createMetricsSource } from '../../src/criserver/metrics/source.js'
 import { createRpcTable, type RpcTable } from '../../src/criserver/rpc-table.js'
 import type { Services } from '../../src/criserver/services.js'
+import { createValues } from '../../src/criserver/stats/read-values.js'
+import { createRuntimeNameFinder } from '../../src/criserver/stats/runtime-name.js'
 import { createCgroupFinder } from '../../src/criserver/unified/cgroup-of.js'
-import { createUnifiedKeeper } from '../../src/criserver/unified/write-missing.js'
+import { createUnifiedWriter } from '../../src/criserver/unified/write-missing.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import type { Procfs } from '../../src/ports/procfs.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
 
-export interface ServerBed {
+export interface ServerFixture {
   readonly server: CriServer
   readonly socketPath: string
   readonly endpoint: string
@@ -38,13 +38,13 @@ export interface ServerBed {
   close(): Promise<void>
 }
 
-export async function startServerBed(
+export async function startServerFixture(
   upstream: string,
   options: Partial<CriServerOptions> & {
     readonly services?: Partial<Services>
     readonly procfs?: Procfs
   } = {},
-): Promise<ServerBed> {
+): Promise<ServerFixture> {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-criserver-'))
   const table = createRpcTable()
   const errors: unknown[] = []
@@ -61,12 +61,12 @@ export async function startServerBed(
   const procfs = options.procfs ?? createProcfs()
   const clock = createClock()
   const life = new AbortController()
-  const figures =
-    options.services?.figures ??
-    createFigures({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
+  const values =
+    options.services?.values ??
+    createValues({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
   const services: Services = {
-    figures,
-    metricsSource: createMetricsSource({ client, figures, cgroups, procfs }),
+    values,
+    metricsSource: createMetricsSource({ client, values, cgroups, procfs }),
     findRuntimeName: createRuntimeNameFinder(client, log),
     version: 'test',
     client,
@@ -75,7 +75,7 @@ export async function startServerBed(
     cgroups,
     cgroupFinder: finder,
     pageSize: 4096n,
-    unified: createUnifiedKeeper({
+    unified: createUnifiedWriter({
       cgroups,
       clock,
       signal: life.signal,
@@ -110,7 +110,7 @@ export async function startServerBed(
     async close() {
       life.abort()
       await server.close(0)
-      figures.close()
+      values.close()
       client.close()
       rmSync(dir, { recursive: true, force: true })
     },

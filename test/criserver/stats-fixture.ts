@@ -9,12 +9,12 @@ import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import type { CriClient } from '../../src/ports/runtime.js'
-import { type BedPod, containersOf, layOutNode, put, sandboxOf } from '../support/stats-fixture.js'
-import { type ServerBed, startServerBed } from './server-fixture.js'
+import { containersOf, type FixturePod, layOutNode, put, sandboxOf } from '../support/stats-fixture.js'
+import { type ServerFixture, startServerFixture } from './server-fixture.js'
 
-export interface FiguresBed {
+export interface ValuesFixture {
   readonly runtime: FakeRuntime
-  readonly server: ServerBed
+  readonly server: ServerFixture
   readonly client: CriClient
   /** Cgroup root on disk. */
   readonly root: string
@@ -25,12 +25,12 @@ export const runtimeNamed = (runtimeName: string, runtimeVersion: string): Scrip
   Version: { value: { version: '0.1.0', runtimeName, runtimeVersion, runtimeApiVersion: 'v1' } },
 })
 
-export async function startFiguresBed(
-  pods: readonly BedPod[],
+export async function startValuesFixture(
+  pods: readonly FixturePod[],
   scripts: Scripts = {},
   mode: 'complete' | 'observe' = 'complete',
-): Promise<FiguresBed> {
-  const directory = mkdtempSync(join(tmpdir(), 'keelson-figures-'))
+): Promise<ValuesFixture> {
+  const directory = mkdtempSync(join(tmpdir(), 'keelson-values-'))
   const { root, proc, sys } = layOutNode(directory, pods)
   put(join(root, 'cgroup.controllers'), 'cpuset cpu io memory hugetlb pids\n')
   const cgroups = new CgroupFsTree(unifiedHierarchy(root))
@@ -41,7 +41,7 @@ export async function startFiguresBed(
     Status: { value: {} },
     ...scripts,
   })
-  const server = await startServerBed(runtime.endpoint, {
+  const server = await startServerFixture(runtime.endpoint, {
     procfs: createProcfs({ proc, sys }),
     services: { cgroups, mode },
   })

@@ -11,17 +11,17 @@ import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { statsOf } from '../support/runtime-values.js'
 import { podCgroup, put } from '../support/stats-fixture.js'
 import { etcd, web } from '../support/stats-pods.js'
-import { type FiguresBed, runtimeNamed, startFiguresBed } from './stats-fixture.js'
+import { runtimeNamed, startValuesFixture, type ValuesFixture } from './stats-fixture.js'
 
 const pods = [web, etcd]
-let bed: FiguresBed | undefined
+let fixture: ValuesFixture | undefined
 afterEach(async () => {
-  await bed?.close()
-  bed = undefined
+  await fixture?.close()
+  fixture = undefined
 })
-const start = async (scripts: Scripts = {}, mode?: 'observe'): Promise<FiguresBed> => {
-  bed = await startFiguresBed(pods, scripts, mode)
-  return bed
+const start = async (scripts: Scripts = {}, mode?: 'observe'): Promise<ValuesFixture> => {
+  fixture = await startValuesFixture(pods, scripts, mode)
+  return fixture
 }
 const [app, sidecar] = web.containers.map((c) => c.id)
 const given: Scripts = {
@@ -142,7 +142,7 @@ describe('a runtime with stats', () => {
     assert.equal(linux?.network?.defaultInterface?.rxBytes?.value, 10n)
     assert.notEqual(linux?.process?.processCount?.value, 5n, 'threads')
     assert.equal(linux?.containers[0]?.cpu?.usageNanoCores, undefined, 'rate 0 when unknown')
-    await bed?.close()
+    await fixture?.close()
     const other = await start({ ...given, ...runtimeNamed('othertime', '9.0.0') })
     const same = (await other.client.runtime.podSandboxStats({ podSandboxId: web.sandboxId })).stats?.linux
     assert.equal(same?.network?.interfaces.length, 2)
@@ -199,14 +199,14 @@ describe('a runtime with stats', () => {
       },
     }
     for (const scripts of [{}, ofRuntime]) {
-      bed = await startFiguresBed([alone], scripts)
-      const { stats } = await bed.client.runtime.podSandboxStats({ podSandboxId: web.sandboxId })
+      fixture = await startValuesFixture([alone], scripts)
+      const { stats } = await fixture.client.runtime.podSandboxStats({ podSandboxId: web.sandboxId })
       assert.equal(stats?.linux?.network?.defaultInterface?.name, '')
       assert.equal(stats?.linux?.network?.defaultInterface?.rxBytes, undefined)
       assert.deepEqual(stats?.linux?.network?.interfaces, [])
-      await bed.close()
+      await fixture.close()
     }
-    bed = undefined
+    fixture = undefined
   })
 
   test('containerd 1.x is not asked for the list, later ones are', async () => {
@@ -215,7 +215,7 @@ describe('a runtime with stats', () => {
     assert.equal(stats.length, 2)
     assert.equal(old.runtime.callsOf('ListPodSandboxStats').length, 0)
     assert.equal(stats[0]?.linux?.containers[0]?.writableLayer?.usedBytes?.value, 4096n, 'layers are its own')
-    await bed?.close()
+    await fixture?.close()
     const later = await start(given)
     await later.client.runtime.listPodSandboxStats({ filter: {} })
     assert.equal(later.runtime.callsOf('ListPodSandboxStats').length, 1)
@@ -223,7 +223,7 @@ describe('a runtime with stats', () => {
 
   test('pods in virtual machines: the runtime is asked, and its word stays', async () => {
     const kata = { ...web, handler: 'kata' }
-    bed = await startFiguresBed([kata, etcd], {
+    fixture = await startValuesFixture([kata, etcd], {
       ...given,
       ...runtimeNamed('containerd', '1.6.20'),
       Status: {
@@ -236,8 +236,8 @@ describe('a runtime with stats', () => {
         },
       },
     })
-    const { stats } = await bed.client.runtime.listPodSandboxStats({ filter: {} })
-    assert.equal(bed.runtime.callsOf('ListPodSandboxStats').length, 1)
+    const { stats } = await fixture.client.runtime.listPodSandboxStats({ filter: {} })
+    assert.equal(fixture.runtime.callsOf('ListPodSandboxStats').length, 1)
     const inVm = stats.find((s) => s.attributes?.id === kata.sandboxId)
     assert.deepEqual(inVm, statsOf(kata))
   })

@@ -11,7 +11,7 @@ afterEach(closeAll)
 
 describe('Status', () => {
   test('verbose: one entry more, everything else kept byte by byte', async () => {
-    const { through, runtime, bed } = await startWithDriver({
+    const { through, runtime, fixture } = await startWithDriver({
       scripts: {
         Status: {
           value: {
@@ -31,7 +31,7 @@ describe('Status', () => {
     assert.equal(ours.cgroupDriverSource, 'operator')
     assert.equal(ours.metricsUrl, 'https://127.0.0.1:10252/metrics')
     const direct = await openSession(runtime.socketPath)
-    const via = await openSession(bed.socketPath)
+    const via = await openSession(fixture.socketPath)
     const path = '/runtime.v1.RuntimeService/Status'
     const plain = await rawCall(direct, path, frame(Buffer.from([8, 1])))
     const more = await rawCall(via, path, frame(Buffer.from([8, 1])))

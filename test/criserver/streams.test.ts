@@ -7,7 +7,7 @@ import { Container } from '../../src/cri-api/api.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { manyContainers } from '../../src/fakes/cri/shapes.js'
-import { startServerBed } from './server-fixture.js'
+import { startServerFixture } from './server-fixture.js'
 
 const closers: (() => void | Promise<void>)[] = []
 afterEach(async () => {
@@ -17,7 +17,7 @@ afterEach(async () => {
 async function start(scripts: Scripts) {
   const runtime = await startFakeRuntime(scripts)
   closers.push(() => runtime.close())
-  const server = await startServerBed(runtime.endpoint)
+  const server = await startServerFixture(runtime.endpoint)
   closers.push(() => server.close())
   const client = createCriClient(server.endpoint)
   closers.push(() => client.close())

@@ -5,7 +5,7 @@ import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { frame, openSession, rawCall, statusIn } from './raw-client.js'
 import { answerWith, startRawUpstream } from './scripted-upstream.js'
-import { startServerBed } from './server-fixture.js'
+import { startServerFixture } from './server-fixture.js'
 
 const closers: (() => void | Promise<void>)[] = []
 afterEach(async () => {
@@ -16,7 +16,7 @@ const update = '/runtime.v1.RuntimeService/UpdatePodSandboxResources'
 const forwarded = '/x.Y/Upload'
 const request = frame(Buffer.alloc(20 * 1024 * 1024))
 
-async function bed() {
+async function fixture() {
   let calls = 0
   const upstream = await startRawUpstream({
     [forwarded]: (stream, _headers, body) => {
@@ -28,14 +28,14 @@ async function bed() {
     },
   })
   closers.push(() => upstream.close())
-  const server = await startServerBed(upstream.endpoint)
+  const server = await startServerFixture(upstream.endpoint)
   closers.push(() => server.close())
   return { server, callsOfRuntime: () => calls }
 }
 
 describe('a request of 20 MiB', () => {
   test('to a method that the server reads: RESOURCE_EXHAUSTED, and the connection lives on', async () => {
-    const { server, callsOfRuntime } = await bed()
+    const { server, callsOfRuntime } = await fixture()
     const session = await openSession(server.socketPath)
     closers.push(() => session.destroy())
     for (let i = 0; i < 3; i++) {
@@ -50,7 +50,7 @@ describe('a request of 20 MiB', () => {
   })
 
   test('by a gRPC library: RESOURCE_EXHAUSTED', async () => {
-    const { server } = await bed()
+    const { server } = await fixture()
     const client = createCriClient(server.endpoint)
     closers.push(() => client.close())
     const annotations = { big: 'x'.repeat(20 * 1024 * 1024) }
@@ -63,7 +63,7 @@ describe('a request of 20 MiB', () => {
   })
 
   test('to a method that goes by unread: the runtime gets all of it', async () => {
-    const { server } = await bed()
+    const { server } = await fixture()
     const session = await openSession(server.socketPath)
     closers.push(() => session.destroy())
     const answer = await rawCall(session, forwarded, request)

@@ -8,7 +8,7 @@ import { createCgroupFinder } from '../../src/criserver/unified/cgroup-of.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
-import { startServerBed } from './server-fixture.js'
+import { startServerFixture } from './server-fixture.js'
 
 const closers: (() => void | Promise<void>)[] = []
 afterEach(async () => {
@@ -21,7 +21,7 @@ const parent = '/kubepods/burstable/pod1'
 const own = `${parent}/${id}`
 const MiB = 1024 * 1024
 
-interface Bed {
+interface Fixture {
   readonly parent?: string
   readonly scripts?: Scripts
   /** What the runtime does to the kernel on an update. */
@@ -31,7 +31,7 @@ interface Bed {
   readonly uid?: string
 }
 
-async function bed(o: Bed = {}) {
+async function fixture(o: Fixture = {}) {
   const tree = new FakeCgroupTree(o.version === undefined ? {} : { version: o.version })
   const pod = o.parent ?? parent
   const path = `${pod}/${id}`
@@ -70,7 +70,7 @@ async function bed(o: Bed = {}) {
     },
     cgroupVersion: tree.version,
   })
-  const server = await startServerBed(runtime.endpoint, { services: { cgroups: tree, cgroupFinder } })
+  const server = await startServerFixture(runtime.endpoint, { services: { cgroups: tree, cgroupFinder } })
   closers.push(() => server.close())
   const client = createCriClient(server.endpoint)
   closers.push(() => client.close())
@@ -95,7 +95,7 @@ const high = String(96 * MiB)
 const memoryWrites = (tree: FakeCgroupTree) => tree.calls.filter((c) => c.file?.startsWith('memory.'))
 
 /** The caller of the start leaves when the signal says so, and the values still come into the kernel. */
-async function expectValuesAfterLeaving(b: Awaited<ReturnType<typeof bed>>, signal: AbortSignal) {
+async function expectValuesAfterLeaving(b: Awaited<ReturnType<typeof fixture>>, signal: AbortSignal) {
   await b.create({ 'memory.high': high })
   await b.tree.ensure(own)
   b.tree.kernel.write(own, 'memory.high', 'max')
@@ -105,7 +105,7 @@ async function expectValuesAfterLeaving(b: Awaited<ReturnType<typeof bed>>, sign
 
 describe('unified on a runtime that drops it', () => {
   test('written after the start, when the cgroup is there; the request was forwarded whole', async () => {
-    const b = await bed()
+    const b = await fixture()
     await b.create({ 'memory.high': high, 'memory.min': '4097' })
     assert.deepEqual(memoryWrites(b.tree), [])
     await b.start()
@@ -119,7 +119,7 @@ describe('unified on a runtime that drops it', () => {
   })
 
   test('nothing is written where the runtime brought the values itself', async () => {
-    const b = await bed()
+    const b = await fixture()
     await b.tree.ensure(own)
     b.tree.kernel.write(own, 'memory.high', high)
     await b.create({ 'memory.high': high })
@@ -128,7 +128,7 @@ describe('unified on a runtime that drops it', () => {
   })
 
   test('an update that names a value gets it; one that does not leaves it, also when the runtime resets it', async () => {
-    const b = await bed({ onUpdate: (tree) => tree.kernel.write(own, 'memory.high', 'max') })
+    const b = await fixture({ onUpdate: (tree) => tree.kernel.write(own, 'memory.high', 'max') })
     await b.create({ 'memory.high': high })
     await b.start()
     await b.client.runtime.updateContainerResources({
@@ -141,7 +141,7 @@ describe('unified on a runtime that drops it', () => {
   })
 
   test('what somebody else wrote since is kept by an update that does not name it', async () => {
-    const b = await bed()
+    const b = await fixture()
     await b.create({ 'memory.high': high })
     await b.start()
     b.tree.kernel.write(own, 'memory.high', String(50 * MiB))
@@ -150,7 +150,7 @@ describe('unified on a runtime that drops it', () => {
   })
 
   test('an update that sets a file by another field of CRI is not undone', async () => {
-    const b = await bed({ onUpdate: (tree) => tree.kernel.write(own, 'memory.max', String(256 * MiB)) })
+    const b = await fixture({ onUpdate: (tree) => tree.kernel.write(own, 'memory.max', String(256 * MiB)) })
     await b.create({ 'memory.max': String(128 * MiB), 'memory.high': high })
     await b.start()
     const linux = { memoryLimitInBytes: BigInt(256 * MiB) }
@@ -163,7 +163,7 @@ describe('unified on a runtime that drops it', () => {
       tree.kernel.write(own, 'memory.high', 'max')
       tree.kernel.write(own, 'memory.low', '4096')
     }
-    const b = await bed({ onUpdate: reset })
+    const b = await fixture({ onUpdate: reset })
     await b.start()
     b.tree.kernel.write(own, 'memory.high', high)
     await b.client.runtime.updateContainerResources({ containerId: id, linux: { cpuShares: 512n } })
@@ -174,7 +174,7 @@ describe('unified on a runtime that drops it', () => {
   test('a caller that leaves after the start has not taken the values with it', async () => {
     const gone = new AbortController()
     let isStarted = false
-    const b = await bed({
+    const b = await fixture({
       scripts: {
         StartContainer: () => {
           isStarted = true
@@ -193,7 +193,7 @@ describe('unified on a runtime that drops it', () => {
   test('a start that its caller gives up, and that the runtime brings to its end: the values come later', async () => {
     const gone = new AbortController()
     let isUp = false
-    const b = await bed({
+    const b = await fixture({
       scripts: {
         StartContainer: async () => {
           gone.abort()
@@ -210,14 +210,14 @@ describe('unified on a runtime that drops it', () => {
   })
 
   test('the beginning of an id is enough, as for the runtime', async () => {
-    const b = await bed()
+    const b = await fixture()
     await b.create({ 'memory.high': high })
     await b.client.runtime.startContainer({ containerId: id.slice(0, 12) })
     assert.equal(b.read('memory.high'), high)
   })
 
   test('a restarted container (created anew) gets the values of its own request', async () => {
-    const b = await bed()
+    const b = await fixture()
     await b.create({ 'memory.high': high })
     await b.start()
     await b.client.runtime.removeContainer({ containerId: id })
@@ -228,7 +228,7 @@ describe('unified on a runtime that drops it', () => {
   })
 
   test('a value that the kernel refuses, or a name that is no resource, does not fail the call', async () => {
-    const b = await bed()
+    const b = await fixture()
     b.tree.refuse(own, 'memory.high', 'EINVAL')
     await b.create({
       'memory.high': 'much',
@@ -243,7 +243,7 @@ describe('unified on a runtime that drops it', () => {
   })
 
   test('a failed start is passed on and nothing is written', async () => {
-    const b = await bed({ scripts: { StartContainer: { code: 'UNKNOWN', message: 'no' } } })
+    const b = await fixture({ scripts: { StartContainer: { code: 'UNKNOWN', message: 'no' } } })
     await b.create({ 'memory.high': high })
     await assert.rejects(b.start(), /UNKNOWN: no/)
     assert.deepEqual(memoryWrites(b.tree), [])
@@ -264,7 +264,7 @@ describe('UpdatePodSandboxResources on a runtime without it', () => {
   }
 
   test('cgroup v2: weight, quota, limit and unified of the pod, overhead included', async () => {
-    const b = await bed()
+    const b = await fixture()
     await b.client.runtime.updatePodSandboxResources(request)
     const values = ['cpu.weight', 'cpu.max', 'memory.max', 'memory.min'].map((f) => b.read(f, parent))
     assert.deepEqual(values, ['39', '55000 100000', String(144 * MiB), '8192'])
@@ -272,7 +272,7 @@ describe('UpdatePodSandboxResources on a runtime without it', () => {
 
   test("a slice is systemd's: UNIMPLEMENTED stays, until the values are there", async () => {
     const slice = '/kubepods.slice/kubepods-pod1.slice'
-    const b = await bed({ parent: slice })
+    const b = await fixture({ parent: slice })
     const limit = { podSandboxId: sandboxId, resources: { memoryLimitInBytes: BigInt(128 * MiB) } }
     const error = await b.client.runtime.updatePodSandboxResources(limit).catch((e: unknown) => e)
     assert.ok(isKeelsonError(error) && error.code === 'runtime.unimplemented')
@@ -287,20 +287,20 @@ describe('UpdatePodSandboxResources on a runtime without it', () => {
     ['/kubepods', ''],
   ] as const)
     test(`a parent that is not this pod's alone is not written: ${shared}`, async () => {
-      const b = await bed({ parent: shared, uid })
+      const b = await fixture({ parent: shared, uid })
       const error = await b.client.runtime.updatePodSandboxResources(request).catch((e: unknown) => e)
       assert.ok(isKeelsonError(error) && error.code === 'runtime.unimplemented')
       assert.equal(b.read('memory.max', shared), 'max')
     })
 
   test('a runtime that has it is left alone', async () => {
-    const b = await bed({ scripts: { UpdatePodSandboxResources: { value: {} } } })
+    const b = await fixture({ scripts: { UpdatePodSandboxResources: { value: {} } } })
     await b.client.runtime.updatePodSandboxResources(request)
     assert.equal(b.read('memory.max', parent), 'max')
   })
 
   test('a value that the kernel refuses is the caller’s error', async () => {
-    const b = await bed()
+    const b = await fixture()
     b.tree.refuse(parent, 'memory.max', 'EINVAL')
     await assert.rejects(b.client.runtime.updatePodSandboxResources(request), /INVALID_ARGUMENT.*memory\.max/)
   })

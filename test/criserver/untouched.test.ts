@@ -11,19 +11,19 @@ import { manyContainers } from '../../src/fakes/cri/shapes.js'
 import { answerFrames, beginCall, startFrameRuntime } from './frame-peers.js'
 import { frame, openSession, type RawAnswer, rawCall, statusIn } from './raw-client.js'
 import { answerWith, type Play, startRawUpstream } from './scripted-upstream.js'
-import { startServerBed } from './server-fixture.js'
+import { startServerFixture } from './server-fixture.js'
 
 const closers: (() => void | Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-async function bed(trailers: readonly string[] = ['grpc-status', '0']) {
+async function fixture(trailers: readonly string[] = ['grpc-status', '0']) {
   const runtime = await startFrameRuntime(() => ({
     whole: (id, socket) => void socket.write(answerFrames(id, ...trailers)),
   }))
   closers.push(() => runtime.close())
-  const server = await startServerBed(runtime.endpoint)
+  const server = await startServerFixture(runtime.endpoint)
   closers.push(() => server.close())
   return { runtime, server }
 }
@@ -35,7 +35,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 describe('a request that its caller gives up half way', () => {
   test('is cancelled in the runtime, and never looks whole there', async () => {
-    const { runtime, server } = await bed()
+    const { runtime, server } = await fixture()
     const call = await beginCall(server.socketPath, '/x.Y/Upload')
     closers.push(() => call.close())
     call.write(frame(Buffer.from('one')))
@@ -46,7 +46,7 @@ describe('a request that its caller gives up half way', () => {
   })
 
   test('by a client that vanishes: the same', async () => {
-    const { runtime, server } = await bed()
+    const { runtime, server } = await fixture()
     const call = await beginCall(server.socketPath, '/x.Y/Upload')
     call.write(frame(Buffer.from('one')))
     await until(() => runtime.seen.includes('DATA 8'))
@@ -56,7 +56,7 @@ describe('a request that its caller gives up half way', () => {
   })
 
   test('is not sent on at all where we read it first', async () => {
-    const { runtime, server } = await bed()
+    const { runtime, server } = await fixture()
     const call = await beginCall(server.socketPath, '/runtime.v1.RuntimeService/CreateContainer')
     closers.push(() => call.close())
     call.write(frame(Buffer.from('')))
@@ -80,25 +80,36 @@ describe('long metadata', () => {
 
   test('a status text of 60 KiB arrives whole', async () => {
     const text = 'm'.repeat(60 * 1024)
-    const { server } = await bed(['grpc-status', '13', 'grpc-message', text])
+    const { server } = await fixture(['grpc-status', '13', 'grpc-message', text])
     assert.equal(fieldIn(await call(server.socketPath), 'grpc-message'), text)
   })
 
   test('1,000 fields go both ways', async () => {
     const fields = Array.from({ length: 1000 }, (_, i) => [`x-${i}`, `v${i}`])
-    const { server } = await bed(['grpc-status', '0', ...fields.flat()])
+    const { server } = await fixture(['grpc-status', '0', ...fields.flat()])
     const answer = await call(server.socketPath, Object.fromEntries(fields) as Record<string, string>)
     assert.equal(fieldIn(answer, 'x-999'), 'v999')
   })
 
   test('metadata twice by a name that HTTP has only once: both values arrive', async () => {
-    const { server } = await bed(['grpc-status', '0', 'location', 'a', 'location', 'b', 'x', '1', 'x', '2'])
+    const { server } = await fixture([
+      'grpc-status',
+      '0',
+      'location',
+      'a',
+      'location',
+      'b',
+      'x',
+      '1',
+      'x',
+      '2',
+    ])
     const { trailers } = await call(server.socketPath)
     assert.deepEqual(trailers, ['grpc-status', '0', 'location', 'a, b', 'x', '1', 'x', '2'])
   })
 
   test('a request with 100 KiB of it is answered', async () => {
-    const { server } = await bed()
+    const { server } = await fixture()
     const big = { 'x-a': 'v'.repeat(50_000), 'x-b': 'v'.repeat(50_000) }
     assert.equal(fieldIn(await call(server.socketPath, big), 'grpc-status'), '0')
   })
@@ -115,7 +126,7 @@ describe('packed messages', () => {
   async function through(path: string, play: Play, body: Buffer, mode: 'complete' | 'observe' = 'complete') {
     const upstream = await startRawUpstream({ [path]: play })
     closers.push(() => upstream.close())
-    const server = await startServerBed(upstream.endpoint, { services: { mode } })
+    const server = await startServerFixture(upstream.endpoint, { services: { mode } })
     closers.push(() => server.close())
     const session = await openSession(server.socketPath)
     closers.push(() => session.destroy())
@@ -164,7 +175,7 @@ test('the end of the server waits for calls under way, not for readers of events
     },
   })
   closers.push(() => upstream.close())
-  const server = await startServerBed(upstream.endpoint)
+  const server = await startServerFixture(upstream.endpoint)
   closers.push(() => server.close())
   const session = await openSession(server.socketPath)
   closers.push(() => session.destroy())
@@ -191,7 +202,7 @@ test('a runtime that fails in the middle of a list: the stream ends with its sta
         : { value: { containers: containers.filter((c) => c.podSandboxId === filter?.podSandboxId) } },
   })
   closers.push(() => runtime.close())
-  const server = await startServerBed(runtime.endpoint)
+  const server = await startServerFixture(runtime.endpoint)
   closers.push(() => server.close())
   const client = createCriClient(server.endpoint)
   closers.push(() => client.close())

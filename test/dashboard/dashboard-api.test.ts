@@ -7,12 +7,12 @@ import type { PodJson } from '../../src/core/pod/document.js'
 import { createStore } from '../../src/dashboard/store.js'
 import { FakeClock } from '../../src/fakes/clock.js'
 import { FakeLog } from '../../src/fakes/log.js'
-import { createKept } from '../../src/serve/dashboard/background-value.js'
+import { createBackgroundValue } from '../../src/serve/dashboard/background-value.js'
 import { createLiveHub } from '../../src/serve/dashboard/hub.js'
 import { createSpecRequests } from '../../src/serve/dashboard/spec-requests.js'
 import { pod, snapshot } from '../top/snapshots.js'
 
-function bed(first: readonly LivePod[]) {
+function fixture(first: readonly LivePod[]) {
   const clock = new FakeClock()
   let pods = first
   let readings = 0
@@ -51,7 +51,7 @@ const [a, b] = [pod('demo', 'a'), pod('demo', 'b')]
 
 describe('the hub', () => {
   test('reads for nobody, once for two, and stops when they have gone', async () => {
-    const { hub, clock, readings } = bed([a])
+    const { hub, clock, readings } = fixture([a])
     await clock.advance(5_000)
     expect(readings()).toBe(0)
     const [one, two] = [watcher(hub), watcher(hub)]
@@ -67,7 +67,7 @@ describe('the hub', () => {
   })
 
   test('sends what changed, and what is gone', async () => {
-    const { hub, clock, setPods } = bed([a, b])
+    const { hub, clock, setPods } = fixture([a, b])
     const one = watcher(hub)
     expect(Object.keys((await one.next()).set)).toContain('pod id-b')
     setPods([{ ...a, uid: 'other' }])
@@ -81,7 +81,7 @@ describe('the hub', () => {
   })
 
   test('whoever missed a change gets everything, and forgets what is gone', async () => {
-    const { hub, clock, setPods } = bed([a, b])
+    const { hub, clock, setPods } = fixture([a, b])
     const slow = watcher(hub)
     const store = createStore()
     store.apply(await slow.next())
@@ -119,7 +119,7 @@ test('a value that takes time: what is known meanwhile, asked again only when it
   const clock = new FakeClock()
   const { signal } = new AbortController()
   let asked = 0
-  const kept = createKept({
+  const kept = createBackgroundValue({
     clock,
     signal,
     everyMs: 1_000,

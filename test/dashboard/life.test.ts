@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createLiveBed, type LiveBed } from '../support/dashboard-fixture.js'
+import { createDashboardFixture, type DashboardFixture } from '../support/dashboard-fixture.js'
 import { slowness } from '../support/machine-speed.js'
 import { requires } from '../support/requirements.js'
 import { logIn, openBrowser, openPage, withBrowser } from './browser.js'
 import { layWire } from './cut-line.js'
-import { type ServedBed, serveCri } from './serve-fixture.js'
+import { type ServedFixture, serveCri } from './serve-fixture.js'
 
 let browser: Browser
 beforeEach((ctx) => requires(ctx, { commands: ['chromium'] }))
@@ -29,18 +29,18 @@ const shows = (page: Page, selector: string, text: RegExp): Promise<void> =>
   expect.poll(() => textOf(page, selector), { timeout: 30_000, interval: 100 }).toMatch(text)
 
 describe('three pods', () => {
-  let bed: LiveBed
-  let served: ServedBed
+  let fixture: DashboardFixture
+  let served: ServedFixture
   beforeAll(
     withBrowser(async () => {
-      bed = await createLiveBed({ pods: 3 })
-      served = await serveCri(bed)
+      fixture = await createDashboardFixture({ pods: 3 })
+      served = await serveCri(fixture)
     }),
   )
   afterAll(
     withBrowser(async () => {
       await served.close()
-      await bed.close()
+      await fixture.close()
     }),
   )
 
@@ -58,11 +58,11 @@ describe('three pods', () => {
   test('pods come and go, and none at all is said so', async () => {
     const { page, complaints } = await loggedIn()
     await shows(page, '[data-node="pods"]', /^3$/)
-    bed.setPods(4)
+    fixture.setPods(4)
     await shows(page, '.pod-name', /cache-3/)
-    bed.setPods(0)
+    fixture.setPods(0)
     await shows(page, '#main', /No pods run on this node\./)
-    bed.setPods(3)
+    fixture.setPods(3)
     await shows(page, '.pod-name', /web-0/)
     expect(complaints).toEqual([])
     await page.context().close()
@@ -75,7 +75,7 @@ describe('three pods', () => {
     await wire.cut()
     await shows(page, '[role=alert]', /The server does not answer.*old\./)
     expect(await textOf(page, '.pod-name')).toContain('web-0')
-    bed.write(bed.path(0), 'memory.low', 77 * 1024 * 1024)
+    fixture.write(fixture.path(0), 'memory.low', 77 * 1024 * 1024)
     await wire.mend()
     await shows(page, '.line', /^live$/)
     await shows(page, '[data-pod="demo/web-0"] > .memory [data-file="low"]', /^77Mi$/)
@@ -84,13 +84,13 @@ describe('three pods', () => {
     await wire.cut()
   })
 
-  test('the runtime goes and comes back; figures go on meanwhile', async () => {
+  test('the runtime goes and comes back; values go on meanwhile', async () => {
     const { page, complaints } = await loggedIn()
-    await bed.runtime.stop()
+    await fixture.runtime.stop()
     await shows(page, '[role=alert]', /The container runtime does not answer/)
-    bed.write(bed.path(0), 'memory.low', 78 * 1024 * 1024)
+    fixture.write(fixture.path(0), 'memory.low', 78 * 1024 * 1024)
     await shows(page, '[data-pod="demo/web-0"] > .memory [data-file="low"]', /^78Mi$/)
-    await bed.runtime.start()
+    await fixture.runtime.start()
     await expect.poll(() => page.locator('[role=alert]').count(), { timeout: 30_000 }).toBe(0)
     expect(complaints).toEqual([])
     await page.context().close()
@@ -124,9 +124,9 @@ describe('three pods', () => {
 
 describe('a runtime that was never reached', () => {
   test('pods are not known instead of none, the reason is the missing socket, and the pods come with the runtime', async () => {
-    const bed = await createLiveBed({ pods: 2 })
-    await bed.runtime.stop()
-    const served = await serveCri(bed)
+    const fixture = await createDashboardFixture({ pods: 2 })
+    await fixture.runtime.stop()
+    const served = await serveCri(fixture)
     const { page, complaints } = await openPage(browser)
     try {
       await logIn({ page }, () => served.loginLink())
@@ -142,13 +142,13 @@ describe('a runtime that was never reached', () => {
       await page.goto(`${served.url}/#/metrics`)
       await shows(page, '#main', /Which pods run on this node is not known/)
       await page.goto(`${served.url}/#/overview`)
-      await bed.runtime.start()
+      await fixture.runtime.start()
       await shows(page, '[data-node="pods"]', /^2$/)
       expect(complaints).toEqual([])
     } finally {
       await page.context().close()
       await served.close()
-      await bed.close()
+      await fixture.close()
     }
   })
 })
@@ -177,21 +177,24 @@ const frameGaps = (page: Page, ms: number): Promise<number[]> =>
     ms,
   )
 
-async function withPods(count: number, run: (bed: LiveBed, served: ServedBed, page: Page) => Promise<void>) {
-  const bed = await createLiveBed({ pods: count })
-  const served = await serveCri(bed)
-  const worker = setInterval(() => bed.work(), 1000)
+async function withPods(
+  count: number,
+  run: (fixture: DashboardFixture, served: ServedFixture, page: Page) => Promise<void>,
+) {
+  const fixture = await createDashboardFixture({ pods: count })
+  const served = await serveCri(fixture)
+  const worker = setInterval(() => fixture.work(), 1000)
   try {
     const { page, complaints } = await openPage(browser)
     await logIn({ page }, () => served.loginLink())
     await shows(page, '[data-node="pods"]', new RegExp(`^${count}$`))
-    await run(bed, served, page)
+    await run(fixture, served, page)
     expect(complaints).toEqual([])
     await page.context().close()
   } finally {
     clearInterval(worker)
     await served.close()
-    await bed.close()
+    await fixture.close()
   }
 }
 
@@ -221,11 +224,11 @@ test(
 )
 
 test('500 pods: all are counted, found and kept up to date', { timeout: 120_000 }, () =>
-  withPods(500, async (bed, _, page) => {
+  withPods(500, async (fixture, _, page) => {
     expect(await page.locator('[data-pod]').count()).toBeLessThan(500)
     await page.getByLabel('Find').fill('api-499')
     await shows(page, '[data-pod] .pod-name', /api-499$/)
-    bed.write(bed.path(499), 'memory.low', 99 * 1024 * 1024)
+    fixture.write(fixture.path(499), 'memory.low', 99 * 1024 * 1024)
     await shows(page, '[data-pod] > .memory [data-file="low"]', /^99Mi$/)
     await page.getByLabel('Find').fill('')
     await page.getByRole('button', { name: /Show the other/ }).click()

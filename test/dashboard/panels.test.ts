@@ -4,16 +4,16 @@ import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { humanBytes } from '../../src/core/units/human-bytes.js'
-import { createLiveBed, type LiveBed } from '../support/dashboard-fixture.js'
+import { createDashboardFixture, type DashboardFixture } from '../support/dashboard-fixture.js'
 import { requires } from '../support/requirements.js'
 import { seriousProblems } from './axe.js'
 import { logIn, openBrowser, openPage, type WatchedPage, withBrowser } from './browser.js'
-import { type ServedBed, serveCompanion, serveCri } from './serve-fixture.js'
+import { type ServedFixture, serveCompanion, serveCri } from './serve-fixture.js'
 
 const MiB = 1024 * 1024
 let browser: Browser
-let bed: LiveBed
-let served: ServedBed
+let fixture: DashboardFixture
+let served: ServedFixture
 let watched: WatchedPage
 beforeEach((ctx) => requires(ctx, { commands: ['chromium'] }))
 beforeAll(
@@ -75,7 +75,7 @@ const roomForLabels = (page: WatchedPage['page']): Promise<{ room: number; neede
 
 describe('charts on a phone, in their first seconds', () => {
   test('no label of time stands twice, and the last one is not cut off', async () => {
-    const small = await createLiveBed({ pods: 1 })
+    const small = await createDashboardFixture({ pods: 1 })
     const server = await serveCri(small)
     const phone = await openPage(browser, { width: 390, height: 800 })
     try {
@@ -104,8 +104,8 @@ describe('charts on a phone, in their first seconds', () => {
 describe('keelson cri', () => {
   beforeAll(
     withBrowser(async () => {
-      bed = await createLiveBed({ pods: 3 })
-      served = await serveCri(bed)
+      fixture = await createDashboardFixture({ pods: 3 })
+      served = await serveCri(fixture)
       watched = await openPage(browser)
       await logIn(watched, () => served.loginLink())
       await watched.page.waitForSelector('[data-pod]')
@@ -115,7 +115,7 @@ describe('keelson cri', () => {
     withBrowser(async () => {
       await watched.page.context().close()
       await served.close()
-      await bed.close()
+      await fixture.close()
     }),
   )
 
@@ -128,48 +128,48 @@ describe('keelson cri', () => {
     expect(answer.headers()['content-security-policy']).toContain("default-src 'none'; script-src 'self'")
   })
 
-  test('bars: each figure is that of the file, and follows it', async () => {
-    const at = bed.path(1)
+  test('bars: each value is that of the file, and follows it', async () => {
+    const at = fixture.path(1)
     const files = { min: 'memory.min', low: 'memory.low', high: 'memory.high', max: 'memory.max' }
-    bed.write(at, 'memory.low', 24 * MiB)
-    bed.write(at, 'memory.current', 300 * MiB)
-    bed.write(at, 'memory.stat', `anon ${MiB}\nfile ${80 * MiB}\ninactive_file ${50 * MiB}\n`)
+    fixture.write(at, 'memory.low', 24 * MiB)
+    fixture.write(at, 'memory.current', 300 * MiB)
+    fixture.write(at, 'memory.stat', `anon ${MiB}\nfile ${80 * MiB}\ninactive_file ${50 * MiB}\n`)
     const pod = '[data-pod="shop/db-1"] > .memory'
     await shows(`${pod} [data-file="low"]`, '24Mi')
     await shows(`${pod} [data-file="ws"]`, humanBytes(250 * MiB))
     await shows(`${pod} [data-file="cache"]`, humanBytes(80 * MiB))
     for (const [key, file] of Object.entries(files)) {
-      const value = bed.read(at, file)
+      const value = fixture.read(at, file)
       const title = value === 'max' ? 'no limit' : `${value} bytes`
       expect(await watched.page.locator(`${pod} [data-file="${key}"]`).getAttribute('title')).toBe(title)
     }
     const container = '[data-pod="shop/db-1"] [data-container="app"] [data-file="high"]'
-    await shows(container, humanBytes(BigInt(bed.read(bed.path(1, 0), 'memory.high'))))
-    bed.write(bed.path(1, 0), 'memory.high', 123 * MiB)
+    await shows(container, humanBytes(BigInt(fixture.read(fixture.path(1, 0), 'memory.high'))))
+    fixture.write(fixture.path(1, 0), 'memory.high', 123 * MiB)
     await shows(container, '123Mi')
   })
 
   test('what would happen next, and how soon somebody should look', async () => {
     const next = '[data-pod="shop/db-1"] .next'
-    bed.write(bed.path(1, 0), 'memory.high', 190 * MiB)
-    bed.write(bed.path(1, 0), 'memory.current', 180 * MiB)
+    fixture.write(fixture.path(1, 0), 'memory.high', 190 * MiB)
+    fixture.write(fixture.path(1, 0), 'memory.current', 180 * MiB)
     await shows(next, /^watch 10Mi until it is throttled at memory\.high 190Mi$/)
-    bed.write(bed.path(1, 0), 'memory.current', 195 * MiB)
+    fixture.write(fixture.path(1, 0), 'memory.current', 195 * MiB)
     await shows(next, /^act .*(above memory\.high|throttled)/)
     await shows('[data-node="pods"]', '3')
     expect((await texts('.pods > li:first-child .pod-name'))[0]).toContain('db-1')
-    bed.write(bed.path(1, 0), 'memory.current', 20 * MiB)
+    fixture.write(fixture.path(1, 0), 'memory.current', 20 * MiB)
     await shows(next, /^fine /)
   })
 
   test('the node: capacity, what is available, processors and pressure', async () => {
-    const info = readFileSync(`${bed.proc}/meminfo`, 'utf8')
+    const info = readFileSync(`${fixture.proc}/meminfo`, 'utf8')
     const kib = (name: string): bigint => BigInt(new RegExp(`${name}: +(\\d+)`).exec(info)?.[1] ?? 0) * 1024n
     await shows('[data-node="capacity"]', humanBytes(kib('MemTotal')))
     await shows('[data-node="available"]', humanBytes(kib('MemAvailable')))
     await shows('[data-node="memory"]', humanBytes(kib('MemTotal') - kib('MemAvailable')))
     await shows('[data-node="psi"]', '0.3 %')
-    bed.work()
+    fixture.work()
     await shows('[data-node="cpu"]', /^\d/)
   })
 
@@ -177,7 +177,7 @@ describe('keelson cri', () => {
     let events = 0
     const timer = setInterval(() => {
       events += 300
-      bed.write(bed.path(1), 'memory.events', `low 0\nhigh ${events}\nmax 0\noom 0\noom_kill 0`)
+      fixture.write(fixture.path(1), 'memory.events', `low 0\nhigh ${events}\nmax 0\noom 0\noom_kill 0`)
     }, 300)
     try {
       await show('pod/shop/db-1', '.chart')
@@ -190,7 +190,7 @@ describe('keelson cri', () => {
     expect(await watched.page.locator('.chart canvas').count()).toBe(3)
     const drawn = await watched.page.locator('[role=img][aria-label^="Pressure"]').getAttribute('aria-label')
     expect(drawn).toContain(
-      `memory ${Number(/avg10=(\S+)/.exec(bed.read(bed.path(1), 'memory.pressure'))?.[1]).toFixed(1)} %`,
+      `memory ${Number(/avg10=(\S+)/.exec(fixture.read(fixture.path(1), 'memory.pressure'))?.[1]).toFixed(1)} %`,
     )
   })
 
@@ -212,12 +212,12 @@ describe('keelson cri', () => {
         expect(
           await rows.nth(i).locator(`[data-file="${file}"] .written`).innerText(),
           `${path} ${file}`,
-        ).toBe(bed.read(path, file))
+        ).toBe(fixture.read(path, file))
     }
     // kubepods protects nothing, so nothing below is protected.
-    const cell = `[data-cgroup="${bed.path(1)}"] [data-file="memory.min"] .effective`
+    const cell = `[data-cgroup="${fixture.path(1)}"] [data-file="memory.min"] .effective`
     await shows(cell, 'effective 0, by kubepods')
-    bed.write('/kubepods', 'memory.min', 64 * MiB)
+    fixture.write('/kubepods', 'memory.min', 64 * MiB)
     await shows(cell, '')
     await watched.page.getByLabel('exact bytes').uncheck()
   })
@@ -238,7 +238,7 @@ describe('keelson cri', () => {
     await shows('h1', 'Where the cgroup driver came from')
     await shows('[data-driver]', /cgroupfs|systemd|not known/)
     await show('config', '[data-setting]')
-    await shows('[data-setting="cgroup-mount"] td', `${bed.cgroupRoot} | flag --cgroup-mount`)
+    await shows('[data-setting="cgroup-mount"] td', `${fixture.cgroupRoot} | flag --cgroup-mount`)
     await shows('[data-setting="mode"] td', 'complete | default')
     await show('metrics', '[data-endpoint]')
     await shows('[data-endpoint="/metrics/cadvisor"] td', 'the runtime, completed from cgroups | not asked')
@@ -304,8 +304,8 @@ describe('keelson cri', () => {
 describe('keelson companion', () => {
   beforeAll(
     withBrowser(async () => {
-      bed = await createLiveBed({ pods: 2, psi: false })
-      served = await serveCompanion(bed)
+      fixture = await createDashboardFixture({ pods: 2, psi: false })
+      served = await serveCompanion(fixture)
       watched = await openPage(browser)
       await logIn(watched, () => served.loginLink())
       await watched.page.waitForSelector('[data-pod]')
@@ -315,7 +315,7 @@ describe('keelson companion', () => {
     withBrowser(async () => {
       await watched.page.context().close()
       await served.close()
-      await bed.close()
+      await fixture.close()
     }),
   )
 
@@ -335,7 +335,7 @@ describe('keelson companion', () => {
     for (const { path, file, intended } of planned) {
       const cell = `[data-cgroup="${path}"] [data-file="${file}"]`
       if ((await watched.page.locator(cell).count()) === 0) continue
-      const wanted = bed.read(path, file) === intended ? '✓ as intended' : /≠ intended/
+      const wanted = fixture.read(path, file) === intended ? '✓ as intended' : /≠ intended/
       await shows(`${cell} .intended`, wanted)
     }
     expect(await watched.page.locator('.intended').count()).toBeGreaterThan(0)

@@ -14,9 +14,9 @@ import {
   type RunningCommand,
   startCommand,
 } from '../support/command.js'
-import type { LiveBed } from '../support/dashboard-fixture.js'
+import type { DashboardFixture } from '../support/dashboard-fixture.js'
 
-export interface ServedBed {
+export interface ServedFixture {
   readonly port: number
   readonly url: string
   readonly pid: number
@@ -41,7 +41,7 @@ async function serve(
   directory: string,
   bundle: Bundle,
   after: () => Promise<void>,
-): Promise<ServedBed> {
+): Promise<ServedFixture> {
   let running: RunningCommand
   const start = async (): Promise<void> => {
     running = startCommand([
@@ -98,27 +98,27 @@ async function serve(
   }
 }
 
-export async function serveCri(bed: LiveBed): Promise<ServedBed> {
+export async function serveCri(fixture: DashboardFixture): Promise<ServedFixture> {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-dashboard-'))
   const [port = 0] = await freePorts(1)
   const argv = [
     'cri',
-    `--upstream=${bed.runtime.endpoint}`,
+    `--upstream=${fixture.runtime.endpoint}`,
     `--listen=unix://${join(directory, 'cri.sock')}`,
-    `--cgroup-mount=${bed.cgroupRoot}`,
-    `--proc-mount=${bed.proc}`,
+    `--cgroup-mount=${fixture.cgroupRoot}`,
+    `--proc-mount=${fixture.proc}`,
   ]
   return serve(argv, 'the CRI server is up', port, directory, await bundleCommand(), () => Promise.resolve())
 }
 
-const kubeletAnswers = (bed: LiveBed): Readonly<Record<string, unknown>> => ({
+const kubeletAnswers = (fixture: DashboardFixture): Readonly<Record<string, unknown>> => ({
   '/configz': {
     kubeletconfig: { cgroupRoot: '/', cgroupDriver: 'cgroupfs', enforceNodeAllocatable: ['pods'] },
   },
   '/pods': {
     kind: 'PodList',
     apiVersion: 'v1',
-    items: bed.pods.slice(0, 1).map((pod) => ({
+    items: fixture.pods.slice(0, 1).map((pod) => ({
       metadata: { name: pod.name, namespace: pod.namespace, uid: pod.uid },
       spec: {
         containers: pod.containers.map((c) => ({
@@ -132,10 +132,10 @@ const kubeletAnswers = (bed: LiveBed): Readonly<Record<string, unknown>> => ({
   },
 })
 
-export async function serveCompanion(bed: LiveBed): Promise<ServedBed> {
+export async function serveCompanion(fixture: DashboardFixture): Promise<ServedFixture> {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-dashboard-'))
   const kubelet = createServer((req, res) => {
-    const body = kubeletAnswers(bed)[new URL(req.url ?? '/', 'http://x').pathname] ?? {}
+    const body = kubeletAnswers(fixture)[new URL(req.url ?? '/', 'http://x').pathname] ?? {}
     res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
   kubelet.listen(0, '127.0.0.1')
@@ -144,10 +144,10 @@ export async function serveCompanion(bed: LiveBed): Promise<ServedBed> {
   const argv = [
     'companion',
     `--kubelet-url=http://127.0.0.1:${(kubelet.address() as AddressInfo).port}`,
-    `--container-runtime-endpoint=${bed.runtime.endpoint}`,
+    `--container-runtime-endpoint=${fixture.runtime.endpoint}`,
     `--state-dir=${join(directory, 'state')}`,
-    `--cgroup-mount=${bed.cgroupRoot}`,
-    `--proc-mount=${bed.proc}`,
+    `--cgroup-mount=${fixture.cgroupRoot}`,
+    `--proc-mount=${fixture.proc}`,
     '--period=1',
   ]
   const bundle = await bundleCommand()

@@ -7,8 +7,8 @@ import { unifiedHierarchy } from '../../src/adapters/cgroups/hierarchy.js'
 import { CgroupFsTree } from '../../src/adapters/cgroups/tree.js'
 import { createDoctorCommand } from '../../src/cli/doctor/command.js'
 import type { Io } from '../../src/cli/io.js'
-import { compareFigures, isEqual, isWithin } from '../../src/doctor/metrics/parity.js'
-import type { Figures } from '../../src/doctor/metrics/read-once.js'
+import { compareValues, isEqual, isWithin } from '../../src/doctor/metrics/parity.js'
+import type { Values } from '../../src/doctor/metrics/read-once.js'
 import { readText } from '../../src/doctor/metrics/read-text.js'
 import { bytesPerSeries, countSeries, projectSeries, rowKindOf } from '../../src/doctor/metrics/series.js'
 import { formatSeries } from '../../src/doctor/metrics/series-report.js'
@@ -18,9 +18,9 @@ import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-run
 import { delivers } from '../support/runtime-values.js'
 import {
   containersOf,
-  createStatsBed,
+  createStatsFixture,
   podCgroup,
-  type StatsBed,
+  type StatsFixture,
   sandboxOf,
   text,
 } from '../support/stats-fixture.js'
@@ -28,16 +28,16 @@ import { etcd, web } from '../support/stats-pods.js'
 import { fakePorts } from './ports.js'
 
 const pods = [web, etcd]
-let bed: StatsBed
+let fixture: StatsFixture
 beforeEach(async () => {
-  bed = await createStatsBed({ pods })
+  fixture = await createStatsFixture({ pods })
 })
-afterEach(() => bed.close())
+afterEach(() => fixture.close())
 
 describe('series', () => {
   const scrape = async () => {
-    await bed.tick()
-    return readText(text(await bed.stats.cadvisor(0)))
+    await fixture.tick()
+    return readText(text(await fixture.stats.cadvisor(0)))
   }
 
   test('every series is counted once, in its kind of row', async () => {
@@ -53,8 +53,8 @@ describe('series', () => {
   test('what is counted as shown is what the switches leave in a real answer', async () => {
     const request = { disable: ['container_memory_rss'], rows: { pods: false, slices: false } }
     const count = countSeries(await scrape(), request)
-    await bed.close()
-    bed = await createStatsBed({ pods, stats: { switches: request } })
+    await fixture.close()
+    fixture = await createStatsFixture({ pods, stats: { switches: request } })
     expect(count.shown).toBe((await scrape()).length)
     expect(count.shown).toBeLessThan(count.total)
   })
@@ -90,17 +90,17 @@ describe('parity', () => {
     source,
     runtime,
   })
-  const figures = (cadvisor: string, source: 'cri' | 'cgroup'): Figures => ({
+  const values = (cadvisor: string, source: 'cri' | 'cgroup'): Values => ({
     cadvisor: `# TYPE container_x_total counter\n# TYPE container_spec_x gauge\n# TYPE container_memory_x gauge\n${cadvisor}`,
     resource: '',
     summary: '{"pods":[]}',
     from: { fromCri: true, stats: described(source, 'in-use'), metrics: described(source, 'in-use') },
   })
   const compare = (before: string, runtime: string, after: string) =>
-    compareFigures({
-      before: figures(before, 'cgroup'),
-      runtime: figures(runtime, 'cri'),
-      after: figures(after, 'cgroup'),
+    compareValues({
+      before: values(before, 'cgroup'),
+      runtime: values(runtime, 'cri'),
+      after: values(after, 'cgroup'),
     }).families
 
   for (const { name, rows, equal } of [
@@ -157,7 +157,7 @@ describe('the commands', () => {
     }
     const ports = {
       ...fakePorts({ cgroups: new FakeCgroupTree(), endpoint: runtime.endpoint }),
-      openCgroups: () => new CgroupFsTree(unifiedHierarchy(bed.root)),
+      openCgroups: () => new CgroupFsTree(unifiedHierarchy(fixture.root)),
     }
     await createDoctorCommand(io, async () => ports).parseAsync(args, { from: 'user' })
     return { output, status: io.exitCode }
@@ -184,9 +184,9 @@ describe('the commands', () => {
     expect(output).toMatch(/runtime_only_total +counter +0 +only from the runtime/)
   })
 
-  test('parity: a runtime without metrics, and figures that agree', async () => {
+  test('parity: a runtime without metrics, and values that agree', async () => {
     const at = (pod: typeof web, container: number) =>
-      join(bed.root, podCgroup(pod), pod.containers[container]?.id ?? '')
+      join(fixture.root, podCgroup(pod), pod.containers[container]?.id ?? '')
     for (const [pod, container] of [
       [web, 0],
       [web, 1],

@@ -66,7 +66,7 @@ export const problems: readonly Problem[] = [
   problem('kernel', 'kernel 5.4', 'warn', /older than 5\.9/, {
     host: { ...host, kernelRelease: '5.4.0-150' },
   }),
-  problem('psi', 'no PSI', 'info', /no pressure figures/, { machine: { ...machine, psi: false } }),
+  problem('psi', 'no PSI', 'info', /no pressure values/, { machine: { ...machine, psi: false } }),
   problem('swap', 'swap and failSwapOn', 'error', /does not start/, {
     machine: { ...machine, swapBytes: MiB },
   }),

@@ -94,7 +94,7 @@ describe('the clock is set', () => {
   ] as const)
     test(`${what}: a container in back-off is started after its 10 s, and the next waits are as long as before`, async () => {
       const { node, starts, end } = await crashing()
-      node.bed.clock.setWall(node.bed.clock.nowNanos() + step)
+      node.fixture.clock.setWall(node.fixture.clock.nowNanos() + step)
       await node.pass(90, end)
       const gaps = starts.slice(1).map((at, i) => at - (starts[i] ?? 0))
       expect(gaps).toHaveLength(4)
@@ -111,7 +111,7 @@ describe('the clock is set', () => {
       scripts: (state) => ({
         StopContainer: ({ containerId, timeout }) => {
           given.push(timeout)
-          const clock = held.node?.bed.clock
+          const clock = held.node?.fixture.clock
           clock?.setWall(clock.nowNanos() - hour)
           state.exitContainer(containerId, { exitCode: 143 })
           return { value: {} }
@@ -148,7 +148,7 @@ describe('an image that cannot be pulled', () => {
     const node = await start({
       scripts: () => ({ PullImage: { code: 'NOT_FOUND', message: 'manifest unknown' } }),
     })
-    const pulls = (): number => node.bed.runtime.callsOf('PullImage').length
+    const pulls = (): number => node.fixture.runtime.callsOf('PullImage').length
     const tried: number[] = []
     const reasons = new Set<string>()
     const note = (): void => {
@@ -182,13 +182,13 @@ describe('an image that cannot be pulled', () => {
     for (const name of stuck)
       await node.pod(name, { containers: [{ name: 'app', image: `x.example/${name}:1` }] })
     await node.until('every sandbox is there', () => node.state.sandboxes.size === stuck.length)
-    await node.until('one pull is under way', () => node.bed.runtime.callsOf('PullImage').length === 1)
+    await node.until('one pull is under way', () => node.fixture.runtime.callsOf('PullImage').length === 1)
     await node.pod('good', { containers: [{ name: 'app', image }] })
     await node.until('the good one runs', () => node.podNamed('good')?.status.phase === 'Running')
     for (const name of stuck) await node.removeManifest(name)
     await node.until('the others have gone', () => node.state.sandboxes.size === 1)
-    await node.until('the pull was called off', () => node.bed.runtime.callsOf('PullImage')[0]?.cancelled)
-    expect(node.bed.runtime.callsOf('PullImage').length).toBeLessThanOrEqual(stuck.length)
+    await node.until('the pull was called off', () => node.fixture.runtime.callsOf('PullImage')[0]?.cancelled)
+    expect(node.fixture.runtime.callsOf('PullImage').length).toBeLessThanOrEqual(stuck.length)
     expect(node.podNamed('good')?.status.phase).toBe('Running')
   })
 })

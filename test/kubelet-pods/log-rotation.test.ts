@@ -59,7 +59,7 @@ test('a log above containerLogMaxSize is rotated, older files are compressed, co
   expect(gunzipSync(readFileSync(join(dirname(log), older))).toString()).toMatch(/^three/)
   expect(readFileSync(join(dirname(log), newest), 'utf8')).toMatch(/^four/)
   expect(readFileSync(log, 'utf8')).toBe('')
-  const { body } = await node.bed.metrics.text()
+  const { body } = await node.fixture.metrics.text()
   expect(body).toContain('keelson_container_log_rotations_total{outcome="rotated"} 4')
   await node.removeManifest('chatty')
   await node.until('its logs have gone', () => !existsSync(dirname(log)))
@@ -73,8 +73,8 @@ test('a runtime that does not reopen: the file gets its name back, it is said on
   await node.pass(16)
   expect(files()).toEqual(['0.log'])
   expect(readFileSync(log, 'utf8')).toMatch(/^kept/)
-  expect(node.bed.runtime.callsOf('ReopenContainerLog').length).toBeGreaterThanOrEqual(3)
-  const said = node.bed.log.lines.filter((l) => l.message.includes('container log rotation failed'))
+  expect(node.fixture.runtime.callsOf('ReopenContainerLog').length).toBeGreaterThanOrEqual(3)
+  const said = node.fixture.log.lines.filter((l) => l.message.includes('container log rotation failed'))
   expect(said).toHaveLength(1)
 })
 
@@ -94,7 +94,7 @@ test('a runtime that reopened but answered too late: neither file replaces the o
 
 test('a log that somebody deleted is opened again', async () => {
   const { node, log, files } = await chatty(reopens)
-  await node.bed.ports.podHost.remove(log)
+  await node.fixture.ports.podHost.remove(log)
   await node.pass(6)
   expect(files()).toEqual(['0.log'])
 })
@@ -125,7 +125,7 @@ test('a root directory behind a link: pods are given the real path', async () =>
   })
   await node.until('it runs', () => [...node.state.containers.values()].some((c) => c.status.state === 1))
   const mounts = [...node.state.containers.values()][0]?.config.mounts.map((m) => m.hostPath) ?? []
-  const below = mounts.filter((path) => path.startsWith(node.bed.directory))
+  const below = mounts.filter((path) => path.startsWith(node.fixture.directory))
   expect(below.length).toBeGreaterThan(1)
-  for (const path of below) expect(path.startsWith(join(node.bed.directory, 'data/pods/'))).toBe(true)
+  for (const path of below) expect(path.startsWith(join(node.fixture.directory, 'data/pods/'))).toBe(true)
 })

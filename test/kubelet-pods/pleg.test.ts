@@ -24,7 +24,7 @@ async function withPod(node: VirtualNode): Promise<void> {
 
 /** As the kubelet counts them itself: others list sandboxes as well. */
 async function relists(node: VirtualNode): Promise<number> {
-  const text = (await node.bed.served.at(-1)?.metrics.text())?.body ?? ''
+  const text = (await node.fixture.served.at(-1)?.metrics.text())?.body ?? ''
   return Number(/^kubelet_pleg_relist_duration_seconds_count (\d+)$/m.exec(text)?.[1])
 }
 
@@ -66,12 +66,12 @@ test('a runtime with events that is restarted: what ended meanwhile is noticed w
   const node = await start({ events: true })
   await withPod(node)
   await node.pass(20)
-  await node.bed.runtime.stop()
+  await node.fixture.runtime.stop()
   crash(node)
-  await node.bed.clock.advance(2000)
-  await node.bed.runtime.start()
+  await node.fixture.clock.advance(2000)
+  await node.fixture.runtime.start()
   for (let i = 0; i < 8 && restarts(node) === 0; i += 1) {
-    await node.bed.clock.advance(1000)
+    await node.fixture.clock.advance(1000)
     // The connection comes back in real time.
     for (let k = 0; k < 100 && restarts(node) === 0; k += 1)
       await new Promise((resolve) => setTimeout(resolve, 10))
@@ -83,9 +83,9 @@ test('nothing to do is nothing but the lists', async () => {
   const node = await start()
   await withPod(node)
   await node.pass(2)
-  node.bed.runtime.clearCalls()
+  node.fixture.runtime.clearCalls()
   await node.pass(50)
-  const asked = new Set(node.bed.runtime.calls.map(({ method }) => method))
+  const asked = new Set(node.fixture.runtime.calls.map(({ method }) => method))
   for (const method of [
     'CreateContainer',
     'StartContainer',
@@ -99,9 +99,10 @@ test('a pod at rest is asked for by itself once in ten minutes: the lists have t
   const node = await start()
   await withPod(node)
   await node.pass(70)
-  node.bed.runtime.clearCalls()
+  node.fixture.runtime.clearCalls()
   await node.pass(8 * 60)
-  const statuses = () => node.bed.runtime.calls.filter(({ method }) => method === 'ContainerStatus').length
+  const statuses = () =>
+    node.fixture.runtime.calls.filter(({ method }) => method === 'ContainerStatus').length
   expect(statuses()).toBe(0)
   await node.pass(3 * 60)
   expect(statuses()).toBe(1)
@@ -133,20 +134,20 @@ test('lists that fail for three minutes make /healthz/pleg say so; the first goo
   away = false
   await node.pass(3)
   expect(await node.health('pleg')).toBeUndefined()
-  expect(node.bed.log.lines.filter(({ message }) => message === 'pods are seen again')).toHaveLength(1)
+  expect(node.fixture.log.lines.filter(({ message }) => message === 'pods are seen again')).toHaveLength(1)
 })
 
 test('the metrics count each relist and tell when the last one was', async () => {
   const node = await start()
   await withPod(node)
   await node.pass(20)
-  const served = node.bed.served.at(-1)
+  const served = node.fixture.served.at(-1)
   const text = (await served?.metrics.text())?.body ?? ''
   expect(
     Number(/^kubelet_pleg_relist_duration_seconds_count (\d+)$/m.exec(text)?.[1]),
   ).toBeGreaterThanOrEqual(18)
   const lastSeen = Number(/^kubelet_pleg_last_seen_seconds (\S+)$/m.exec(text)?.[1])
-  expect(Math.abs(lastSeen - Number(node.bed.clock.nowNanos() / 1_000_000_000n))).toBeLessThanOrEqual(1)
+  expect(Math.abs(lastSeen - Number(node.fixture.clock.nowNanos() / 1_000_000_000n))).toBeLessThanOrEqual(1)
   expect(text).toMatch(/^kubelet_running_pods 1$/m)
   expect(text).toMatch(/^kubelet_running_containers\{container_state="running"\} 1$/m)
   expect(text).toMatch(/^kubelet_desired_pods\{static="true"\} 1$/m)

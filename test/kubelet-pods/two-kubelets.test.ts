@@ -45,7 +45,8 @@ function runForeign(node: VirtualNode, { name, uid: own = uid, annotations = {} 
 }
 
 const isReady = (node: VirtualNode, id: string): boolean => node.state.sandboxes.get(id)?.status.state === 0
-const manifestOf = (node: VirtualNode, name: string): string => join(node.bed.directory, 'manifests', name)
+const manifestOf = (node: VirtualNode, name: string): string =>
+  join(node.fixture.directory, 'manifests', name)
 const marks = (rootDir: string, manifest: string, nodeName = 'node-2') => ({
   'keelson.dev/root-dir': rootDir,
   'keelson.dev/node': nodeName,
@@ -59,8 +60,8 @@ test('static pods of an upstream kubelet, etcd of a control plane, are not ended
   await node.until('ours runs', () => node.podNamed('web')?.status.phase === 'Running')
   await node.pass(130)
   expect(isReady(node, etcd)).toBe(true)
-  expect(node.bed.runtime.callsOf('StopPodSandbox')).toEqual([])
-  const said = node.bed.log.lines.filter((l) => l.message.includes('did not start is left alone'))
+  expect(node.fixture.runtime.callsOf('StopPodSandbox')).toEqual([])
+  const said = node.fixture.log.lines.filter((l) => l.message.includes('did not start is left alone'))
   expect(said.map((l) => l.fields['pod'])).toEqual(['default/etcd-node-1'])
 })
 
@@ -109,7 +110,7 @@ test('a pod of the same name that another kubelet runs: ours waits, says why, an
   await node.pass(90)
   expect(node.state.sandboxes.size).toBe(1)
   expect(JSON.stringify(node.podNamed('etcd')?.status)).toContain('a pod of this name runs already')
-  const said = node.bed.log.lines.filter((l) => l.message.includes('another one is in its place'))
+  const said = node.fixture.log.lines.filter((l) => l.message.includes('another one is in its place'))
   expect(said).toHaveLength(1)
   node.state.sandboxes.delete(etcd)
   await node.pass(3)
@@ -136,7 +137,7 @@ test('two kubelets with the same node name and manifests: the second touches not
 
 test('cgroup, directory and logs of a pod that another kubelet is just starting are not cleaned up', async () => {
   const node = await start()
-  const { cgroups, directory } = node.bed
+  const { cgroups, directory } = node.fixture
   const path = `/kubepods/pod${uid}`
   await cgroups.ensure(path)
   const places = [join(directory, 'root/pods'), join(directory, 'log/pods')]
@@ -149,7 +150,7 @@ test('cgroup, directory and logs of a pod that another kubelet is just starting 
 
 test('what an earlier life of this kubelet left is cleaned up', async () => {
   const node = await start()
-  const { cgroups, directory } = node.bed
+  const { cgroups, directory } = node.fixture
   const path = `/kubepods/burstable/pod${uid}`
   await cgroups.ensure(path)
   for (const at of [`root/pods/${uid}`, `log/pods/default_web-node-1_${uid}`, 'root/keelson-pods'])

@@ -23,14 +23,14 @@ async function withTwoPods(): Promise<VirtualNode> {
 
 /** In one step, as a server that goes stale would: at no moment the name is gone. */
 async function makeUnreadable(node: VirtualNode, name: string): Promise<string> {
-  const file = join(node.bed.directory, 'manifests', `${name}.yaml`)
+  const file = join(node.fixture.directory, 'manifests', `${name}.yaml`)
   await symlink(`${name}.yaml`, `${file}.new`)
   await rename(`${file}.new`, file)
   return file
 }
 
 const reports = (node: VirtualNode): readonly unknown[] =>
-  node.bed.log.lines.filter((l) => l.level === 'error').map((l) => l.fields['file'])
+  node.fixture.log.lines.filter((l) => l.level === 'error').map((l) => l.fields['file'])
 
 test('a manifest that cannot be looked at does not end its pod, and another one still comes and goes', async () => {
   const node = await withTwoPods()

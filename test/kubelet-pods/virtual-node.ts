@@ -11,8 +11,8 @@ import type { RunningKubelet } from '../../src/kubelet/start.js'
 import type { HttpRequest, HttpResponse } from '../../src/ports/http.js'
 import type { EndpointContext } from '../../src/serve/endpoint.js'
 import {
-  createKubeletBed,
-  type KubeletBed,
+  createKubeletFixture,
+  type KubeletFixture,
   keelsonDocument,
   kubeletDocument,
 } from '../support/kubelet-fixture.js'
@@ -36,17 +36,17 @@ export class VirtualNode {
   private kubelet: RunningKubelet | undefined
 
   private constructor(
-    readonly bed: KubeletBed,
+    readonly fixture: KubeletFixture,
     readonly state: NodeState,
     private readonly options: VirtualNodeOptions,
     private readonly work: OpenWork,
   ) {}
 
   static async start(options: VirtualNodeOptions = {}): Promise<VirtualNode> {
-    const held: { bed?: KubeletBed } = {}
-    const state = createNodeState({ images: [image], nowNanos: () => held.bed?.clock.nowNanos() ?? 0n })
+    const held: { fixture?: KubeletFixture } = {}
+    const state = createNodeState({ images: [image], nowNanos: () => held.fixture?.clock.nowNanos() ?? 0n })
     const { GetContainerEvents, ...answers } = nodeAnswers(state)
-    const bed = await createKubeletBed({
+    const fixture = await createKubeletFixture({
       scripts: {
         ...answers,
         ...(options.events === true ? { GetContainerEvents } : {}),
@@ -54,11 +54,11 @@ export class VirtualNode {
         ...options.scripts?.(state),
       },
     })
-    held.bed = bed
+    held.fixture = fixture
     const work: OpenWork = { open: 0 }
-    const { connect, podHost } = bed.ports
-    bed.ports = {
-      ...bed.ports,
+    const { connect, podHost } = fixture.ports
+    fixture.ports = {
+      ...fixture.ports,
       podHost: counted(podHost, work),
       connect(endpoint, timeoutMs) {
         const client = connect(endpoint, timeoutMs)
@@ -70,29 +70,29 @@ export class VirtualNode {
         }
       },
     }
-    const node = new VirtualNode(bed, state, options, work)
+    const node = new VirtualNode(fixture, state, options, work)
     await node.startKubelet()
-    node.began = bed.clock.nowNanos()
+    node.began = fixture.clock.nowNanos()
     return node
   }
 
   private async startKubelet(): Promise<void> {
-    const { bed } = this
-    const manifests = join(bed.directory, 'manifests')
-    await bed.write('manifests/.keep', '')
-    const config = await bed.write(
+    const { fixture } = this
+    const manifests = join(fixture.directory, 'manifests')
+    await fixture.write('manifests/.keep', '')
+    const config = await fixture.write(
       'kubelet.yaml',
-      `${kubeletDocument}staticPodPath: ${manifests}\npodLogsDir: ${join(bed.directory, 'log/pods')}\nresolvConf: ""\n${this.options.config ?? ''}`,
+      `${kubeletDocument}staticPodPath: ${manifests}\npodLogsDir: ${join(fixture.directory, 'log/pods')}\nresolvConf: ""\n${this.options.config ?? ''}`,
     )
-    const keelson = await bed.write('keelson.yaml', keelsonDocument)
+    const keelson = await fixture.write('keelson.yaml', keelsonDocument)
     if (this.options.linkedRoot === true) {
-      await bed.write('data/.keep', '')
-      await symlink(join(bed.directory, 'data'), join(bed.directory, 'root'))
+      await fixture.write('data/.keep', '')
+      await symlink(join(fixture.directory, 'data'), join(fixture.directory, 'root'))
     }
-    this.kubelet = await bed.start([
+    this.kubelet = await fixture.start([
       `--config=${config}`,
       `--keelson-config=${keelson}`,
-      `--root-dir=${join(bed.directory, 'root')}`,
+      `--root-dir=${join(fixture.directory, 'root')}`,
       '--hostname-override=node-1',
       '--node-ip=192.0.2.1',
     ])
@@ -106,22 +106,22 @@ export class VirtualNode {
 
   async pod(name: string, spec: object): Promise<void> {
     const document = { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec }
-    await this.bed.write(`manifests/${name}.yaml`, JSON.stringify(document))
+    await this.fixture.write(`manifests/${name}.yaml`, JSON.stringify(document))
   }
 
   async removeManifest(name: string): Promise<void> {
-    await rm(join(this.bed.directory, 'manifests', `${name}.yaml`))
+    await rm(join(this.fixture.directory, 'manifests', `${name}.yaml`))
   }
 
   /** Seconds of the node's clock since it came up. */
   get now(): number {
-    return Number((this.bed.clock.nowNanos() - this.began) / (second / 1000n)) / 1000
+    return Number((this.fixture.clock.nowNanos() - this.began) / (second / 1000n)) / 1000
   }
 
   /** Second by second, so that everybody who wakes has done its work before the next one does. */
   async pass(seconds: number, each: () => void = () => undefined): Promise<void> {
     for (let i = 0; i < seconds; i += 1) {
-      await this.bed.clock.advance(1000)
+      await this.fixture.clock.advance(1000)
       await this.calm()
       each()
     }
@@ -139,11 +139,11 @@ export class VirtualNode {
       if (found !== undefined && found !== false) return found
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
-    throw new Error(`never: ${what}\n${this.bed.log.lines.map((l) => JSON.stringify(l)).join('\n')}`)
+    throw new Error(`never: ${what}\n${this.fixture.log.lines.map((l) => JSON.stringify(l)).join('\n')}`)
   }
 
   podNamed(name: string): PodJson | undefined {
-    const endpoint = this.bed.served.at(-1)?.endpoints.find((e) => e.name === 'pods')
+    const endpoint = this.fixture.served.at(-1)?.endpoints.find((e) => e.name === 'pods')
     // The endpoint asks nothing of its caller.
     const answer = endpoint?.handle({} as HttpRequest, {} as EndpointContext) as HttpResponse | undefined
     const { items } = JSON.parse(String(answer?.body ?? '{"items":[]}')) as { readonly items: PodJson[] }
@@ -155,12 +155,12 @@ export class VirtualNode {
   }
 
   async health(name: string): Promise<string | undefined> {
-    const check = this.bed.served.at(-1)?.healthChecks.find((c) => c.name === name)
+    const check = this.fixture.served.at(-1)?.healthChecks.find((c) => c.name === name)
     if (check === undefined) throw new Error(`there is no health check ${name}`)
     return check.check(new AbortController().signal)
   }
 
   close(): Promise<void> {
-    return this.bed.close()
+    return this.fixture.close()
   }
 }

@@ -8,23 +8,23 @@ import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
 import { kernelDefaults } from '../../src/kubelet/node/decide/kernel-defaults.js'
 import { podLimit } from '../../src/kubelet/pods/start-pods.js'
 import {
-  createKubeletBed,
-  type KubeletBed,
-  type KubeletBedOptions,
+  createKubeletFixture,
+  type KubeletFixture,
+  type KubeletFixtureOptions,
   kubeletDocument,
   passingTime,
   version,
 } from '../support/kubelet-fixture.js'
 
-const beds: KubeletBed[] = []
+const fixtures: KubeletFixture[] = []
 afterEach(async () => {
-  for (const bed of beds.splice(0)) await bed.close()
+  for (const fixture of fixtures.splice(0)) await fixture.close()
 })
 
-async function bedWith(options: KubeletBedOptions): Promise<KubeletBed> {
-  const bed = await createKubeletBed(options)
-  beds.push(bed)
-  return bed
+async function bedWith(options: KubeletFixtureOptions): Promise<KubeletFixture> {
+  const fixture = await createKubeletFixture(options)
+  fixtures.push(fixture)
+  return fixture
 }
 
 const systemd: Scripts = { RuntimeConfig: runtimeConfig.systemd }
@@ -32,10 +32,12 @@ const cgroupfs: Scripts = { RuntimeConfig: runtimeConfig.cgroupfs }
 
 describe('cgroups', () => {
   test('the tree is opened once, after the last answer, with the driver of the runtime; nothing is changed', async () => {
-    const bed = await bedWith({ scripts: { RuntimeConfig: [{ code: 'INTERNAL' }, runtimeConfig.systemd] } })
-    await passingTime(bed.clock, bed.start(['--cgroup-driver=cgroupfs']))
-    expect(bed.opened).toEqual([{ driver: 'systemd', after: 2 }])
-    expect(bed.cgroups.calls).toEqual([])
+    const fixture = await bedWith({
+      scripts: { RuntimeConfig: [{ code: 'INTERNAL' }, runtimeConfig.systemd] },
+    })
+    await passingTime(fixture.clock, fixture.start(['--cgroup-driver=cgroupfs']))
+    expect(fixture.opened).toEqual([{ driver: 'systemd', after: 2 }])
+    expect(fixture.cgroups.calls).toEqual([])
   })
 
   for (const { name, scripts } of [
@@ -44,10 +46,10 @@ describe('cgroups', () => {
     { name: 'no CRI v1', scripts: { Version: { code: 'UNIMPLEMENTED' } } },
   ] as const satisfies readonly { name: string; scripts: Scripts }[])
     test(`the tree is never opened after ${name}`, async () => {
-      const bed = await bedWith({ scripts })
-      await expect(passingTime(bed.clock, bed.start([]))).rejects.toThrow()
-      expect(bed.opened).toEqual([])
-      expect(bed.served).toEqual([])
+      const fixture = await bedWith({ scripts })
+      await expect(passingTime(fixture.clock, fixture.start([]))).rejects.toThrow()
+      expect(fixture.opened).toEqual([])
+      expect(fixture.served).toEqual([])
     })
 })
 
@@ -69,8 +71,8 @@ describe('the node', () => {
   })
 
   test('the driver systemd without systemd is a clear error', async () => {
-    const bed = await bedWith({ scripts: systemd, systemd: false })
-    await expect(bed.start([])).rejects.toMatchObject({ code: 'driver.no-systemd' })
+    const fixture = await bedWith({ scripts: systemd, systemd: false })
+    await expect(fixture.start([])).rejects.toMatchObject({ code: 'driver.no-systemd' })
   })
 
   for (const { kubernetes, flags, fails } of [
@@ -81,36 +83,36 @@ describe('the node', () => {
     { kubernetes: '1.35', flags: ['--fail-cgroupv1=false'], fails: false },
   ])
     test(`cgroup v1 in ${kubernetes} ${flags.join(' ')}: ${fails ? 'refused' : 'a warning'}`, async () => {
-      const bed = await bedWith({ scripts: cgroupfs, kernel: 'hybrid-6.18' })
-      const start = bed.start([`--kubernetes-version=${kubernetes}`, ...flags])
+      const fixture = await bedWith({ scripts: cgroupfs, kernel: 'hybrid-6.18' })
+      const start = fixture.start([`--kubernetes-version=${kubernetes}`, ...flags])
       if (fails) await expect(start).rejects.toMatchObject({ code: 'host.cgroup-v1' })
       else {
         expect((await start).node?.cgroupVersion).toBe(1)
-        expect(bed.log.messages('warn').join('\n')).toContain('this host has cgroup v1')
+        expect(fixture.log.messages('warn').join('\n')).toContain('this host has cgroup v1')
       }
     })
 
   test('swap is refused unless failSwapOn is false', async () => {
-    const bed = await bedWith({ scripts: systemd })
-    const { procfs } = bed.ports
+    const fixture = await bedWith({ scripts: systemd })
+    const { procfs } = fixture.ports
     const memInfo = () => new Map([...procfs.memInfo(), ['SwapTotal', 4096n] as const])
-    bed.ports = { ...bed.ports, procfs: { ...procfs, memInfo } }
-    await expect(bed.start([])).rejects.toMatchObject({ code: 'host.swap' })
-    await bed.start(['--fail-swap-on=false'])
+    fixture.ports = { ...fixture.ports, procfs: { ...procfs, memInfo } }
+    await expect(fixture.start([])).rejects.toMatchObject({ code: 'host.swap' })
+    await fixture.start(['--fail-swap-on=false'])
   })
 
   test('protectKernelDefaults: a start on other kernel settings is refused, each is named with its remedy', async () => {
-    const bed = await bedWith({ scripts: systemd })
+    const fixture = await bedWith({ scripts: systemd })
     const set = new Map<string, string>([
       ...Object.entries(kernelDefaults),
       ['vm.overcommit_memory', '0'],
       ['kernel.panic', '0'],
     ])
-    const { procfs } = bed.ports
-    bed.ports = { ...bed.ports, procfs: { ...procfs, sysctl: (name) => set.get(name) } }
-    await bed.start([])
+    const { procfs } = fixture.ports
+    fixture.ports = { ...fixture.ports, procfs: { ...procfs, sysctl: (name) => set.get(name) } }
+    await fixture.start([])
     set.delete('kernel.keys.root_maxkeys')
-    const refused = bed.start(['--protect-kernel-defaults'])
+    const refused = fixture.start(['--protect-kernel-defaults'])
     await expect(refused).rejects.toMatchObject({
       code: 'host.sysctl',
       message: expect.stringMatching(
@@ -118,35 +120,38 @@ describe('the node', () => {
       ),
     })
     for (const [name, value] of Object.entries(kernelDefaults)) set.set(name, value)
-    await bed.start(['--protect-kernel-defaults'])
+    await fixture.start(['--protect-kernel-defaults'])
   })
 
   test('oomScoreAdj is set only where it is asked for, and a host that refuses it does not end the start', async () => {
-    const bed = await bedWith({ scripts: systemd })
-    await bed.start([])
-    expect(bed.oomScores).toEqual([])
-    await bed.start(['--oom-score-adj=-999'])
-    expect(bed.oomScores).toEqual([-999])
+    const fixture = await bedWith({ scripts: systemd })
+    await fixture.start([])
+    expect(fixture.oomScores).toEqual([])
+    await fixture.start(['--oom-score-adj=-999'])
+    expect(fixture.oomScores).toEqual([-999])
     const setOomScoreAdj = (): never => {
       throw new Error('EACCES')
     }
-    bed.ports = { ...bed.ports, host: { ...bed.ports.host, setOomScoreAdj } }
-    await bed.start(['--oom-score-adj=-999'])
-    expect(bed.log.messages('warn').join('\n')).toContain('oomScoreAdj cannot be set')
+    fixture.ports = { ...fixture.ports, host: { ...fixture.ports.host, setOomScoreAdj } }
+    await fixture.start(['--oom-score-adj=-999'])
+    expect(fixture.log.messages('warn').join('\n')).toContain('oomScoreAdj cannot be set')
   })
 
   test('an old kernel is named when Memory QoS is on, and only then', async () => {
-    const bed = await bedWith({ scripts: systemd })
-    bed.ports = { ...bed.ports, procfs: { ...bed.ports.procfs, osRelease: () => '5.4.0-1-amd64' } }
-    await bed.start([])
-    expect(bed.log.messages('warn').join('\n')).not.toContain('kernel 5.4')
-    await bed.start(['--feature-gates=MemoryQoS=true'])
-    expect(bed.log.messages('warn').join('\n')).toContain('kernel 5.4 is older than 5.9')
+    const fixture = await bedWith({ scripts: systemd })
+    fixture.ports = {
+      ...fixture.ports,
+      procfs: { ...fixture.ports.procfs, osRelease: () => '5.4.0-1-amd64' },
+    }
+    await fixture.start([])
+    expect(fixture.log.messages('warn').join('\n')).not.toContain('kernel 5.4')
+    await fixture.start(['--feature-gates=MemoryQoS=true'])
+    expect(fixture.log.messages('warn').join('\n')).toContain('kernel 5.4 is older than 5.9')
   })
 
   test('reservations beyond the capacity are a start error', async () => {
-    const bed = await bedWith({ scripts: systemd })
-    await expect(bed.start(['--system-reserved=memory=100Ti'])).rejects.toMatchObject({
+    const fixture = await bedWith({ scripts: systemd })
+    await expect(fixture.start(['--system-reserved=memory=100Ti'])).rejects.toMatchObject({
       code: 'config.invalid',
     })
   })
@@ -154,36 +159,36 @@ describe('the node', () => {
 
 describe('the runtime', () => {
   test('a gate in the file survives gates on the command line', async () => {
-    const bed = await bedWith({ scripts: systemd })
-    const file = await bed.write(
+    const fixture = await bedWith({ scripts: systemd })
+    const file = await fixture.write(
       'c.yaml',
       `${kubeletDocument}featureGates: {KubeletCgroupDriverFromCRI: false}\n`,
     )
     const flags = [`--config=${file}`, '--feature-gates=MemoryQoS=true', '--kubernetes-version=1.33']
-    expect((await bed.start(flags)).driver).toMatchObject({ driver: 'cgroupfs', source: 'default' })
-    expect(bed.runtime.callsOf('RuntimeConfig').length).toBe(0)
+    expect((await fixture.start(flags)).driver).toMatchObject({ driver: 'cgroupfs', source: 'default' })
+    expect(fixture.runtime.callsOf('RuntimeConfig').length).toBe(0)
   })
 
   test('images have a socket of their own where one is named, and it must answer', async () => {
-    const bed = await bedWith({ scripts: systemd })
+    const fixture = await bedWith({ scripts: systemd })
     const images = await startFakeRuntime({ ImageFsInfo: { value: {} } })
     try {
-      const kubelet = await bed.start([`--image-service-endpoint=${images.endpoint}`])
+      const kubelet = await fixture.start([`--image-service-endpoint=${images.endpoint}`])
       expect(kubelet.images.socketPath).toBe(images.socketPath)
       images.script('ImageFsInfo', { code: 'UNIMPLEMENTED' })
-      await expect(bed.start([`--image-service-endpoint=${images.endpoint}`])).rejects.toThrow(
+      await expect(fixture.start([`--image-service-endpoint=${images.endpoint}`])).rejects.toThrow(
         'image service',
       )
     } finally {
       await images.close()
     }
-    expect((await bed.start([])).images.socketPath).toBe(bed.runtime.socketPath)
+    expect((await fixture.start([])).images.socketPath).toBe(fixture.runtime.socketPath)
   })
 
   test('RuntimeConfig is called with the request timeout as its deadline', async () => {
-    const bed = await bedWith({ scripts: systemd })
-    await bed.start(['--runtime-request-timeout=7s'])
-    expect(bed.runtime.callsOf('RuntimeConfig')[0]?.grpcTimeout).toMatch(/^(6\d{3}|7000)m$|^7S$/)
+    const fixture = await bedWith({ scripts: systemd })
+    await fixture.start(['--runtime-request-timeout=7s'])
+    expect(fixture.runtime.callsOf('RuntimeConfig')[0]?.grpcTimeout).toMatch(/^(6\d{3}|7000)m$|^7S$/)
   })
 })
 
@@ -191,7 +196,7 @@ describe('proof', () => {
   const id = 'b'.repeat(64)
   const paths = [`/kubepods/burstable/pod1/${id}`, `/x.slice:cri-containerd:${id}`, '/kubepods.slice/a.scope']
 
-  async function nodeWithSandboxes(): Promise<KubeletBed> {
+  async function nodeWithSandboxes(): Promise<KubeletFixture> {
     const state = createNodeState()
     const pids = paths.map((_, i) => {
       const metadata = { name: `p${i}`, namespace: 'default', uid: `u${i}`, attempt: 0 }
@@ -199,34 +204,34 @@ describe('proof', () => {
     })
     const stopped = state.addSandbox({} as Parameters<typeof state.addSandbox>[0], '')
     state.stopSandbox(stopped.status.id)
-    const bed = await bedWith({ scripts: { ...nodeAnswers(state), Version: version, ...systemd } })
+    const fixture = await bedWith({ scripts: { ...nodeAnswers(state), Version: version, ...systemd } })
     const cgroupOf = (pid: number) => {
       const unified = paths[pids.indexOf(pid)]
       return unified === undefined ? undefined : { unified, controllers: new Map<string, string>() }
     }
-    bed.ports = { ...bed.ports, procfs: { ...bed.ports.procfs, cgroupOf } }
-    return bed
+    fixture.ports = { ...fixture.ports, procfs: { ...fixture.ports.procfs, cgroupOf } }
+    return fixture
   }
 
   test('sandboxes of the other driver and escaped ones are named, nothing is touched', async () => {
-    const bed = await nodeWithSandboxes()
-    const { proof } = await bed.start([])
+    const fixture = await nodeWithSandboxes()
+    const { proof } = await fixture.start([])
     expect(proof?.agreeing).toBe(1)
     expect(proof?.findings.map((f) => [f.id, f.sandboxes?.length])).toEqual([
       ['sandboxes-under-other-driver', 1],
       ['sandboxes-outside-pod-cgroups', 1],
     ])
-    expect(bed.log.messages('warn').join('\n')).toContain('outside of all pod limits')
-    expect(bed.cgroups.calls).toEqual([])
+    expect(fixture.log.messages('warn').join('\n')).toContain('outside of all pod limits')
+    expect(fixture.cgroups.calls).toEqual([])
     for (const method of ['StopPodSandbox', 'RemovePodSandbox', 'UpdateContainerResources'] as const)
-      expect(bed.runtime.callsOf(method)).toEqual([])
+      expect(fixture.runtime.callsOf(method)).toEqual([])
   })
 
   test('pods that start after the kubelet are compared too, and a list that fails takes nothing back', async () => {
     const state = createNodeState()
     const list = nodeAnswers(state).ListPodSandbox
     let isBroken = false
-    const bed = await bedWith({
+    const fixture = await bedWith({
       scripts: {
         ...nodeAnswers(state),
         Version: version,
@@ -236,12 +241,12 @@ describe('proof', () => {
       },
     })
     const cgroupOf = () => ({ unified: '/kubepods.slice/a.scope', controllers: new Map<string, string>() })
-    bed.ports = { ...bed.ports, procfs: { ...bed.ports.procfs, cgroupOf } }
-    await bed.start([])
-    const [served] = bed.served
+    fixture.ports = { ...fixture.ports, procfs: { ...fixture.ports.procfs, cgroupOf } }
+    await fixture.start([])
+    const [served] = fixture.served
     if (served === undefined) throw new Error('nothing is served')
     const agreeing = async (): Promise<number | null> => {
-      await bed.clock.advance(11_000)
+      await fixture.clock.advance(11_000)
       const { keelson } = (await served.configz()) as {
         keelson: { cgroupDriver: { sandboxesThatAgree: number | null } }
       }
@@ -252,36 +257,36 @@ describe('proof', () => {
     state.addSandbox({ metadata } as Parameters<typeof state.addSandbox>[0], '')
     await expect.poll(agreeing).toBe(1)
     isBroken = true
-    const asked = bed.runtime.callsOf('ListPodSandbox').length
+    const asked = fixture.runtime.callsOf('ListPodSandbox').length
     await expect
       .poll(async () => {
         await agreeing()
-        return bed.runtime.callsOf('ListPodSandbox').length
+        return fixture.runtime.callsOf('ListPodSandbox').length
       })
       .toBeGreaterThan(asked + 2)
     expect(await agreeing()).toBe(1)
   })
 
   test('two pod trees with processes, below the cgroup root that is configured', async () => {
-    const bed = await bedWith({ scripts: systemd })
+    const fixture = await bedWith({ scripts: systemd })
     for (const [i, path] of ['/a/kubepods/pod1', '/a.slice/a-kubepods.slice/x.scope'].entries()) {
-      await bed.cgroups.ensure(path)
-      bed.cgroups.write(path, 'cgroup.procs', String(1000 + i))
+      await fixture.cgroups.ensure(path)
+      fixture.cgroups.write(path, 'cgroup.procs', String(1000 + i))
     }
-    expect((await bed.start([])).proof?.findings).toEqual([])
-    const { proof } = await bed.start(['--cgroup-root=/a'])
+    expect((await fixture.start([])).proof?.findings).toEqual([])
+    const { proof } = await fixture.start(['--cgroup-root=/a'])
     expect(proof?.findings.map((f) => f.id)).toEqual(['both-pod-trees-in-use'])
   })
 
   test('a runtime that answers none of the questions proves nothing and stops nothing', async () => {
-    const bed = await bedWith({
+    const fixture = await bedWith({
       scripts: {
         ...systemd,
         ListPodSandbox: { code: 'INTERNAL' },
         Status: { value: { info: { config: '{' } } },
       },
     })
-    expect((await bed.start([])).proof).toEqual({ agreeing: 0, silent: 0, findings: [] })
+    expect((await fixture.start([])).proof).toEqual({ agreeing: 0, silent: 0, findings: [] })
   })
 })
 

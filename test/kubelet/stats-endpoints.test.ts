@@ -1,32 +1,32 @@
-// The kubelet serves the three endpoints, and the gate decides by release and profile where figures come from.
+// The kubelet serves the three endpoints, and the gate decides by release and profile where values come from.
 import { afterEach, describe, expect, test } from 'vitest'
 import { PodSandboxStats } from '../../src/cri-api/api.js'
 import { nodeAnswers } from '../../src/fakes/cri/node-answers.js'
 import { createNodeState } from '../../src/fakes/cri/node-state.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
 import type { HttpResponse } from '../../src/ports/http.js'
-import { createKubeletBed, type KubeletBed } from '../support/kubelet-fixture.js'
+import { createKubeletFixture, type KubeletFixture } from '../support/kubelet-fixture.js'
 
-let bed: KubeletBed | undefined
+let fixture: KubeletFixture | undefined
 afterEach(async () => {
-  await bed?.close()
-  bed = undefined
+  await fixture?.close()
+  fixture = undefined
 })
 
-async function start(flags: readonly string[]): Promise<KubeletBed> {
+async function start(flags: readonly string[]): Promise<KubeletFixture> {
   const node = createNodeState()
-  bed = await createKubeletBed({
+  fixture = await createKubeletFixture({
     scripts: {
       ...nodeAnswers(node),
       RuntimeConfig: runtimeConfig.cgroupfs,
       ListPodSandboxStats: { value: { stats: [PodSandboxStats.fromPartial({})] } },
     },
   })
-  await bed.start([...flags])
-  return bed
+  await fixture.start([...flags])
+  return fixture
 }
 
-const deprecation = (on: KubeletBed): string[] =>
+const deprecation = (on: KubeletFixture): string[] =>
   on.log.messages('warn').filter((m) => m.includes('PodAndContainerStatsFromCRI'))
 
 test('the endpoints are there, on the read-only port too, and answer', async () => {

@@ -13,10 +13,10 @@ const cleanWithinMs = 5000
 
 /** The spans cover start, boot and command; each is divided evenly and a moment is drawn from each piece. */
 const plans = [
-  { bed: 'uml', args: [], moments: 10, spanMs: 5000 },
-  { bed: 'uml', args: ['--containerd'], moments: 4, spanMs: 9000 },
-  { bed: 'uml-systemd', args: [], moments: 3, spanMs: 9000 },
-  { bed: 'qemu', args: [], moments: 3, spanMs: 18_000 },
+  { machine: 'uml', args: [], moments: 10, spanMs: 5000 },
+  { machine: 'uml', args: ['--containerd'], moments: 4, spanMs: 9000 },
+  { machine: 'uml-systemd', args: [], moments: 3, spanMs: 9000 },
+  { machine: 'qemu', args: [], moments: 3, spanMs: 18_000 },
 ] as const
 
 async function killAt(args: readonly string[], ms: number): Promise<{ cleanAfterMs: number }> {
@@ -44,13 +44,15 @@ beforeAll(buildCommandLine)
 afterAll(removeCommandLine)
 
 describe('lab run killed with SIGKILL leaves nothing', () => {
-  for (const { bed, args, moments, spanMs } of plans)
+  for (const { machine, args, moments, spanMs } of plans)
     for (let i = 0; i < moments; i++) {
       const ms = Math.round(((i + Math.random()) / moments) * spanMs)
-      test(`${bed} ${args.join(' ')} moment ${i + 1} of ${moments}`, { timeout: 120_000 }, async (ctx) => {
-        requires(ctx, { root: true, packages: needsOf(bed, args.length > 0) })
-        const { cleanAfterMs } = await killAt(['--bed', bed, ...args], ms)
-        console.log(`${bed} ${args.join(' ')}: killed after ${ms} ms, clean ${cleanAfterMs} ms later`)
+      test(`${machine} ${args.join(' ')} moment ${i + 1} of ${moments}`, {
+        timeout: 120_000,
+      }, async (ctx) => {
+        requires(ctx, { root: true, packages: needsOf(machine, args.length > 0) })
+        const { cleanAfterMs } = await killAt(['--machine', machine, ...args], ms)
+        console.log(`${machine} ${args.join(' ')}: killed after ${ms} ms, clean ${cleanAfterMs} ms later`)
       })
     }
 })

@@ -1,4 +1,4 @@
-// The whole life of a pod over our CRI client against real containerd 1.6: on cgroup v2 in a UML bed, and on this
+// The whole life of a pod over our CRI client against real containerd 1.6: on cgroup v2 in a UML machine, and on this
 // machine itself, where cgroup v1 refuses what v2 takes.
 import { labChecks } from '../support/lab-checks.js'
 import { hostHasCgroupV2 } from '../support/requirements.js'

@@ -24,7 +24,7 @@ import {
   requestHeaders,
   statusIn,
 } from '../criserver/raw-client.js'
-import { type ServerBed, startServerBed } from '../criserver/server-fixture.js'
+import { type ServerFixture, startServerFixture } from '../criserver/server-fixture.js'
 import { type ServerProcess, startServerProcess } from '../criserver/server-process.js'
 import { createRandom } from '../fuzz/random.js'
 import { type Bundle, bundleCommand } from '../support/command.js'
@@ -56,22 +56,22 @@ async function startRuntime(...first: readonly Conversation[]) {
   return runtime
 }
 
-async function startBed(...first: readonly Conversation[]) {
+async function startMachine(...first: readonly Conversation[]) {
   const runtime = await startRuntime(...first)
-  const bed = await startServerBed(runtime.endpoint, { livenessMs: 200 })
-  closers.push(() => bed.close())
-  const session = await openSession(bed.socketPath)
+  const machine = await startServerFixture(runtime.endpoint, { livenessMs: 200 })
+  closers.push(() => machine.close())
+  const session = await openSession(machine.socketPath)
   closers.push(() => session.destroy())
   const call = (timeout = '50m'): Promise<RawAnswer> =>
     rawCall(session, path, empty, { 'grpc-timeout': timeout })
-  return { runtime, bed, session, call }
+  return { runtime, machine, session, call }
 }
 
 /** A gRPC status, or a reset of the call; both end it for every caller. */
 const hasEnded = (a: RawAnswer): boolean => a.rstCode !== 0 || statusIn(a) !== undefined
 
 async function assertOneGoodConnection(
-  bed: ServerBed,
+  machine: ServerFixture,
   call: () => Promise<RawAnswer>,
   label?: string,
 ): Promise<void> {
@@ -79,9 +79,9 @@ async function assertOneGoodConnection(
   let last = await call()
   for (let i = 0; i < 5 && statusIn(last) !== '0'; i++) last = await call()
   assert.equal(statusIn(last), '0', label)
-  for (let i = 0; i < 500 && bed.server.counts.upstream > 1; i++) await sleep(10)
-  assert.equal(bed.server.counts.upstream, 1, label)
-  assert.deepEqual(bed.errors, [], label)
+  for (let i = 0; i < 500 && machine.server.counts.upstream > 1; i++) await sleep(10)
+  assert.equal(machine.server.counts.upstream, 1, label)
+  assert.deepEqual(machine.errors, [], label)
 }
 
 const malformed: readonly (readonly [string, readonly Buffer[]])[] = [
@@ -128,11 +128,11 @@ describe('a runtime that sends', () => {
   // Beside each other: after some of these frames nghttp2 hears nothing more, and the call waits for its deadline.
   test('malformed frames of every kind: each call ends, and the next ones work', async () => {
     const tryOne = async ([what, frames]: (typeof malformed)[number]): Promise<void> => {
-      const { bed, call } = await startBed({
+      const { machine, call } = await startMachine({
         begun: (_id, socket) => void socket.write(Buffer.concat(frames)),
       })
       assert.ok(hasEnded(await call()), what)
-      await assertOneGoodConnection(bed, call, what)
+      await assertOneGoodConnection(machine, call, what)
     }
     await Promise.all(malformed.map(tryOne))
   })
@@ -144,7 +144,7 @@ describe('a runtime that sends', () => {
     ]
     const late = [numberFrame(8, 1, 5), numberFrame(3, 1, 8)]
     const trailers = headerFrames(1, fieldBlock('grpc-status', '0'), true)
-    const { runtime, call } = await startBed({
+    const { runtime, call } = await startMachine({
       whole: (id, socket) => {
         if (id > 1) return void socket.write(answerFrames(id, 'grpc-status', '0'))
         socket.write(
@@ -162,7 +162,7 @@ describe('a runtime that sends', () => {
     const padded = (text: string): Buffer =>
       frameOf(0, flag.padded, 1, Buffer.concat([Buffer.from([200]), Buffer.from(text), Buffer.alloc(200)]))
     const texts = Array.from({ length: 50_000 }, (_, i) => `piece ${i};`)
-    const { call } = await startBed({
+    const { call } = await startMachine({
       whole: (_id, socket) => {
         const trailers = headerFrames(1, fieldBlock('grpc-status', '0'), true)
         // More than the window, with what is padding.
@@ -174,7 +174,7 @@ describe('a runtime that sends', () => {
   })
 
   test('its bytes one by one: the answer is whole', async () => {
-    const { call } = await startBed({
+    const { call } = await startMachine({
       whole: (id, socket) => {
         const bytes = answerFrames(id, 'grpc-status', '0', 'x-last', 'yes')
         const drip = async (): Promise<void> => {
@@ -207,13 +207,13 @@ describe('a runtime that sends', () => {
         nth < 8 ? { begun: (_id, socket) => void socket.write(mutated()) } : wellBehaved,
       )
       closers.push(() => runtime.close())
-      const bed = await startServerBed(runtime.endpoint, { livenessMs: 100 })
-      closers.push(() => bed.close())
-      const session = await openSession(bed.socketPath)
+      const machine = await startServerFixture(runtime.endpoint, { livenessMs: 100 })
+      closers.push(() => machine.close())
+      const session = await openSession(machine.socketPath)
       closers.push(() => session.destroy())
       for (let i = 0; i < 1000 && runtime.accepted <= 8; i++)
         assert.ok(hasEnded(await rawCall(session, path, empty, { 'grpc-timeout': '10m' })))
-      await assertOneGoodConnection(bed, () => rawCall(session, path, empty, { 'grpc-timeout': '5S' }))
+      await assertOneGoodConnection(machine, () => rawCall(session, path, empty, { 'grpc-timeout': '5S' }))
     }
     await Promise.all(Array.from({ length: 24 }, many))
   })
@@ -221,46 +221,48 @@ describe('a runtime that sends', () => {
 
 describe('a runtime that', () => {
   test('says nothing at all: the call ends at its deadline, the connection is given up', async () => {
-    const { bed, call } = await startBed({ greet: (socket) => void socket.pause() })
+    const { machine, call } = await startMachine({ greet: (socket) => void socket.pause() })
     assert.equal(statusIn(await call()), deadlineExceeded)
-    await assertOneGoodConnection(bed, call)
+    await assertOneGoodConnection(machine, call)
   })
 
   test('takes no calls (no streams at once): the call ends at its deadline, later ones get a new connection', async () => {
-    const { bed, call } = await startBed({ greet: (socket) => void socket.write(settingsFrame([3, 0])) })
+    const { machine, call } = await startMachine({
+      greet: (socket) => void socket.write(settingsFrame([3, 0])),
+    })
     await call()
     assert.equal(statusIn(await call()), '0')
-    await assertOneGoodConnection(bed, call)
+    await assertOneGoodConnection(machine, call)
   })
 
   test('gives no window: the upload waits, the call ends at its deadline', async () => {
-    const { bed, session, call } = await startBed({
+    const { machine, session, call } = await startMachine({
       greet: (socket) => void socket.write(settingsFrame([4, 0])),
     })
     const answer = await rawCall(session, path, frame(Buffer.alloc(1024 * 1024)), { 'grpc-timeout': '50m' })
     assert.equal(statusIn(answer), deadlineExceeded)
-    await assertOneGoodConnection(bed, call)
+    await assertOneGoodConnection(machine, call)
   })
 
   test('says goodbye with an error in the middle: UNAVAILABLE at once', async () => {
     const goaway = frameOf(frameType.goaway, 0, 0, Buffer.from([0, 0, 0, 1, 0, 0, 0, 11]))
-    const { bed, call } = await startBed({ begun: (_id, socket) => void socket.write(goaway) })
+    const { machine, call } = await startMachine({ begun: (_id, socket) => void socket.write(goaway) })
     assert.equal(statusIn(await call('20S')), unavailable)
-    await assertOneGoodConnection(bed, call)
+    await assertOneGoodConnection(machine, call)
   })
 
   test('says goodbye before the first call of each connection: the call ends, and later ones work', async () => {
     const goaway = frameOf(frameType.goaway, 0, 0, Buffer.alloc(8))
     const greet = (socket: Socket): void => void socket.write(Buffer.concat([settingsFrame(), goaway]))
-    const { bed, call } = await startBed({ greet }, { greet }, { greet })
+    const { machine, call } = await startMachine({ greet }, { greet }, { greet })
     assert.ok(hasEnded(await call('20S')))
-    await assertOneGoodConnection(bed, () => call('20S'))
+    await assertOneGoodConnection(machine, () => call('20S'))
   })
 
   test('does not answer a ping after a call that passed its deadline: calls without a deadline end too', async () => {
     // After this frame nghttp2 hears nothing more, and Node does not tell.
     const deafening = frameOf(frameType.data, 0, 1, Buffer.alloc(20_000))
-    const { bed, session, call } = await startBed({
+    const { machine, session, call } = await startMachine({
       begun: (id, socket) => {
         if (id > 1) return
         socket.write(headers(1))
@@ -273,11 +275,11 @@ describe('a runtime that', () => {
     await sleep(50)
     assert.equal(statusIn(await call()), deadlineExceeded)
     assert.equal(statusIn(await ended), unavailable)
-    await assertOneGoodConnection(bed, call)
+    await assertOneGoodConnection(machine, call)
   })
 
   test('answers the ping: a call without a deadline goes on after another has passed its own', async () => {
-    const { session, call } = await startBed({
+    const { session, call } = await startMachine({
       greet: (socket) => {
         socket.write(settingsFrame())
         socket.on('data', (bytes: Buffer) => {

@@ -1,4 +1,4 @@
-// The CRI server in front of real containerd 1.6: on cgroup v2 in a UML bed, and on this machine as it is.
+// The CRI server in front of real containerd 1.6: on cgroup v2 in a UML machine, and on this machine as it is.
 import { labChecks } from '../support/lab-checks.js'
 import { hostHasCgroupV2 } from '../support/requirements.js'
 

@@ -7,9 +7,9 @@ import { openWindow } from '../support/tmux-window.js'
 beforeAll(buildCommandLine)
 afterAll(removeCommandLine)
 
-for (const bed of ['uml', 'qemu'] as const)
-  test(`${bed}: a program in the shell hears of each resize, so nothing wraps`, async (ctx) => {
-    requires(ctx, { commands: ['tmux'], packages: [bed], root: bed === 'qemu' })
+for (const machine of ['uml', 'qemu'] as const)
+  test(`${machine}: a program in the shell hears of each resize, so nothing wraps`, async (ctx) => {
+    requires(ctx, { commands: ['tmux'], packages: [machine], root: machine === 'qemu' })
     const window = openWindow(
       [
         'env',
@@ -18,8 +18,8 @@ for (const bed of ['uml', 'qemu'] as const)
         commandFile(),
         'lab',
         'shell',
-        '--bed',
-        bed,
+        '--machine',
+        machine,
         '--timeout',
         '240',
       ],

@@ -1,4 +1,4 @@
-// Pressure, hugetlb and cpuset files of a real container: only the QEMU bed's kernel has them all.
+// Pressure, hugetlb and cpuset files of a real container: only the QEMU machine's kernel has them all.
 import { labChecks } from '../support/lab-checks.js'
 
 await labChecks(

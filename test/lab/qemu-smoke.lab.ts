@@ -1,4 +1,4 @@
-// The same least for the QEMU bed, which is too slow for the quick tier.
+// The same least for the QEMU machine, which is too slow for the quick tier.
 import { labChecks } from '../support/lab-checks.js'
 
 await labChecks(

@@ -1,4 +1,4 @@
-// The same real pods through both sources, with containerd 1.6: on cgroup v2 in a UML bed, and on this machine itself.
+// The same real pods through both sources, with containerd 1.6: on cgroup v2 in a UML machine, and on this machine itself.
 import { labChecks } from '../support/lab-checks.js'
 import { hostHasCgroupV2 } from '../support/requirements.js'
 

@@ -1,4 +1,4 @@
-// systemd as cgroup driver, in the bed where it is process 1.
+// systemd as cgroup driver, in the machine where it is process 1.
 import { labChecks } from '../support/lab-checks.js'
 
 await labChecks(

@@ -1,4 +1,4 @@
-// `keelson up --demo pressure` as a person starts it: the figures of its table are those of a real kernel under real pressure.
+// `keelson up --demo pressure` as a person starts it: the values of its table are those of a real kernel under real pressure.
 import assert from 'node:assert/strict'
 import { rmdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ const mostKeptOff = 15
 beforeAll(buildCommandLine)
 afterAll(removeCommandLine)
 
-/** The two figures of a row of the table at the end. */
+/** The two values of a row of the table at the end. */
 function row(output: string, name: string): readonly [off: number, on: number] {
   const table = output.slice(output.indexOf('under memory pressure'))
   const line = table.split('\n').find((l) => l.startsWith(name))

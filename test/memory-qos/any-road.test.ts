@@ -6,7 +6,7 @@ import { parentPath } from '../../src/core/cgroup/path.js'
 import type { MemoryQosSettings } from '../../src/core/memory-qos/settings.js'
 import type { Pod } from '../../src/core/pod/pod.js'
 import { assertAsyncProperty } from '../support/property.js'
-import { gateOff, guaranteed, hard, type MemoryBed, makePod, startBed, tiered } from './fixture.js'
+import { gateOff, guaranteed, hard, type MemoryFixture, makePod, startFixture, tiered } from './fixture.js'
 
 const settings: readonly MemoryQosSettings[] = [
   tiered,
@@ -32,33 +32,36 @@ const turn = fc.record({
 })
 
 /** Every write goes through the kernel behind the tree, whoever makes it. */
-function watch(bed: MemoryBed): string[] {
-  const { kernel } = bed.cgroups
+function watch(fixture: MemoryFixture): string[] {
+  const { kernel } = fixture.cgroups
   const seen: string[] = []
   const write = kernel.write.bind(kernel)
   kernel.write = (path, file, value) => {
     const errno = write(path, file, value)
-    for (const cgroup of below(bed, '/kubepods'))
+    for (const cgroup of below(fixture, '/kubepods'))
       for (const protection of ['memory.min', 'memory.low'])
-        if (amount(bed, cgroup, protection) > amount(bed, parentPath(cgroup) ?? '/', protection))
+        if (amount(fixture, cgroup, protection) > amount(fixture, parentPath(cgroup) ?? '/', protection))
           seen.push(`${cgroup} ${protection} after ${path} ${file}=${value}`)
     return errno
   }
   return seen
 }
 
-const below = (bed: MemoryBed, path: string): string[] =>
-  bed.cgroups.kernel.children(path).flatMap((name) => [`${path}/${name}`, ...below(bed, `${path}/${name}`)])
+const below = (fixture: MemoryFixture, path: string): string[] =>
+  fixture.cgroups.kernel
+    .children(path)
+    .flatMap((name) => [`${path}/${name}`, ...below(fixture, `${path}/${name}`)])
 
-const amount = (bed: MemoryBed, path: string, file: string): bigint => BigInt(bed.text(path, file) ?? '0')
+const amount = (fixture: MemoryFixture, path: string, file: string): bigint =>
+  BigInt(fixture.text(path, file) ?? '0')
 
-async function follow(bed: MemoryBed, wanted: readonly Pod[]): Promise<void> {
-  for (const pod of bed.input.pods) {
+async function follow(fixture: MemoryFixture, wanted: readonly Pod[]): Promise<void> {
+  for (const pod of fixture.input.pods) {
     const kept = wanted.find((w) => w.uid === pod.uid && isSameShape(w, pod))
-    if (kept === undefined) await bed.end(pod)
+    if (kept === undefined) await fixture.end(pod)
   }
-  for (const pod of wanted) if (!bed.input.pods.some((p) => p.uid === pod.uid)) await bed.run(pod)
-  bed.input = { ...bed.input, pods: wanted }
+  for (const pod of wanted) if (!fixture.input.pods.some((p) => p.uid === pod.uid)) await fixture.run(pod)
+  fixture.input = { ...fixture.input, pods: wanted }
 }
 
 /** A pod of another class has another cgroup: it is another pod. */
@@ -69,16 +72,16 @@ const shapeOf = (pod: Pod): string =>
 test('no cgroup is ever promised more than its parent, and a second pass does nothing', async () => {
   await assertAsyncProperty(
     fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 5 }), async (road) => {
-      const bed = await startBed(tiered)
-      const seen = watch(bed)
+      const fixture = await startFixture(tiered)
+      const seen = watch(fixture)
       for (const { memoryQos, pods } of road) {
         await follow(
-          bed,
+          fixture,
           pods.filter((p) => p !== undefined),
         )
-        bed.input = { ...bed.input, memoryQos }
-        await bed.pass()
-        const { writes, calls, findings } = await bed.pass()
+        fixture.input = { ...fixture.input, memoryQos }
+        await fixture.pass()
+        const { writes, calls, findings } = await fixture.pass()
         expect({ writes, calls, findings }).toEqual({ writes: 0, calls: 0, findings: [] })
       }
       expect(seen).toEqual([])

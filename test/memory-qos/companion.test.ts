@@ -8,7 +8,7 @@ import { parseActuatedPod } from '../../src/memory-qos/decide/actuated-pod.js'
 import { type FoundValues, openFoundValues } from '../../src/memory-qos/found-values.js'
 import type { CgroupTree } from '../../src/ports/cgroups.js'
 import type { Files } from '../../src/ports/files.js'
-import { guaranteed, hard, type MemoryBed, makePod, mib, startBed, tiered } from './fixture.js'
+import { guaranteed, hard, type MemoryFixture, makePod, mib, startFixture, tiered } from './fixture.js'
 
 const web = makePod('web', { app: { request: '128Mi', limit: '256Mi' } })
 const db = guaranteed('db', '512Mi')
@@ -26,43 +26,52 @@ const path = '/found.json'
 const signal = new AbortController().signal
 
 /** Values of somebody else, some of them in files that the companion will write. */
-function tune(bed: MemoryBed): void {
-  bed.cgroups.kernel.write('/kubepods', 'memory.min', mib(32))
-  bed.cgroups.kernel.write('/kubepods/burstable', 'memory.high', mib(6000))
-  bed.cgroups.kernel.write(bed.containerPath(web, 'app'), 'memory.low', mib(5))
+function tune(fixture: MemoryFixture): void {
+  fixture.cgroups.kernel.write('/kubepods', 'memory.min', mib(32))
+  fixture.cgroups.kernel.write('/kubepods/burstable', 'memory.high', mib(6000))
+  fixture.cgroups.kernel.write(fixture.containerPath(web, 'app'), 'memory.low', mib(5))
 }
 
-async function node(): Promise<MemoryBed> {
-  const bed = await startBed(hard)
-  for (const pod of [web, db, debugged, debuggedDb]) await bed.run(pod)
-  tune(bed)
-  return bed
+async function node(): Promise<MemoryFixture> {
+  const fixture = await startFixture(hard)
+  for (const pod of [web, db, debugged, debuggedDb]) await fixture.run(pod)
+  tune(fixture)
+  return fixture
 }
 
-const everything = (bed: MemoryBed): Record<string, string> =>
+const everything = (fixture: MemoryFixture): Record<string, string> =>
   Object.fromEntries(
-    bed.cgroups
+    fixture.cgroups
       .walk('/kubepods')
       .flatMap((at) =>
         ['memory.min', 'memory.low', 'memory.high', 'memory.max', 'cpu.weight'].map((file) => [
           `${at} ${file}`,
-          bed.text(at, file) ?? '',
+          fixture.text(at, file) ?? '',
         ]),
       ),
   )
 
 const openNotes = (files: Files): Promise<FoundValues> => openFoundValues({ files, path, bootId: 'boot' })
 
-async function apply(bed: MemoryBed, files: Files, input: TargetsInput, tree?: CgroupTree): Promise<void> {
+async function apply(
+  fixture: MemoryFixture,
+  files: Files,
+  input: TargetsInput,
+  tree?: CgroupTree,
+): Promise<void> {
   const found = await openNotes(files)
-  const engine = bed.newEngine({ found, ...(tree === undefined ? {} : { cgroups: tree }) })
+  const engine = fixture.newEngine({ found, ...(tree === undefined ? {} : { cgroups: tree }) })
   await engine.pass(input, { signal })
 }
 
-const undo = async (bed: MemoryBed, files: Files, tree: CgroupTree = bed.cgroups): Promise<unknown> =>
+const undo = async (
+  fixture: MemoryFixture,
+  files: Files,
+  tree: CgroupTree = fixture.cgroups,
+): Promise<unknown> =>
   rollBack({
     cgroups: tree,
-    runtime: bed.runtime,
+    runtime: fixture.runtime,
     found: await openNotes(files),
     pageSize: 4096n,
     timeoutMs: 1000,
@@ -70,49 +79,49 @@ const undo = async (bed: MemoryBed, files: Files, tree: CgroupTree = bed.cgroups
   })
 
 test('found values are on disk before the first write', async () => {
-  const bed = await node()
+  const fixture = await node()
   const files = new FakeFiles()
-  const write = bed.cgroups.write.bind(bed.cgroups)
+  const write = fixture.cgroups.write.bind(fixture.cgroups)
   let writes = 0
-  bed.cgroups.write = (at, file, value) => {
+  fixture.cgroups.write = (at, file, value) => {
     const noted = JSON.parse(files.text(path) ?? '{"cgroups":{}}').cgroups[at]?.files[file]
-    expect(noted, `${at} ${file}`).toBe(bed.text(at, file))
+    expect(noted, `${at} ${file}`).toBe(fixture.text(at, file))
     writes++
     write(at, file, value)
   }
-  await apply(bed, files, bed.input)
+  await apply(fixture, files, fixture.input)
   expect(writes).toBeGreaterThan(4)
 })
 
 test('rollback restores every value exactly, also after policy changes and a restart', async () => {
-  const bed = await node()
-  const before = everything(bed)
+  const fixture = await node()
+  const before = everything(fixture)
   const files = new FakeFiles()
-  await apply(bed, files, bed.input)
-  await apply(bed, files, { ...bed.input, memoryQos: tiered })
-  await apply(bed, files, bed.input)
-  expect(everything(bed)).not.toEqual(before)
-  await undo(bed, files)
-  expect(everything(bed)).toEqual(before)
+  await apply(fixture, files, fixture.input)
+  await apply(fixture, files, { ...fixture.input, memoryQos: tiered })
+  await apply(fixture, files, fixture.input)
+  expect(everything(fixture)).not.toEqual(before)
+  await undo(fixture, files)
+  expect(everything(fixture)).toEqual(before)
   expect(files.text(path)).toBeUndefined()
 })
 
 test('what is gone needs no way back, and is forgotten', async () => {
-  const bed = await node()
+  const fixture = await node()
   const files = new FakeFiles()
-  await apply(bed, files, bed.input)
-  await bed.end(web)
-  await apply(bed, files, bed.input)
+  await apply(fixture, files, fixture.input)
+  await fixture.end(web)
+  await apply(fixture, files, fixture.input)
   expect(files.text(path)).not.toContain('uid-web')
-  await bed.end(db)
-  await undo(bed, files)
-  expect(bed.text('/kubepods', 'memory.min')).toBe(mib(32))
+  await fixture.end(db)
+  await undo(fixture, files)
+  expect(fixture.text('/kubepods', 'memory.min')).toBe(mib(32))
 })
 
 test('notes of another boot are of no use and are not followed', async () => {
-  const bed = await node()
+  const fixture = await node()
   const files = new FakeFiles()
-  await apply(bed, files, bed.input)
+  await apply(fixture, files, fixture.input)
   const found = await openFoundValues({ files, path, bootId: 'next' })
   expect(found.cgroups.size).toBe(0)
 })
@@ -126,13 +135,13 @@ test('a broken notes file ends the start and is left as it is', async () => {
 
 describe('debug containers', () => {
   test('not throttled in a Guaranteed pod, by allocatable memory in a Burstable one, never protected', async () => {
-    const bed = await node()
-    await apply(bed, new FakeFiles(), bed.input)
-    const inGuaranteed = bed.containerPath(debuggedDb, 'shell')
-    const inBurstable = bed.containerPath(debugged, 'shell')
-    expect(bed.text(inGuaranteed, 'memory.high')).toBe('max')
-    expect(bed.text(inBurstable, 'memory.high')).toBe(mib(7200))
-    for (const at of [inGuaranteed, inBurstable]) expect(bed.text(at, 'memory.min')).toBe('0')
+    const fixture = await node()
+    await apply(fixture, new FakeFiles(), fixture.input)
+    const inGuaranteed = fixture.containerPath(debuggedDb, 'shell')
+    const inBurstable = fixture.containerPath(debugged, 'shell')
+    expect(fixture.text(inGuaranteed, 'memory.high')).toBe('max')
+    expect(fixture.text(inBurstable, 'memory.high')).toBe(mib(7200))
+    for (const at of [inGuaranteed, inBurstable]) expect(fixture.text(at, 'memory.min')).toBe('0')
   })
 })
 
@@ -176,7 +185,7 @@ class Mortal {
   }
 }
 
-function mortalTree(tree: MemoryBed['cgroups'], life: Mortal): CgroupTree {
+function mortalTree(tree: MemoryFixture['cgroups'], life: Mortal): CgroupTree {
   const proxy = Object.create(tree) as CgroupTree
   proxy.write = (at, file, value) => {
     life.spend()
@@ -201,14 +210,14 @@ const mortalFiles = (files: FakeFiles, life: Mortal): Files => {
   return proxy
 }
 
-function mortalRuntime(bed: MemoryBed, life: Mortal): () => void {
-  const alive = bed.runtime.updateContainerResources
-  bed.runtime.updateContainerResources = async (request, options) => {
+function mortalRuntime(fixture: MemoryFixture, life: Mortal): () => void {
+  const alive = fixture.runtime.updateContainerResources
+  fixture.runtime.updateContainerResources = async (request, options) => {
     life.spend()
     return alive(request, options)
   }
   return () => {
-    bed.runtime.updateContainerResources = alive
+    fixture.runtime.updateContainerResources = alive
   }
 }
 
@@ -216,21 +225,21 @@ describe('killed at every point', () => {
   test('of applying: the next start converges, and the way back is still exact', async () => {
     let points = 0
     for (let budget = 0; ; budget++) {
-      const bed = await node()
-      const before = everything(bed)
+      const fixture = await node()
+      const before = everything(fixture)
       const files = new FakeFiles()
       const life = new Mortal(budget)
-      const heal = mortalRuntime(bed, life)
-      await apply(bed, mortalFiles(files, life), bed.input, mortalTree(bed.cgroups, life)).catch(
+      const heal = mortalRuntime(fixture, life)
+      await apply(fixture, mortalFiles(files, life), fixture.input, mortalTree(fixture.cgroups, life)).catch(
         () => undefined,
       )
       heal()
-      await apply(bed, files, bed.input)
+      await apply(fixture, files, fixture.input)
       const fresh = await node()
       await apply(fresh, new FakeFiles(), fresh.input)
-      expect(everything(bed), `killed after ${budget} changes`).toEqual(everything(fresh))
-      await undo(bed, files)
-      expect(everything(bed), `rolled back after ${budget} changes`).toEqual(before)
+      expect(everything(fixture), `killed after ${budget} changes`).toEqual(everything(fresh))
+      await undo(fixture, files)
+      expect(everything(fixture), `rolled back after ${budget} changes`).toEqual(before)
       points++
       if (!life.isDead) break
     }
@@ -240,16 +249,16 @@ describe('killed at every point', () => {
   test('of rolling back: run again, it ends where it should', async () => {
     let points = 0
     for (let budget = 0; ; budget++) {
-      const bed = await node()
-      const before = everything(bed)
+      const fixture = await node()
+      const before = everything(fixture)
       const files = new FakeFiles()
-      await apply(bed, files, bed.input)
+      await apply(fixture, files, fixture.input)
       const life = new Mortal(budget)
-      const heal = mortalRuntime(bed, life)
-      await undo(bed, mortalFiles(files, life), mortalTree(bed.cgroups, life)).catch(() => undefined)
+      const heal = mortalRuntime(fixture, life)
+      await undo(fixture, mortalFiles(files, life), mortalTree(fixture.cgroups, life)).catch(() => undefined)
       heal()
-      await undo(bed, files)
-      expect(everything(bed), `killed after ${budget} changes`).toEqual(before)
+      await undo(fixture, files)
+      expect(everything(fixture), `killed after ${budget} changes`).toEqual(before)
       points++
       if (!life.isDead) break
     }

@@ -9,34 +9,34 @@ import { createMemoryQos } from '../../src/memory-qos/memory-qos.js'
 import { memoryQosEndpoint } from '../../src/serve/endpoints/memory-qos.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
 import { settingsIn, temporaryDirectory } from '../e2e/serve/start.js'
-import { type MemoryBed, makePod, mib, startBed, tiered } from './fixture.js'
+import { type MemoryFixture, makePod, mib, startFixture, tiered } from './fixture.js'
 
 const web = makePod('web', { app: { request: '128Mi', limit: '256Mi' } })
 
-const hold = async (bed: MemoryBed) =>
+const hold = async (fixture: MemoryFixture) =>
   createMemoryQos({
-    cgroups: bed.cgroups,
-    runtime: bed.runtime,
-    clock: bed.clock,
+    cgroups: fixture.cgroups,
+    runtime: fixture.runtime,
+    clock: fixture.clock,
     timeoutMs: 1000,
     ownsOtherFiles: () => false,
     log: new FakeLog(),
     metrics: await createProcessMetrics({ processDefaults: false }),
     event: () => undefined,
-    node: () => bed.input,
-    pods: () => bed.input.pods,
+    node: () => fixture.input,
+    pods: () => fixture.input.pods,
     signal: new AbortController().signal,
   })
 
 test('intended, written, effective, and who caps', async () => {
-  const bed = await startBed(tiered)
-  await bed.run(web)
-  const memoryQos = await hold(bed)
+  const fixture = await startFixture(tiered)
+  await fixture.run(web)
+  const memoryQos = await hold(fixture)
   await memoryQos.passNow()
-  const app = bed.containerPath(web, 'app')
+  const app = fixture.containerPath(web, 'app')
   for (const path of ['/kubepods', '/kubepods/burstable', '/kubepods/burstable/poduid-web', app])
-    bed.cgroups.kernel.setText(path, 'memory.current', mib(128))
-  bed.cgroups.kernel.write('/kubepods', 'memory.low', mib(32))
+    fixture.cgroups.kernel.setText(path, 'memory.current', mib(128))
+  fixture.cgroups.kernel.write('/kubepods', 'memory.low', mib(32))
   const text = renderLive({ ...memoryQos.live('web'), findings: memoryQos.findings() })
   const shown = text.slice(text.indexOf('container app')).replaceAll(/ +/g, ' ')
   // kubepods has memory.min for Burstable pods too; with memory_recursiveprot it reaches down where nobody else claims it.
@@ -54,11 +54,11 @@ test('nothing yet is said so', () => {
 })
 
 test('the command asks the process over HTTPS: one pod and its ancestors, findings, JSON', async () => {
-  const bed = await startBed(tiered)
-  await bed.run(web)
-  await bed.run(makePod('other', { app: { request: '64Mi' } }))
-  bed.ignoresUnified = true
-  const memoryQos = await hold(bed)
+  const fixture = await startFixture(tiered)
+  await fixture.run(web)
+  await fixture.run(makePod('other', { app: { request: '64Mi' } }))
+  fixture.ignoresUnified = true
+  const memoryQos = await hold(fixture)
   await memoryQos.passNow()
   const directory = temporaryDirectory()
   const server = await startNodeServer({

@@ -5,7 +5,16 @@ import { checkKernel } from '../../src/core/release/kernel-check.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import { createMemoryQos } from '../../src/memory-qos/memory-qos.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
-import { gateOff, hard, type MemoryBed, makePod, mib, startBed, tiered, withKubeReserved } from './fixture.js'
+import {
+  gateOff,
+  hard,
+  type MemoryFixture,
+  makePod,
+  mib,
+  startFixture,
+  tiered,
+  withKubeReserved,
+} from './fixture.js'
 
 const web = makePod('web', { app: { request: '128Mi', limit: '256Mi' } })
 const MiB = 2n ** 20n
@@ -53,20 +62,20 @@ describe('the node', () => {
     })
 })
 
-async function findingsOf(bed: MemoryBed, more: { readonly kernelMessage?: string } = {}) {
+async function findingsOf(fixture: MemoryFixture, more: { readonly kernelMessage?: string } = {}) {
   const log = new FakeLog()
   const metrics = await createProcessMetrics({ processDefaults: false })
   const memoryQos = createMemoryQos({
-    cgroups: bed.cgroups,
-    runtime: bed.runtime,
-    clock: bed.clock,
+    cgroups: fixture.cgroups,
+    runtime: fixture.runtime,
+    clock: fixture.clock,
     timeoutMs: 1000,
     ownsOtherFiles: () => false,
     log,
     metrics,
     event: () => undefined,
-    node: () => bed.input,
-    pods: () => bed.input.pods,
+    node: () => fixture.input,
+    pods: () => fixture.input.pods,
     signal: new AbortController().signal,
     ...more,
   })
@@ -80,44 +89,45 @@ const idsOf = (findings: readonly Finding[]): readonly string[] => findings.map(
 
 describe('over a pass', () => {
   test('a danger is in the log once, in the gauge, and among the findings', async () => {
-    const bed = await startBed(tiered)
-    await bed.run(web)
-    const { findings, page, warnings } = await findingsOf(bed, { kernelMessage })
+    const fixture = await startFixture(tiered)
+    await fixture.run(web)
+    const { findings, page, warnings } = await findingsOf(fixture, { kernelMessage })
     expect(idsOf(findings)).toEqual(['kernel-too-old'])
     expect(warnings.filter((line) => line.includes('5.9'))).toHaveLength(1)
     expect(page).toContain('keelson_memory_qos_findings{finding="kernel-too-old"} 1')
   })
 
   test('no memory controller: said, and nothing is written', async () => {
-    const bed = await startBed(tiered)
-    await bed.run(web)
-    const { read, controllers } = bed.cgroups
-    bed.cgroups.read = (path, file) =>
-      file.startsWith('memory.') ? undefined : read.call(bed.cgroups, path, file)
-    bed.cgroups.controllers = (path) => controllers.call(bed.cgroups, path)?.filter((c) => c !== 'memory')
-    bed.cgroups.calls.length = 0
-    expect(idsOf((await findingsOf(bed)).findings)).toEqual(['memory-controller-missing'])
-    expect(bed.cgroups.calls).toEqual([])
-    expect(bed.updates).toEqual([])
+    const fixture = await startFixture(tiered)
+    await fixture.run(web)
+    const { read, controllers } = fixture.cgroups
+    fixture.cgroups.read = (path, file) =>
+      file.startsWith('memory.') ? undefined : read.call(fixture.cgroups, path, file)
+    fixture.cgroups.controllers = (path) =>
+      controllers.call(fixture.cgroups, path)?.filter((c) => c !== 'memory')
+    fixture.cgroups.calls.length = 0
+    expect(idsOf((await findingsOf(fixture)).findings)).toEqual(['memory-controller-missing'])
+    expect(fixture.cgroups.calls).toEqual([])
+    expect(fixture.updates).toEqual([])
   })
 
   test('cgroup v1: said, and nothing is written', async () => {
-    const bed = await startBed(tiered)
-    await bed.run(web)
-    bed.input = { ...bed.input, memoryQos: { ...tiered, cgroupVersion: 1 } }
-    bed.cgroups.calls.length = 0
-    expect(idsOf((await findingsOf(bed)).findings)).toEqual(['cgroup-v1'])
-    expect(bed.cgroups.calls).toEqual([])
-    expect(bed.updates).toEqual([])
+    const fixture = await startFixture(tiered)
+    await fixture.run(web)
+    fixture.input = { ...fixture.input, memoryQos: { ...tiered, cgroupVersion: 1 } }
+    fixture.cgroups.calls.length = 0
+    expect(idsOf((await findingsOf(fixture)).findings)).toEqual(['cgroup-v1'])
+    expect(fixture.cgroups.calls).toEqual([])
+    expect(fixture.updates).toEqual([])
   })
 
   test('an enforced reserved cgroup that does not exist', async () => {
-    const bed = await startBed(tiered)
-    bed.input = withKubeReserved(bed.input, '/kube/reserved', '200Mi')
-    const { findings } = await findingsOf(bed)
+    const fixture = await startFixture(tiered)
+    fixture.input = withKubeReserved(fixture.input, '/kube/reserved', '200Mi')
+    const { findings } = await findingsOf(fixture)
     expect(findings).toMatchObject([{ id: 'reserved-cgroup-missing', subject: '/kube/reserved' }])
-    await bed.cgroups.ensure('/kube/reserved')
-    bed.cgroups.kernel.write('/kube', 'memory.min', mib(200))
-    expect(idsOf((await findingsOf(bed)).findings)).toEqual([])
+    await fixture.cgroups.ensure('/kube/reserved')
+    fixture.cgroups.kernel.write('/kube', 'memory.min', mib(200))
+    expect(idsOf((await findingsOf(fixture)).findings)).toEqual([])
   })
 })

@@ -61,7 +61,7 @@ export const makePod = (
 export const guaranteed = (name: string, memory: string): Pod =>
   makePod(name, { app: { request: memory, limit: memory, cpu: '100m' } })
 
-export interface MemoryBed {
+export interface MemoryFixture {
   readonly cgroups: FakeCgroupTree
   readonly clock: FakeClock
   readonly engine: MemoryQosEngine
@@ -119,16 +119,16 @@ export const withKubeReserved = (input: TargetsInput, path: string, memory: stri
   },
 })
 
-export async function startBed(
+export async function startFixture(
   memoryQos: MemoryQosSettings,
   engineOptions: Partial<EngineOptions> = {},
   kernel: FakeCgroupsOptions = {},
-): Promise<MemoryBed> {
+): Promise<MemoryFixture> {
   const cgroups = new FakeCgroupTree(kernel)
   const clock = new FakeClock()
   const containers = new Map<string, { container: Container; path: string }>()
   const ids = new Map<string, string>()
-  const updates: MemoryBed['updates'] = []
+  const updates: MemoryFixture['updates'] = []
   let serial = 0
 
   const start = async (pod: Pod, name: string, podPath: string): Promise<string> => {
@@ -153,7 +153,7 @@ export async function startBed(
     return id
   }
   const podPathOf = (pod: Pod): string => {
-    const path = planMemoryQos({ ...bed.input, pods: [pod] }).targets.find((t) => t.level === 'pod')?.path
+    const path = planMemoryQos({ ...fixture.input, pods: [pod] }).targets.find((t) => t.level === 'pod')?.path
     if (path === undefined) throw new Error(`no path of ${pod.name}`)
     return path
   }
@@ -165,7 +165,7 @@ export async function startBed(
     await cgroups.remove(found.path)
     containers.delete(id)
   }
-  const runtime: MemoryBed['runtime'] = {
+  const runtime: MemoryFixture['runtime'] = {
     listContainers: async () => ({ containers: [...containers.values()].map((c) => c.container) }),
     updateContainerResources: async (request) => {
       const id = request.containerId ?? ''
@@ -173,7 +173,7 @@ export async function startBed(
       if (found === undefined) throw keelsonError('runtime.not-found', `container ${id}`)
       const unified = (request.linux?.unified ?? {}) as Record<string, string>
       updates.push({ containerId: id, unified })
-      if (!bed.ignoresUnified)
+      if (!fixture.ignoresUnified)
         for (const [file, value] of Object.entries(unified)) cgroups.kernel.write(found.path, file, value)
       return {}
     },
@@ -189,7 +189,7 @@ export async function startBed(
       ...more,
     })
   const engine = newEngine()
-  const bed: MemoryBed = {
+  const fixture: MemoryFixture = {
     cgroups,
     clock,
     engine,
@@ -200,7 +200,7 @@ export async function startBed(
     runtime,
     newEngine,
     async run(pod) {
-      bed.input = { ...bed.input, pods: [...bed.input.pods, pod] }
+      fixture.input = { ...fixture.input, pods: [...fixture.input.pods, pod] }
       const path = podPathOf(pod)
       await cgroups.ensure(path)
       const all = [...pod.initContainers, ...pod.containers, ...pod.ephemeralContainers]
@@ -209,17 +209,17 @@ export async function startBed(
     async end(pod) {
       for (const [key, id] of ids) if (key.startsWith(`${pod.name}/`)) await stop(id)
       await cgroups.remove(podPathOf(pod))
-      bed.input = { ...bed.input, pods: bed.input.pods.filter((p) => p.uid !== pod.uid) }
+      fixture.input = { ...fixture.input, pods: fixture.input.pods.filter((p) => p.uid !== pod.uid) }
     },
     async restart(pod, name) {
       await stop(ids.get(`${pod.name}/${name}`) ?? '')
       return start(pod, name, podPathOf(pod))
     },
-    pass: () => engine.pass(bed.input, { signal: new AbortController().signal }),
+    pass: () => engine.pass(fixture.input, { signal: new AbortController().signal }),
     text: (path, file) => cgroups.kernel.text(path, file),
     containerPath: (pod, name) => childPath(podPathOf(pod), ids.get(`${pod.name}/${name}`) ?? ''),
   }
   await cgroups.ensure('/kubepods/burstable')
   await cgroups.ensure('/kubepods/besteffort')
-  return bed
+  return fixture
 }

@@ -11,7 +11,7 @@ import { createMemoryQos, type MemoryQos } from '../../src/memory-qos/memory-qos
 import type { PodSource } from '../../src/ports/pod-source.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
 import { startApiStub } from './api-stub.js'
-import { hard, type MemoryBed, mib, startBed } from './fixture.js'
+import { hard, type MemoryFixture, mib, startFixture } from './fixture.js'
 
 const victimUid = '6f1d3b52-0c6e-4f0e-9d0a-7b1f0a6f9c11'
 const evilUid = '0a0a0a0a-1111-4222-8333-444444444444'
@@ -47,15 +47,15 @@ afterEach(async () => {
 })
 
 interface Node {
-  readonly bed: MemoryBed
+  readonly fixture: MemoryFixture
   readonly memoryQos: MemoryQos
   readonly log: FakeLog
   values(pod: Pod): readonly (string | undefined)[]
 }
 
 async function start(from: 'api' | 'kubelet', listed: readonly object[], ran: readonly Pod[]): Promise<Node> {
-  const bed = await startBed(hard)
-  for (const pod of ran) await bed.run(pod)
+  const fixture = await startFixture(hard)
+  for (const pod of ran) await fixture.run(pod)
   const stub = await startApiStub()
   closing.push(() => stub.close())
   listed.forEach((pod, i) => {
@@ -65,15 +65,20 @@ async function start(from: 'api' | 'kubelet', listed: readonly object[], ran: re
   const access = { server: new URL(stub.url), credentials: async () => ({}) }
   const source: PodSource =
     from === 'api'
-      ? createPodWatch({ access, nodeName: 'n1', clock: bed.clock, log })
-      : createKubeletPods({ api: createKubeletApi({ url: stub.url }), clock: bed.clock, log, periodMs: 1000 })
+      ? createPodWatch({ access, nodeName: 'n1', clock: fixture.clock, log })
+      : createKubeletPods({
+          api: createKubeletApi({ url: stub.url }),
+          clock: fixture.clock,
+          log,
+          periodMs: 1000,
+        })
   const { signal } = new AbortController()
   await source.refresh(signal)
-  const { pods: _, ...node } = bed.input
+  const { pods: _, ...node } = fixture.input
   const memoryQos = createMemoryQos({
-    cgroups: bed.cgroups,
-    runtime: bed.runtime,
-    clock: bed.clock,
+    cgroups: fixture.cgroups,
+    runtime: fixture.runtime,
+    clock: fixture.clock,
     timeoutMs: 1000,
     ownsOtherFiles: () => false,
     log,
@@ -84,8 +89,8 @@ async function start(from: 'api' | 'kubelet', listed: readonly object[], ran: re
     signal,
   })
   const values = (pod: Pod): readonly (string | undefined)[] =>
-    ['memory.min', 'memory.low', 'memory.high'].map((f) => bed.text(bed.containerPath(pod, 'app'), f))
-  return { bed, memoryQos, log, values }
+    ['memory.min', 'memory.low', 'memory.high'].map((f) => fixture.text(fixture.containerPath(pod, 'app'), f))
+  return { fixture, memoryQos, log, values }
 }
 
 const ofVictim = [mib(1024), '0', '2040107008']

@@ -1,4 +1,4 @@
-// Checks that run inside a bed, as one module: there every file that node opens is dear.
+// Checks that run inside a fixture, as one module: there every file that node opens is dear.
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { forNode } from '../../scripts/bundling.mjs'

@@ -7,7 +7,7 @@ export interface Check {
   readonly name: string
   /** Default 60 s. */
   readonly timeoutMs?: number
-  /** Throws when the check fails. What it returns is kept as a figure of the result. */
+  /** Throws when the check fails. What it returns is kept as a value of the result. */
   run(): unknown
 }
 
@@ -25,7 +25,7 @@ export interface CheckResult {
   readonly ms: number
   readonly error?: string
   readonly skipped?: string
-  readonly figures?: unknown
+  readonly values?: unknown
 }
 
 export const resultsFile = 'results.jsonl'
@@ -41,9 +41,9 @@ async function runCheck(check: Check): Promise<CheckResult> {
       const limit = check.timeoutMs ?? 60_000
       timer = setTimeout(() => reject(new Error(`not done after ${limit} ms`)), limit)
     })
-    const figures = await Promise.race([Promise.resolve(check.run()), late])
-    if (figures instanceof NotHere) return { name: check.name, ok: true, ms: ms(), skipped: figures.notHere }
-    return { name: check.name, ok: true, ms: ms(), ...(figures === undefined ? {} : { figures }) }
+    const values = await Promise.race([Promise.resolve(check.run()), late])
+    if (values instanceof NotHere) return { name: check.name, ok: true, ms: ms(), skipped: values.notHere }
+    return { name: check.name, ok: true, ms: ms(), ...(values === undefined ? {} : { values }) }
   } catch (e) {
     const error = e instanceof Error ? (e.stack ?? e.message) : String(e)
     return { name: check.name, ok: false, ms: ms(), error }

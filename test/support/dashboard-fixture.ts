@@ -3,15 +3,15 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
-import { type BedPod, containersOf, hexId, put, sandboxOf } from './stats-fixture.js'
+import { containersOf, type FixturePod, hexId, put, sandboxOf } from './stats-fixture.js'
 
 const MiB = 1024 * 1024
 
-export interface LiveBed {
+export interface DashboardFixture {
   readonly cgroupRoot: string
   readonly proc: string
   readonly runtime: FakeRuntime
-  readonly pods: readonly BedPod[]
+  readonly pods: readonly FixturePod[]
   /** Cgroup of a pod, or of one of its containers. */
   path(pod: number, container?: number): string
   read(path: string, file: string): string
@@ -26,7 +26,7 @@ export interface LiveBed {
 const qosParent = ['/kubepods/burstable', '/kubepods', '/kubepods/besteffort'] as const
 const names = ['web', 'db', 'batch', 'cache', 'api'] as const
 
-const makePod = (i: number): BedPod => {
+const makePod = (i: number): FixturePod => {
   const name = `${names[i % names.length]}-${i}`
   const containers = [{ id: hexId('c', i * 2), name: 'app', files: {} }]
   if (i % 3 === 0) containers.push({ id: hexId('c', i * 2 + 1), name: 'sidecar', files: {} })
@@ -41,7 +41,7 @@ const makePod = (i: number): BedPod => {
   }
 }
 
-const cgroupOf = (pod: BedPod, i: number): string => `${qosParent[i % 3]}/pod${pod.uid}`
+const cgroupOf = (pod: FixturePod, i: number): string => `${qosParent[i % 3]}/pod${pod.uid}`
 
 const pressure = (some: number): string =>
   `some avg10=${some.toFixed(2)} avg60=0.00 avg300=0.00 total=${Math.round(some * 1000)}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n`
@@ -62,7 +62,7 @@ const hostFiles: Readonly<Record<string, string>> = {
   'pressure/io': pressure(0),
 }
 
-export interface LiveBedOptions {
+export interface DashboardFixtureOptions {
   readonly pods: number
   /** Without: a kernel that has no pressure files. */
   readonly psi?: boolean
@@ -87,7 +87,10 @@ function cgroupFiles(n: number, high: number | 'max', psi: boolean): Record<stri
   }
 }
 
-export async function createLiveBed({ pods: count, psi = true }: LiveBedOptions): Promise<LiveBed> {
+export async function createDashboardFixture({
+  pods: count,
+  psi = true,
+}: DashboardFixtureOptions): Promise<DashboardFixture> {
   const directory = mkdtempSync('/dev/shm/keelson-live-')
   const [cgroupRoot, proc, logs] = ['cgroup', 'proc', 'logs'].map((name) => join(directory, name)) as [
     string,
@@ -108,8 +111,8 @@ export async function createLiveBed({ pods: count, psi = true }: LiveBedOptions)
     for (const [file, text] of Object.entries({ ...cgroupFiles(0, 'max', psi), 'memory.min': '0\n' }))
       write(parent, file, text)
 
-  const all: BedPod[] = []
-  const layOut = (i: number): BedPod => {
+  const all: FixturePod[] = []
+  const layOut = (i: number): FixturePod => {
     const pod = makePod(i)
     const at = cgroupOf(pod, i)
     for (const [file, text] of Object.entries(cgroupFiles(i, 'max', psi))) write(at, file, text)
@@ -132,7 +135,7 @@ export async function createLiveBed({ pods: count, psi = true }: LiveBedOptions)
   }
   let shown = count
   for (let i = 0; i < count; i++) all.push(layOut(i))
-  const listed = (): readonly BedPod[] => all.slice(0, shown)
+  const listed = (): readonly FixturePod[] => all.slice(0, shown)
 
   const runtime = await startFakeRuntime({
     Version: {

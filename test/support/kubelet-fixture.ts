@@ -24,7 +24,7 @@ import { noFiles } from './stats-fixture.js'
 export const kubeletDocument = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 export const keelsonDocument = 'apiVersion: keelson.dev/v1alpha1\nkind: KeelsonConfiguration\n'
 
-export interface KubeletBedOptions {
+export interface KubeletFixtureOptions {
   readonly scripts?: Scripts
   readonly os?: 'linux' | 'windows'
   readonly systemd?: boolean
@@ -44,7 +44,7 @@ class NotingClock extends FakeClock {
   }
 }
 
-export interface KubeletBed {
+export interface KubeletFixture {
   readonly directory: string
   readonly runtime: FakeRuntime
   readonly clock: NotingClock
@@ -68,7 +68,7 @@ export const version = {
   value: { version: '0.1.0', runtimeName: 'scripted', runtimeVersion: 'v0.0.0', runtimeApiVersion: 'v1' },
 } as const
 
-export async function createKubeletBed(options: KubeletBedOptions = {}): Promise<KubeletBed> {
+export async function createKubeletFixture(options: KubeletFixtureOptions = {}): Promise<KubeletFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'keelson-kubelet-'))
   const runtime = await startFakeRuntime({ Version: version, ...options.scripts })
   const clock = new NotingClock()
@@ -88,7 +88,7 @@ export async function createKubeletBed(options: KubeletBedOptions = {}): Promise
     hostname: () => 'Node-1',
     setOomScoreAdj: (value: number) => void oomScores.push(value),
   } as const
-  const bed: KubeletBed = {
+  const fixture: KubeletFixture = {
     directory,
     runtime,
     clock,
@@ -141,7 +141,7 @@ export async function createKubeletBed(options: KubeletBedOptions = {}): Promise
         createFiles(),
       )
       metrics = await createProcessMetrics({ processDefaults: false })
-      const kubelet = await startKubelet(config, { ...bed.ports, metrics })
+      const kubelet = await startKubelet(config, { ...fixture.ports, metrics })
       running.push(kubelet)
       return kubelet
     },
@@ -151,7 +151,7 @@ export async function createKubeletBed(options: KubeletBedOptions = {}): Promise
       await rm(directory, { recursive: true, force: true })
     },
   }
-  return bed
+  return fixture
 }
 
 /** Runs the work while every sleeper is woken at once: hours pass in no time. */

@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import type { BedName, GuestContainerd } from '../../src/lab/machine.js'
 import { cacheDirectory } from '../../src/lab/cache.js'
 import { startPrivateContainerd } from '../../src/lab/containerd/start-containerd.js'
 import { ensureImages } from '../../src/lab/images/images.js'
+import type { GuestContainerd, MachineName } from '../../src/lab/machine.js'
 import { needsOf } from '../../src/lab/packages.js'
 import { startProgram } from '../../src/lab/process.js'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run-machine.js'
@@ -20,8 +20,8 @@ import { type Check, type CheckResult, resultsFile } from './check.js'
 import { missingRequirement, type Requirements } from './requirements.js'
 
 export interface LabChecksOptions {
-  /** A bed, or the machine that the tests run on. */
-  readonly place: BedName | 'host'
+  /** A fixture, or the machine that the tests run on. */
+  readonly place: MachineName | 'host'
   readonly containerd?: GuestContainerd
   readonly memoryMiB?: number
   readonly cpus?: number
@@ -65,7 +65,7 @@ async function runBundle(
     )
     const outcome = await runLab(
       labRequest({
-        bed: o.place,
+        machine: o.place,
         argv,
         out,
         disks,
@@ -162,6 +162,6 @@ function report(check: Check, run: Run | Error | undefined): string | undefined 
   if (result === undefined)
     throw new Error(`no result; the run ended with status ${run.code}, its last output:\n${run.output}`)
   if (!result.ok) throw new Error(`${result.error ?? 'failed'}\noutput of the run:\n${run.output}`)
-  if (result.figures !== undefined) console.log(`${check.name}: ${JSON.stringify(result.figures)}`)
+  if (result.values !== undefined) console.log(`${check.name}: ${JSON.stringify(result.values)}`)
   return result.skipped
 }

@@ -2,7 +2,7 @@
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Processor time of the piece of work below on the machine that the documents' figures are of, in ms. */
+/** Processor time of the piece of work below on the machine that the documents' values are of, in ms. */
 const referenceMs = 90
 const files = 100
 const rounds = 50

@@ -6,7 +6,7 @@ import { findCommand, missingPackages, type NeedOf } from '../../src/lab/package
 export interface Requirements {
   readonly root?: boolean
   readonly commands?: readonly string[]
-  /** Debian packages of a bed, of a private containerd, or of the images. */
+  /** Debian packages of a fixture, of a private containerd, or of the images. */
   readonly packages?: readonly NeedOf[]
 }
 

@@ -1,4 +1,4 @@
-// What a runtime that delivers would say about the pods of a bed: stats with nanoseconds, metrics cut to whole numbers,
+// What a runtime that delivers would say about the pods of a fixture: stats with nanoseconds, metrics cut to whole numbers,
 // in the label order of containerd.
 import {
   type ContainerStats,
@@ -9,7 +9,7 @@ import {
   PodSandboxMetrics,
   PodSandboxStats,
 } from '../../src/cri-api/api.js'
-import { type BedPod, startNanos } from './stats-fixture.js'
+import { type FixturePod, startNanos } from './stats-fixture.js'
 
 const keys = ['pod', 'namespace', 'container', 'id', 'image']
 
@@ -26,7 +26,7 @@ export const descriptors = declared.map(([name, , extra]) =>
   MetricDescriptor.fromPartial({ name, help: `About ${name}.`, labelKeys: [...keys, ...extra] }),
 )
 
-export const statsOf = (pod: BedPod, timestamp = startNanos, cpu = 12_345_678_901n): PodSandboxStats =>
+export const statsOf = (pod: FixturePod, timestamp = startNanos, cpu = 12_345_678_901n): PodSandboxStats =>
   PodSandboxStats.fromPartial({
     attributes: { id: pod.sandboxId },
     linux: {
@@ -63,7 +63,7 @@ export const statsOf = (pod: BedPod, timestamp = startNanos, cpu = 12_345_678_90
     },
   })
 
-export function metricsOf(pod: BedPod, timestamp = startNanos): PodSandboxMetrics {
+export function metricsOf(pod: FixturePod, timestamp = startNanos): PodSandboxMetrics {
   const values = (container: string, id: string, ...extra: string[]): string[] => [
     pod.name,
     pod.namespace,
@@ -95,8 +95,8 @@ export function metricsOf(pod: BedPod, timestamp = startNanos): PodSandboxMetric
   })
 }
 
-/** Answers of a runtime that has both kinds of figures. */
-export const delivers = (pods: readonly BedPod[], now: () => bigint = () => startNanos) => ({
+/** Answers of a runtime that has both kinds of values. */
+export const delivers = (pods: readonly FixturePod[], now: () => bigint = () => startNanos) => ({
   listPodSandboxStats: () => ({
     stats: pods.map((p) => statsOf(p, now(), 12_345_678_901n + (now() - startNanos) / 4n)),
   }),

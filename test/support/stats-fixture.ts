@@ -40,13 +40,13 @@ export function put(path: string, text: string): void {
   writeFileSync(path, text)
 }
 
-export interface BedContainer {
+export interface FixtureContainer {
   readonly id: string
   readonly name: string
   readonly files: Readonly<Record<string, string>>
 }
 
-export interface BedPod {
+export interface FixturePod {
   readonly sandboxId: string
   readonly namespace: string
   readonly name: string
@@ -56,10 +56,10 @@ export interface BedPod {
   readonly pid: number
   readonly netDev?: string
   readonly files: Readonly<Record<string, string>>
-  readonly containers: readonly BedContainer[]
+  readonly containers: readonly FixtureContainer[]
 }
 
-export const sandboxOf = (pod: BedPod): PodSandbox =>
+export const sandboxOf = (pod: FixturePod): PodSandbox =>
   PodSandboxType.fromPartial({
     id: pod.sandboxId,
     metadata: { name: pod.name, namespace: pod.namespace, uid: pod.uid, attempt: 0 },
@@ -73,7 +73,7 @@ export const sandboxOf = (pod: BedPod): PodSandbox =>
     runtimeHandler: pod.handler ?? '',
   })
 
-export const containersOf = (pod: BedPod): Container[] =>
+export const containersOf = (pod: FixturePod): Container[] =>
   pod.containers.map((c, i) =>
     ContainerType.fromPartial({
       id: c.id,
@@ -86,9 +86,9 @@ export const containersOf = (pod: BedPod): Container[] =>
     }),
   )
 
-export const podCgroup = (pod: BedPod): string => `/kubepods/burstable/pod${pod.uid}`
+export const podCgroup = (pod: FixturePod): string => `/kubepods/burstable/pod${pod.uid}`
 
-function layOutPod(root: string, proc: string, pod: BedPod): void {
+function layOutPod(root: string, proc: string, pod: FixturePod): void {
   const at = join(root, podCgroup(pod))
   for (const [file, text] of Object.entries(pod.files)) put(join(at, file), text)
   put(join(at, 'cgroup.procs'), '')
@@ -120,7 +120,7 @@ const hostFiles: Readonly<Record<string, string>> = {
 /** Below `directory`: a cgroup v2 tree and /proc with these pods, and as much of /sys as device names need. */
 export function layOutNode(
   directory: string,
-  pods: readonly BedPod[],
+  pods: readonly FixturePod[],
 ): { readonly root: string; readonly proc: string; readonly sys: string } {
   const root = join(directory, 'cgroup')
   const proc = join(directory, 'proc')
@@ -167,7 +167,7 @@ function service(answers: Answers, calls: string[]): unknown {
   )
 }
 
-/** No filesystem figures. */
+/** No filesystem values. */
 export const noFiles: StatsFiles = {
   machineIds: async () => ({ machineId: '', systemUuid: '', bootId: '' }),
   capacity: async () => undefined,
@@ -175,7 +175,7 @@ export const noFiles: StatsFiles = {
   directories: async () => undefined,
 }
 
-export interface StatsBed {
+export interface StatsFixture {
   readonly stats: Stats
   readonly clock: FakeClock
   readonly log: FakeLog
@@ -195,17 +195,17 @@ export interface StatsBed {
   close(): Promise<void>
 }
 
-export interface BedOptions {
-  readonly pods: readonly BedPod[]
+export interface FixtureOptions {
+  readonly pods: readonly FixturePod[]
   readonly stats?: Partial<StatsOptions>
   readonly answers?: Answers
 }
 
-export async function createStatsBed({
+export async function createStatsFixture({
   pods,
   stats: given = {},
   answers = {},
-}: BedOptions): Promise<StatsBed> {
+}: FixtureOptions): Promise<StatsFixture> {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-stats-'))
   const { root, proc } = layOutNode(directory, pods)
 

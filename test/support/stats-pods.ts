@@ -1,11 +1,11 @@
 // The pods that tests of the statistics share.
-import { type BedPod, hexId, snapshotFiles } from './stats-fixture.js'
+import { type FixturePod, hexId, snapshotFiles } from './stats-fixture.js'
 
 const header =
   'Inter-|   Receive                                                |  Transmit\n face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n'
 
 /** A pod with a limit, a sidecar without one, and a second interface. */
-export const web: BedPod = {
+export const web: FixturePod = {
   sandboxId: hexId('a', 1),
   namespace: 'default',
   name: 'web-0',
@@ -20,7 +20,7 @@ export const web: BedPod = {
 }
 
 /** A static pod on the node's network; its uid is the hash of its file. */
-export const etcd: BedPod = {
+export const etcd: FixturePod = {
   sandboxId: hexId('a', 2),
   namespace: 'kube-system',
   name: 'etcd-node1',

@@ -1,15 +1,15 @@
 // Snapshots for tests of the terminal view: made by hand, every case of a column once.
-import type { LiveContainer, LiveFigures, LivePod, LiveSnapshot } from '../../src/core/dashboard/model.js'
+import type { LiveContainer, LivePod, LiveSnapshot, LiveValues } from '../../src/core/dashboard/model.js'
 
 const MiB = 1024 * 1024
 const absent = { absent: 'not in this test' }
 
-export const figures = (more: {
+export const values = (more: {
   readonly usageMiB?: number
   readonly high?: number | 'max'
   readonly milli?: number
   readonly throttles?: number
-}): LiveFigures => ({
+}): LiveValues => ({
   cpu: { milli: more.milli ?? 0, throttledPercent: null },
   memory: {
     usage: String((more.usageMiB ?? 10) * MiB),
@@ -37,7 +37,7 @@ export const container = (name: string, more: Partial<LiveContainer> = {}): Live
   name,
   image: `registry.example/${name}:1`,
   cgroup: null,
-  figures: figures({}),
+  values: values({}),
   request: { cpuMilli: 100, memory: String(16 * MiB), from: 'memory.min' },
   next: { level: 'calm', text: 'no border of its own' },
   ...more,
@@ -52,7 +52,7 @@ export const pod = (namespace: string, name: string, more: Partial<LivePod> = {}
   qosClass: 'Burstable',
   cgroup: `/kubepods/burstable/pod${name}`,
   source: 'cgroup',
-  figures: figures({}),
+  values: values({}),
   request: { cpuMilli: 100, memory: String(16 * MiB), from: 'memory.min' },
   next: { level: 'calm', text: 'no border of its own' },
   network: { rxPerSecond: 1536, txPerSecond: 0 },
@@ -88,29 +88,29 @@ export const snapshot = (pods: readonly LivePod[], more: Partial<LiveSnapshot> =
 /** Throttled, near its border, unknown, and one of a virtual machine. */
 export const fourPods: readonly LivePod[] = [
   pod('demo', 'web-0', {
-    figures: figures({ usageMiB: 189, high: 190, milli: 250, throttles: 12.5 }),
+    values: values({ usageMiB: 189, high: 190, milli: 250, throttles: 12.5 }),
     next: { level: 'act', text: 'throttled now at memory.high 190Mi' },
     containers: [
-      container('app', { figures: figures({ usageMiB: 180, high: 190, milli: 240, throttles: 12.5 }) }),
-      container('sidecar', { figures: figures({ usageMiB: 9 }) }),
+      container('app', { values: values({ usageMiB: 180, high: 190, milli: 240, throttles: 12.5 }) }),
+      container('sidecar', { values: values({ usageMiB: 9 }) }),
     ],
   }),
   pod('demo', 'db-0', {
-    figures: figures({ usageMiB: 175, high: 190, milli: 12_000 }),
+    values: values({ usageMiB: 175, high: 190, milli: 12_000 }),
     next: { level: 'watch', text: '15Mi until it is throttled' },
     request: { cpuMilli: 1000, memory: String(100 * MiB), from: 'oom_score_adj' },
   }),
   pod('shop', 'vm-0', {
     source: 'none',
-    figures: { cpu: null, memory: null, pressure: null, io: null },
+    values: { cpu: null, memory: null, pressure: null, io: null },
     request: { cpuMilli: null, memory: null, from: null },
     network: null,
     cgroup: null,
     qosClass: null,
-    containers: [container('guest', { figures: figures({ usageMiB: 50, milli: 5 }) })],
+    containers: [container('guest', { values: values({ usageMiB: 50, milli: 5 }) })],
   }),
   pod('shop', 'empty-0', {
-    figures: { cpu: null, memory: null, pressure: null, io: null },
+    values: { cpu: null, memory: null, pressure: null, io: null },
     network: null,
     containers: [],
   }),

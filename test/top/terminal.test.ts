@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Bundle, bundleCommand } from '../support/command.js'
-import { createLiveBed, type LiveBed } from '../support/dashboard-fixture.js'
+import { createDashboardFixture, type DashboardFixture } from '../support/dashboard-fixture.js'
 import { slowness } from '../support/machine-speed.js'
 import { requires } from '../support/requirements.js'
 import { openWindow, type Window } from '../support/tmux-window.js'
@@ -18,7 +18,7 @@ beforeEach((ctx) => {
   requires(ctx, { commands: ['tmux'] })
 })
 
-const openTop = (bed: LiveBed, columns = 120, rows = 20, ...more: string[]): Window =>
+const openTop = (fixture: DashboardFixture, columns = 120, rows = 20, ...more: string[]): Window =>
   openWindow(
     [
       process.execPath,
@@ -28,11 +28,11 @@ const openTop = (bed: LiveBed, columns = 120, rows = 20, ...more: string[]): Win
       '0.5',
       ...[
         '--runtime-endpoint',
-        bed.runtime.endpoint,
+        fixture.runtime.endpoint,
         '--cgroup-mount',
-        bed.cgroupRoot,
+        fixture.cgroupRoot,
         '--proc-mount',
-        bed.proc,
+        fixture.proc,
       ],
       ...more,
     ],
@@ -41,14 +41,14 @@ const openTop = (bed: LiveBed, columns = 120, rows = 20, ...more: string[]): Win
   )
 
 describe('three pods', () => {
-  let bed: LiveBed
+  let fixture: DashboardFixture
   let top: Window
   beforeAll(async () => {
-    bed = await createLiveBed({ pods: 3 })
+    fixture = await createDashboardFixture({ pods: 3 })
   })
-  afterAll(() => bed.close())
+  afterAll(() => fixture.close())
   const withTop = async (run: () => Promise<void>, columns?: number, rows?: number): Promise<void> => {
-    top = openTop(bed, columns, rows)
+    top = openTop(fixture, columns, rows)
     try {
       await run()
     } finally {
@@ -56,18 +56,18 @@ describe('three pods', () => {
     }
   }
 
-  test('figures are those of the files, and follow them', () =>
+  test('values are those of the files, and follow them', () =>
     withTop(async () => {
-      bed.write(bed.path(1), 'memory.current', 300 * MiB)
-      bed.write(bed.path(1, 0), 'memory.current', 95 * MiB)
+      fixture.write(fixture.path(1), 'memory.current', 300 * MiB)
+      fixture.write(fixture.path(1, 0), 'memory.current', 95 * MiB)
       await top.shows(/shop\/db-1 .* 296Mi .* 50 /)
-      bed.write(bed.path(1, 0), 'memory.current', 186 * MiB)
+      fixture.write(fixture.path(1, 0), 'memory.current', 186 * MiB)
       await top.shows(/shop\/db-1 .* 98 /)
       // 2000 a second, on and on: one reading that comes late shows less, the next one does not.
       const begun = performance.now()
       const timer = setInterval(() => {
         const high = Math.round(2 * (performance.now() - begun))
-        bed.write(bed.path(1), 'memory.events', `low 0\nhigh ${high}\nmax 0\noom 0\noom_kill 0\n`)
+        fixture.write(fixture.path(1), 'memory.events', `low 0\nhigh ${high}\nmax 0\noom 0\noom_kill 0\n`)
       }, 50)
       try {
         await top.shows(/shop\/db-1 .* (1[6-9]|2[0-4])\d\d /)
@@ -143,40 +143,40 @@ describe('three pods', () => {
   test('the runtime goes and comes back; the last list stays meanwhile', () =>
     withTop(async () => {
       await top.shows('demo/web-0')
-      await bed.runtime.stop()
+      await fixture.runtime.stop()
       const away = await top.shows(/runtime is unreachable, list is \d+ s old/)
       expect(away).toContain('demo/web-0')
-      bed.setPods(4)
-      await bed.runtime.start()
+      fixture.setPods(4)
+      await fixture.runtime.start()
       const back = await top.shows('shop/cache-3')
       expect(back).toContain('runtime unix://')
       expect(back).not.toContain('runtime is unreachable')
-      bed.setPods(3)
+      fixture.setPods(3)
     }))
 
   test('a runtime that was never there is waited for', async () => {
-    await bed.runtime.stop()
+    await fixture.runtime.stop()
     try {
       await withTop(async () => {
         await top.shows('the runtime is unreachable and no pod was listed before')
         await top.shows(/runtime is unreachable, no list yet: .*UNAVAILABLE/)
-        await bed.runtime.start()
+        await fixture.runtime.start()
         await top.shows('demo/web-0')
       })
     } finally {
-      await bed.runtime.restart()
+      await fixture.runtime.restart()
     }
   })
 })
 
 test('no pods at all', async () => {
-  const bed = await createLiveBed({ pods: 0 })
-  const top = openTop(bed)
+  const fixture = await createDashboardFixture({ pods: 0 })
+  const top = openTop(fixture)
   try {
     await top.shows('no pods on this runtime')
   } finally {
     top.close()
-    await bed.close()
+    await fixture.close()
   }
 })
 
@@ -186,9 +186,9 @@ const ticksOf = (pid: number): number => {
 }
 
 test('500 pods that all work cost less than 5 % of a core', { timeout: 180_000, retry: 1 }, async () => {
-  const bed = await createLiveBed({ pods: 500 })
-  const top = openTop(bed, 140, 40, '--interval', '2')
-  const worker = setInterval(() => bed.work(), 1000)
+  const fixture = await createDashboardFixture({ pods: 500 })
+  const top = openTop(fixture, 140, 40, '--interval', '2')
+  const worker = setInterval(() => fixture.work(), 1000)
   try {
     await top.shows('500 pods, 667 containers')
     // ContainerStatus of every container is asked once, a part of them each time.
@@ -206,6 +206,6 @@ test('500 pods that all work cost less than 5 % of a core', { timeout: 180_000, 
   } finally {
     clearInterval(worker)
     top.close()
-    await bed.close()
+    await fixture.close()
   }
 })

@@ -18,8 +18,8 @@ import { demoPods } from '../../src/up/demo-pods.js'
 import { directoriesBelow, formatKubeletConfig } from '../../src/up/kubelet-config.js'
 import { type NodePlan, podTable, startNode } from '../../src/up/node.js'
 import { judgePod } from '../../src/up/pod-state.js'
-import type { Part, UpPorts } from '../../src/up/up-ports.js'
 import { createProgress } from '../../src/up/progress.js'
+import type { Part, UpPorts } from '../../src/up/up-ports.js'
 
 const never = new AbortController().signal
 const directories = directoriesBelow('/run/x')
@@ -64,7 +64,7 @@ const pod = (
   },
 })
 
-interface Bed {
+interface Fixture {
   readonly ports: UpPorts
   readonly done: string[]
   readonly printed: () => string
@@ -73,7 +73,7 @@ interface Bed {
   breakKubelet(why: string): void
 }
 
-function createBed(): Bed {
+function createFixture(): Fixture {
   const done: string[] = []
   let now = 0
   let text = ''
@@ -83,7 +83,7 @@ function createBed(): Bed {
     stop: async () => void done.push(`stop ${name}`),
   })
   const progress = createProgress({ write: (t) => (text += t), startedMs: 0, nowMs: () => now })
-  const bed: Bed = {
+  const fixture: Fixture = {
     done,
     progress,
     printed: () => text,
@@ -93,7 +93,7 @@ function createBed(): Bed {
       write: async (path) => void done.push(`write ${path}`),
       clear: async (path) => {
         done.push(`clear ${path}`)
-        bed.pods = []
+        fixture.pods = []
       },
       startCri: async () => {
         done.push('start cri')
@@ -108,29 +108,29 @@ function createBed(): Bed {
           }),
         )
       },
-      kubelet: async () => ({ pods: async () => bed.pods, loginLink: async () => undefined }),
+      kubelet: async () => ({ pods: async () => fixture.pods, loginLink: async () => undefined }),
       memory: (id) => (id === 'abc' ? { min: '32Mi', high: '89.6Mi', current: '66Mi' } : undefined),
-      figures: () => undefined,
+      values: () => undefined,
       sleep: async (ms) => {
         now += ms
         await new Promise((resolve) => setImmediate(resolve))
-        if (now > 3000 && bed.pods[0]?.status.containerStatuses[0]?.state.waiting === undefined)
-          bed.pods = bed.pods.map(() => pod('Running'))
+        if (now > 3000 && fixture.pods[0]?.status.containerStatuses[0]?.state.waiting === undefined)
+          fixture.pods = fixture.pods.map(() => pod('Running'))
       },
       nowMs: () => now,
     },
   }
-  return bed
+  return fixture
 }
 
 describe('a node', () => {
   test('comes up in order, shows its configuration, and goes in reverse', async () => {
-    const bed = createBed()
-    const node = await startNode(plan, bed.ports, bed.progress, never)
-    expect(bed.printed()).toMatch(/MemoryQoS: true/)
-    expect(bed.printed()).toMatch(/\[ {2}3\.3 s\] pod +web-node is running \(Burstable\)/)
+    const fixture = createFixture()
+    const node = await startNode(plan, fixture.ports, fixture.progress, never)
+    expect(fixture.printed()).toMatch(/MemoryQoS: true/)
+    expect(fixture.printed()).toMatch(/\[ {2}3\.3 s\] pod +web-node is running \(Burstable\)/)
     await node.stop()
-    expect(bed.done).toEqual([
+    expect(fixture.done).toEqual([
       'start cri',
       'write /run/x/kubelet.yaml',
       'start kubelet /run/x/kubelet.yaml',
@@ -142,61 +142,65 @@ describe('a node', () => {
   })
 
   test('an image that the lab does not have is told at once with its remedy, and the node stays', async () => {
-    const bed = createBed()
-    bed.pods = [pod('Pending', { reason: 'ErrImagePull', message: 'dial tcp: lookup registry-1.docker.io' })]
-    const node = await startNode(plan, bed.ports, bed.progress, never)
+    const fixture = createFixture()
+    fixture.pods = [
+      pod('Pending', { reason: 'ErrImagePull', message: 'dial tcp: lookup registry-1.docker.io' }),
+    ]
+    const node = await startNode(plan, fixture.ports, fixture.progress, never)
     expect(node.running).toBe(0)
     expect(node.troubles).toEqual([
       expect.stringMatching(/^web-node: image nginx:1\.27 is not available: the lab has no network/),
     ])
-    expect(bed.printed()).toMatch(/\[ {2}0\.0 s\] pod +web-node is not running: image nginx:1\.27/)
-    expect(bed.printed()).toMatch(/it has keelson\.local\/busybox:1 and what --image-tar loads/)
-    expect(bed.printed()).toMatch(/docker save nginx:1\.27 -o image\.tar/)
-    expect(bed.done).not.toContain('stop kubelet')
+    expect(fixture.printed()).toMatch(/\[ {2}0\.0 s\] pod +web-node is not running: image nginx:1\.27/)
+    expect(fixture.printed()).toMatch(/it has keelson\.local\/busybox:1 and what --image-tar loads/)
+    expect(fixture.printed()).toMatch(/docker save nginx:1\.27 -o image\.tar/)
+    expect(fixture.done).not.toContain('stop kubelet')
     await node.stop()
   })
 
   test('a refused manifest does not keep the node from being ready, nor the other pods from running', async () => {
-    const bed = createBed()
+    const fixture = createFixture()
     const bad = { file: 'bad.yaml', text: 'x', pods: [], problems: ['bad.yaml:3: spec.foo: unknown'] }
-    const began = bed.ports.nowMs()
+    const began = fixture.ports.nowMs()
     const both = { ...plan, manifests: [...plan.manifests, bad] }
-    const node = await startNode(both, bed.ports, bed.progress, never)
-    expect(bed.ports.nowMs() - began).toBeLessThan(5_000)
+    const node = await startNode(both, fixture.ports, fixture.progress, never)
+    expect(fixture.ports.nowMs() - began).toBeLessThan(5_000)
     expect(node).toMatchObject({ running: 1, troubles: ['bad.yaml: refused by the kubelet; see above'] })
-    expect(bed.done).not.toContain('stop kubelet')
+    expect(fixture.done).not.toContain('stop kubelet')
     await node.stop()
   })
 
   test('a pod that never comes does not end the node either; the log that says why is named', async () => {
-    const bed = createBed()
-    bed.pods = []
-    const node = await startNode(plan, bed.ports, bed.progress, never)
+    const fixture = createFixture()
+    fixture.pods = []
+    const node = await startNode(plan, fixture.ports, fixture.progress, never)
     expect(node.troubles).toEqual(['web: the kubelet has not taken it'])
-    expect(bed.printed()).toMatch(/its log says why: \/logs\/kubelet\.log/)
+    expect(fixture.printed()).toMatch(/its log says why: \/logs\/kubelet\.log/)
     await node.stop()
   })
 
   test('in the lab the printed address is the one outside, and paths are said to be inside', async () => {
-    const bed = createBed()
-    const node = await startNode(plan, bed.ports, bed.progress, never)
-    expect(bed.printed()).toMatch(/healthy, https:\/\/127\.0\.0\.1:10450 \(port 10250 inside the machine\)/)
-    expect(bed.printed()).toMatch(/unix:\/\/\/run\/x\/cri\.sock \(inside the machine\)/)
-    expect(bed.printed()).toMatch(/\/run\/x\/kubelet\.yaml \(inside the machine\)/)
+    const fixture = createFixture()
+    const node = await startNode(plan, fixture.ports, fixture.progress, never)
+    expect(fixture.printed()).toMatch(
+      /healthy, https:\/\/127\.0\.0\.1:10450 \(port 10250 inside the machine\)/,
+    )
+    expect(fixture.printed()).toMatch(/unix:\/\/\/run\/x\/cri\.sock \(inside the machine\)/)
+    expect(fixture.printed()).toMatch(/\/run\/x\/kubelet\.yaml \(inside the machine\)/)
     await node.stop()
   })
 
   test('a process that ends by itself is told with the end of its log', async () => {
-    const bed = createBed()
-    const node = await startNode(plan, bed.ports, bed.progress, never)
-    bed.breakKubelet('keelson kubelet ended (1); the end of its log: x')
+    const fixture = createFixture()
+    const node = await startNode(plan, fixture.ports, fixture.progress, never)
+    fixture.breakKubelet('keelson kubelet ended (1); the end of its log: x')
     await expect(node.broken).rejects.toThrow(/keelson kubelet ended/)
   })
 
   test('the table shows the values of the kernel', async () => {
-    const bed = createBed()
-    const node = await startNode(plan, bed.ports, bed.progress, never)
-    expect(await podTable(node.view, bed.ports)).toBe(
+    const fixture = createFixture()
+    const node = await startNode(plan, fixture.ports, fixture.progress, never)
+    expect(await podTable(node.view, fixture.ports)).toBe(
       'POD       CLASS      PHASE    memory.min  memory.high  memory.current\n' +
         'web-node  Burstable  Running  32Mi        89.6Mi       66Mi',
     )

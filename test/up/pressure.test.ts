@@ -8,10 +8,10 @@ import { parsePod } from '../../src/core/pod/parse-pod.js'
 import { qosClassOf } from '../../src/core/pod/qos-class.js'
 import { directoriesBelow, formatKubeletConfig } from '../../src/up/kubelet-config.js'
 import type { NodePlan } from '../../src/up/node.js'
-import type { Part, PodFigures, UpPorts } from '../../src/up/up-ports.js'
 import { runPressure } from '../../src/up/pressure.js'
 import { cachePod, hogPod, noisePod, podsMemory } from '../../src/up/pressure-pods.js'
 import { createProgress } from '../../src/up/progress.js'
+import type { Part, PodValues, UpPorts } from '../../src/up/up-ports.js'
 
 const MiB = 1024n * 1024n
 const never = new AbortController().signal
@@ -58,7 +58,7 @@ const pod = (name: string): PodJson => ({
 })
 
 /** A node whose kernel keeps the cache as long as Memory QoS is on, and loses 10 MiB of it a second otherwise. */
-function createBed(warm = true) {
+function createFixture(warm = true) {
   const done: string[] = []
   let now = 0
   let printed = ''
@@ -67,7 +67,7 @@ function createBed(warm = true) {
   let pressureSince = 0
   const part: Part = { ended: new Promise(() => {}), stop: async () => {} }
   const seconds = (): number => (pods.length > 1 ? (now - pressureSince) / 1000 : 0)
-  const figures = (uid: string): PodFigures => {
+  const values = (uid: string): PodValues => {
     const s = BigInt(Math.floor(seconds()))
     if (uid === 'cache') {
       const lost = on ? 0n : s * 10n * MiB
@@ -98,7 +98,7 @@ function createBed(warm = true) {
     startKubelet: async () => part,
     kubelet: async () => ({ pods: async () => pods, loginLink: async () => undefined }),
     memory: () => ({ min: on ? '240Mi' : '0', high: on ? '116.8Mi' : 'max', current: '0' }),
-    figures,
+    values,
     sleep: async (ms) => {
       now += ms
     },
@@ -117,20 +117,20 @@ function createBed(warm = true) {
 
 describe('the comparison', () => {
   test('off, then on, with the same pods and a cache that is written anew', async () => {
-    const bed = createBed()
-    const { off, on } = await bed.run()
+    const fixture = createFixture()
+    const { off, on } = await fixture.run()
     const phase = ['write cache', 'write hog', 'write noise', 'clear /run/x/pods', 'clear /run/x/data']
-    expect(bed.done).toEqual(['write kubelet off', ...phase, 'write kubelet on', ...phase])
+    expect(fixture.done).toEqual(['write kubelet off', ...phase, 'write kubelet on', ...phase])
     expect(off.samples.at(-1)).toMatchObject({ cacheShare: 0.01, hogThrottled: 0 })
     expect(on.samples.at(-1)).toMatchObject({ cacheShare: 1, hogKills: 0 })
   })
 
   test('the second phase is shown beside the first, and the table ends it', async () => {
-    const bed = createBed()
-    await bed.run()
-    expect(bed.printed()).toMatch(/^ +2 s +90 % +0 +0 +0$/m)
-    expect(bed.printed()).toMatch(/^ +2 s +90 % +0 +0 +0 {2}\| +100 % +20 +0 +0$/m)
-    expect(bed.printed().slice(bed.printed().indexOf('under memory'))).toBe(
+    const fixture = createFixture()
+    await fixture.run()
+    expect(fixture.printed()).toMatch(/^ +2 s +90 % +0 +0 +0$/m)
+    expect(fixture.printed()).toMatch(/^ +2 s +90 % +0 +0 +0 {2}\| +100 % +20 +0 +0$/m)
+    expect(fixture.printed().slice(fixture.printed().indexOf('under memory'))).toBe(
       `${[
         'under memory pressure   Memory QoS off       on',
         'cache: memory.min                    0    240Mi',
@@ -144,7 +144,7 @@ describe('the comparison', () => {
   })
 
   test('a cache that never gets warm ends it, with the likely reason', async () => {
-    await expect(createBed(false).run()).rejects.toThrow(
+    await expect(createFixture(false).run()).rejects.toThrow(
       /0 % of its 200 MiB after 90 s; is its directory on a disk/,
     )
   })

@@ -10,10 +10,10 @@ import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
-import { createKept } from '../../serve/dashboard/background-value.js'
+import { createBackgroundValue } from '../../serve/dashboard/background-value.js'
 import { createLive } from '../../serve/dashboard/create-dashboard.js'
 import { describeSources } from '../../serve/dashboard/describe-sources.js'
-import { createPlanKeeper } from '../../serve/dashboard/plan-cache.js'
+import { createPlanCache } from '../../serve/dashboard/plan-cache.js'
 import type { Endpoint } from '../../serve/endpoint.js'
 import type { MemoryQosView } from '../../serve/endpoints/memory-qos.js'
 import type { Stats } from '../../stats/create-stats.js'
@@ -83,7 +83,7 @@ export function companionLive(i: CompanionLiveInput): readonly Endpoint[] {
     parts: {
       driver: () => ({ data: driverOf(i) }),
       config: () => settings,
-      sources: createKept({
+      sources: createBackgroundValue({
         clock,
         signal,
         everyMs: sourcesMs,
@@ -93,14 +93,14 @@ export function companionLive(i: CompanionLiveInput): readonly Endpoint[] {
       rpcs: () => ({
         absent: 'The table belongs to the CRI server (`keelson cri`); its dashboard is on port 10252.',
       }),
-      warnings: createKept({
+      warnings: createBackgroundValue({
         clock,
         signal,
         everyMs: doctorMs,
         meanwhile: 'the doctor is at work',
         find: (s) => diagnose(i.env, i.client.endpoint, s),
       }),
-      plan: createPlanKeeper(clock, () => memoryQos.live()),
+      plan: createPlanCache(clock, () => memoryQos.live()),
     },
   })
 }

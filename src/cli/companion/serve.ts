@@ -1,4 +1,4 @@
-// What the companion serves: its plan and state, figures of the pods, the dashboard.
+// What the companion serves: its plan and state, values of the pods, the dashboard.
 import type { LiveSetting } from '../../core/dashboard/model.js'
 import { statsEndpoints } from '../../kubelet/node/node-stats.js'
 import type { KubeApi } from '../../ports/kubeapi.js'
@@ -24,7 +24,7 @@ export interface ServedCompanion {
   readonly stats: Stats
 }
 
-/** Undefined with port 0: then no figures are gathered either. */
+/** Undefined with port 0: then no values are gathered either. */
 export async function serveCompanion(i: CompanionServeInput): Promise<ServedCompanion | undefined> {
   const { api, config, driver, log, memoryQos, metrics, nodeName, options } = i
   const port = options.port ?? config.ports.companion

@@ -1,4 +1,4 @@
-// The statistics of a companion: pods as the runtime lists them, figures from their cgroups. Names and labels are those
+// The statistics of a companion: pods as the runtime lists them, values from their cgroups. Names and labels are those
 // that the kubelet gave to the runtime, so no API server is asked.
 import { createClock } from '../../adapters/clock/clock.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
@@ -36,7 +36,7 @@ export async function createCompanionStats(o: CompanionStatsOptions): Promise<St
     clock: createClock(),
     log: o.log,
     metrics: o.metrics,
-    // The kubelet beside it has the runtime's figures; this is the other source, which it gives up.
+    // The kubelet beside it has the runtime's values; this is the other source, which it gives up.
     fromCri: false,
     machine: await readMachine({ procfs, statsFiles }),
     periodMs: o.switches.period,

@@ -1,4 +1,4 @@
-// The companion put together: machine, pods, settings, the keeper of Memory QoS and its server.
+// The companion put together: machine, pods, settings, Memory QoS and its server.
 import { hostname } from 'node:os'
 import { createClock } from '../../adapters/clock/clock.js'
 import { createKubeApi } from '../../adapters/kubeapi/client.js'

@@ -4,7 +4,7 @@ import { createCadvisorText } from '../../criserver/metrics/exposition.js'
 import type { RpcRow } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'
 import type { Procfs } from '../../ports/procfs.js'
-import { createKept } from '../../serve/dashboard/background-value.js'
+import { createBackgroundValue } from '../../serve/dashboard/background-value.js'
 import { createLive } from '../../serve/dashboard/create-dashboard.js'
 import { parityOf } from '../../serve/dashboard/describe-sources.js'
 import type { Endpoint } from '../../serve/endpoint.js'
@@ -77,7 +77,7 @@ export function criLive(i: CriLiveInput): readonly Endpoint[] {
     log: services.log,
     signal,
     parts: {
-      driver: createKept({
+      driver: createBackgroundValue({
         clock,
         signal,
         everyMs: driverMs,
@@ -85,7 +85,7 @@ export function criLive(i: CriLiveInput): readonly Endpoint[] {
         find: (s) => driverOf(i, s),
       }),
       config: () => ({ data: i.settings }),
-      sources: createKept({
+      sources: createBackgroundValue({
         clock,
         signal,
         everyMs: sourcesMs,
@@ -93,7 +93,7 @@ export function criLive(i: CriLiveInput): readonly Endpoint[] {
         find: () => sourcesOf(services),
       }),
       rpcs: () => ({ data: services.table.rows().map(rpcOf) }),
-      warnings: createKept({
+      warnings: createBackgroundValue({
         clock,
         signal,
         everyMs: doctorMs,

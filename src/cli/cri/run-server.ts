@@ -13,15 +13,15 @@ import { createChain } from '../../criserver/chain.js'
 import { createDriverFinder } from '../../criserver/driver/find.js'
 import { isEndless } from '../../criserver/endless.js'
 import { rpcs } from '../../criserver/endpoints.js'
-import { createFigures } from '../../criserver/stats/read-values.js'
-import { createRuntimeNameFinder } from '../../criserver/stats/runtime-name.js'
 import { createCadvisorText } from '../../criserver/metrics/exposition.js'
 import { createMetricsSource } from '../../criserver/metrics/source.js'
 import { createReachLog, watchReach } from '../../criserver/reach.js'
 import { createRpcTable } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'
+import { createValues } from '../../criserver/stats/read-values.js'
+import { createRuntimeNameFinder } from '../../criserver/stats/runtime-name.js'
 import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
-import { createUnifiedKeeper } from '../../criserver/unified/write-missing.js'
+import { createUnifiedWriter } from '../../criserver/unified/write-missing.js'
 import type { Log } from '../../ports/log.js'
 import type { Endpoint } from '../../serve/endpoint.js'
 import { metricsCadvisor } from '../../serve/endpoints/metrics-cadvisor.js'
@@ -62,7 +62,7 @@ export async function startCri(
   const metrics = await createProcessMetrics()
   const cgroupFinder = createCgroupFinder({ runtime: client.runtime, procfs, cgroupVersion: cgroups.version })
   const clock = createClock()
-  const figures = createFigures({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
+  const values = createValues({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
   const served: { url?: string } = {}
   const life = new AbortController()
   const services: Services = {
@@ -76,10 +76,10 @@ export async function startCri(
     cgroups,
     cgroupFinder,
     pageSize: createProcfs().pageSize(),
-    figures,
-    metricsSource: createMetricsSource({ client, figures, cgroups, procfs }),
+    values,
+    metricsSource: createMetricsSource({ client, values, cgroups, procfs }),
     findRuntimeName: createRuntimeNameFinder(client, log),
-    unified: createUnifiedKeeper({
+    unified: createUnifiedWriter({
       cgroups,
       clock,
       signal: life.signal,
@@ -109,14 +109,14 @@ export async function startCri(
   const reach = createReachLog(log, clock)
   // A connection of its own: one that was refused waits before the next try, and calls must not wait with it.
   const lookout = createCriClient(o.upstream, { timeoutMs: ownTimeoutMs })
-  const loops = [figures.run(life.signal), watchReach({ client: lookout, clock, reach, signal: life.signal })]
+  const loops = [values.run(life.signal), watchReach({ client: lookout, clock, reach, signal: life.signal })]
   const closers: (() => void | Promise<void>)[] = [
     () => client.close(),
     () => lookout.close(),
     () => cgroups.close(),
     async () => {
       life.abort()
-      figures.close()
+      values.close()
       await Promise.all(loops)
     },
   ]

@@ -1,15 +1,15 @@
 // `keelson doctor`: gathers facts, asks every check, prints, and ends in a status by the worst finding.
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { checks } from '../../doctor/checks/index.js'
+import type { DoctorPorts } from '../../doctor/doctor-ports.js'
 import type { DoctorFacts } from '../../doctor/facts.js'
 import { fixes } from '../../doctor/fixes/index.js'
 import { gatherFacts } from '../../doctor/gather.js'
-import type { DoctorPorts } from '../../doctor/doctor-ports.js'
 import { formatReport, reportValue } from '../../doctor/report.js'
 import { exitStatusOf, type Report, runChecks, selectChecks } from '../../doctor/run-checks.js'
 import type { Io } from '../io.js'
-import { createParityCommand, createSeriesCommand, type FiguresOptions } from './metrics.js'
 import { applyFixes } from './fix.js'
+import { createParityCommand, createSeriesCommand, type ValuesOptions } from './metrics.js'
 import { type WireDoctor, wireDoctor } from './wire.js'
 
 interface Options {
@@ -42,7 +42,7 @@ Examples:
   keelson doctor -o json | jq '.checks[] | select(.severity == "error")'
   keelson doctor --checks cgroup-driver,protection-chain --verbose
   keelson doctor --fix stale-values
-  keelson doctor parity              the runtime's figures beside those of cgroups
+  keelson doctor parity              the runtime's values beside those of cgroups
   keelson doctor series --pods 110   what the metrics of this node cost`
 
 const words = (value: string, before: readonly string[]): string[] => [
@@ -82,9 +82,9 @@ export const createDoctorCommand = (io: Io, wire: WireDoctor): Command =>
     .addHelpText('after', more)
     .action((options: Options) => runDoctor(options, io, wire))
     .addCommand(createSeriesCommand(io, open(io, wire)).summary('count metrics, and what they cost'))
-    .addCommand(createParityCommand(io, open(io, wire)).summary('compare both sources of figures'))
+    .addCommand(createParityCommand(io, open(io, wire)).summary('compare both sources of values'))
 
-const open = (io: Io, wire: WireDoctor) => (options: FiguresOptions & Partial<Options>) =>
+const open = (io: Io, wire: WireDoctor) => (options: ValuesOptions & Partial<Options>) =>
   wire({ named: namedFiles(options), rules: rulesOf(options), env: io.env })
 
 export const create = (io: Io): Command => createDoctorCommand(io, wireDoctor)

@@ -1,10 +1,10 @@
 // Carries out the fixes that were asked for by name. The plans are pure; this is the only place that acts on them.
 import { keelsonError } from '../../core/errors.js'
 import { didYouMean } from '../../core/units/nearest-name.js'
+import type { DoctorPorts } from '../../doctor/doctor-ports.js'
 import type { DoctorFacts } from '../../doctor/facts.js'
 import { type FixStep, formatStep } from '../../doctor/fixes/fix.js'
 import { fixes } from '../../doctor/fixes/index.js'
-import type { DoctorPorts } from '../../doctor/doctor-ports.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 
 /** What was done, a line each. The first step that fails ends it with the error. */

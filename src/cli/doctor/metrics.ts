@@ -1,22 +1,22 @@
 // `keelson doctor series` and `keelson doctor parity`: what the metrics of this node cost, and whether both sources of
-// figures agree on it. Both only read.
+// values agree on it. Both only read.
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { createLog } from '../../adapters/log/log.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
-import { compareFigures, isEqual } from '../../doctor/metrics/parity.js'
+import type { DoctorPorts } from '../../doctor/doctor-ports.js'
+import { compareValues, isEqual } from '../../doctor/metrics/parity.js'
 import { formatParity, parityValue } from '../../doctor/metrics/parity-report.js'
-import { type FiguresInput, readBoth, readCgroupsOnce } from '../../doctor/metrics/read-once.js'
+import { readBoth, readCgroupsOnce, type ValuesInput } from '../../doctor/metrics/read-once.js'
 import { readText } from '../../doctor/metrics/read-text.js'
 import { countSeries, projectSeries } from '../../doctor/metrics/series.js'
 import { formatSeries, seriesValue } from '../../doctor/metrics/series-report.js'
-import type { DoctorPorts } from '../../doctor/doctor-ports.js'
 import { podPaths, readMachine } from '../../kubelet/node/node-stats.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { allFamilies } from '../../stats/catalogue/index.js'
 import type { Io } from '../io.js'
 
-export interface FiguresOptions {
+export interface ValuesOptions {
   readonly output: 'table' | 'json'
   readonly verbose?: boolean
   readonly containerRuntimeEndpoint?: string
@@ -26,7 +26,7 @@ export interface FiguresOptions {
 }
 
 /** Opens what the doctor uses, under the options of the command line. */
-export type OpenPorts = (options: FiguresOptions) => Promise<DoctorPorts>
+export type OpenPorts = (options: ValuesOptions) => Promise<DoctorPorts>
 
 const DEFAULT_TIMEOUT_S = 30
 const DIFFERENT = 3
@@ -44,7 +44,7 @@ const shared = (command: Command): Command =>
       new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'),
     )
     .option('--container-runtime-endpoint <url>', 'runtime to ask, instead of the one that the kubelet uses')
-    .option('--timeout <s>', `how long to wait for figures (default: ${DEFAULT_TIMEOUT_S})`)
+    .option('--timeout <s>', `how long to wait for values (default: ${DEFAULT_TIMEOUT_S})`)
 
 export const createSeriesCommand = (io: Io, open: OpenPorts): Command =>
   shared(
@@ -56,8 +56,8 @@ export const createSeriesCommand = (io: Io, open: OpenPorts): Command =>
     .option('--pods <n>', 'also for a node with so many pods like those of this one', count)
     .option('--nodes <n>', 'for so many such nodes', count)
     .action(async (_: unknown, command: Command) => {
-      const options = command.optsWithGlobals<FiguresOptions>()
-      await withFigures(await open(options), options, async (input, request, waitMs) => {
+      const options = command.optsWithGlobals<ValuesOptions>()
+      await withValues(await open(options), options, async (input, request, waitMs) => {
         const everything = { enable: allFamilies.filter((f) => !f.enabledByDefault).map((f) => f.name) }
         const { cadvisor } = await readCgroupsOnce(
           { ...input, switches: everything },
@@ -78,14 +78,14 @@ export const createSeriesCommand = (io: Io, open: OpenPorts): Command =>
 export const createParityCommand = (io: Io, open: OpenPorts): Command =>
   shared(
     new Command('parity').description(
-      'Compare the figures of the runtime with those of cgroups, metric by metric, before PodAndContainerStatsFromCRI is\nswitched. Exit status 0: the same, 3: something differs.',
+      'Compare the values of the runtime with those of cgroups, metric by metric, before PodAndContainerStatsFromCRI is\nswitched. Exit status 0: the same, 3: something differs.',
     ),
   )
     .option('--verbose', 'show the families that are the same, too')
     .action(async (_: unknown, command: Command) => {
-      const options = command.optsWithGlobals<FiguresOptions>()
-      await withFigures(await open(options), options, async (input, switches, waitMs) => {
-        const report = compareFigures(
+      const options = command.optsWithGlobals<ValuesOptions>()
+      await withValues(await open(options), options, async (input, switches, waitMs) => {
+        const report = compareValues(
           await readBoth({ ...input, switches }, waitMs, new AbortController().signal),
         )
         io.stdout.write(
@@ -97,14 +97,10 @@ export const createParityCommand = (io: Io, open: OpenPorts): Command =>
       })
     })
 
-async function withFigures(
+async function withValues(
   ports: DoctorPorts,
-  options: FiguresOptions,
-  work: (
-    input: FiguresInput,
-    switches: NonNullable<FiguresInput['switches']>,
-    waitMs: number,
-  ) => Promise<void>,
+  options: ValuesOptions,
+  work: (input: ValuesInput, switches: NonNullable<ValuesInput['switches']>, waitMs: number) => Promise<void>,
 ): Promise<void> {
   const process = await ports.diagnosis.kubeletProcess()
   const [sockets, { loaded }] = await Promise.all([ports.sockets(), ports.findConfig(process)])

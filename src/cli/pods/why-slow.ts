@@ -13,7 +13,7 @@ const atHigh = { part: 98n, of: 100n }
 const muchThrottled = 50
 
 /** Undefined: the container gives no reason. */
-export function slowness({ figures: { cpu, memory } }: Pick<LiveContainer, 'figures'>): string | undefined {
+export function slowness({ values: { cpu, memory } }: Pick<LiveContainer, 'values'>): string | undefined {
   const high = memory?.high ?? 'max'
   if (memory !== null && high !== 'max') {
     const [usage, limit] = [BigInt(memory.usage), BigInt(high)]

@@ -12,15 +12,15 @@ import { formatFarewell } from '../../up/farewell.js'
 import { directoriesBelow } from '../../up/kubelet-config.js'
 import { type Manifest, type NodePlan, podTable, startNode } from '../../up/node.js'
 import { judgePod } from '../../up/pod-state.js'
-import type { UpPorts } from '../../up/up-ports.js'
 import { runPressure } from '../../up/pressure.js'
 import { podsMemory } from '../../up/pressure-pods.js'
 import type { Progress } from '../../up/progress.js'
+import type { UpPorts } from '../../up/up-ports.js'
 import { requireDisk } from './facts.js'
 import { loadImageTars } from './image-tars.js'
 import { labImages, readPodsDirectory } from './manifests.js'
-import { createPorts } from './wire.js'
 import { removePodCgroups, removeSandboxes } from './remove.js'
+import { createPorts } from './wire.js'
 
 export type Demo = 'pods' | 'pressure' | false
 

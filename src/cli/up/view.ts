@@ -7,7 +7,7 @@ import { parseFlatKeyed } from '../../core/kernel-text/flat-keyed.js'
 import { formatAmount } from '../../doctor/format.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import { containerIdOf } from '../../stats/cgroup/locator.js'
-import type { KubeletView, MemoryValues, PodFigures } from '../../up/up-ports.js'
+import type { KubeletView, MemoryValues, PodValues } from '../../up/up-ports.js'
 import { createKubeletClient } from '../pods/kubelet-client.js'
 
 export function openView(port: number, rootDir: string): KubeletView {
@@ -55,7 +55,7 @@ export const readMemory = (containerId: string): MemoryValues | undefined =>
   })
 
 /** memory.events of a pod counts for its containers too, those that are gone included. */
-export const readFigures = (uid: string): PodFigures | undefined =>
+export const readValues = (uid: string): PodValues | undefined =>
   withTree((tree) => {
     const names = [`pod${uid}`, `pod${uid.replaceAll('-', '_')}.slice`]
     const path = findBelow(tree, (name) => names.some((n) => name === n || name.endsWith(`-${n}`)))

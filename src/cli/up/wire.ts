@@ -5,7 +5,7 @@ import { createClock } from '../../adapters/clock/clock.js'
 import type { NodePlan } from '../../up/node.js'
 import type { UpPorts } from '../../up/up-ports.js'
 import { isHealthy, startPart, takesConnections, waitUntil } from './parts.js'
-import { openView, readFigures, readMemory } from './view.js'
+import { openView, readMemory, readValues } from './view.js'
 
 const startMs = 60_000
 
@@ -45,7 +45,7 @@ export function createPorts(
       return openView(ports.kubelet, directories.root)
     },
     memory: readMemory,
-    figures: readFigures,
+    values: readValues,
     sleep: (ms, stop) => createClock().sleep(ms, stop),
     nowMs: () => Date.now(),
   }

@@ -47,7 +47,7 @@ export interface LiveIo {
   readonly writePerSecond: number
 }
 
-export interface LiveFigures {
+export interface LiveValues {
   readonly cpu: LiveCpu | null
   readonly memory: LiveMemory | null
   readonly pressure: LivePressures | null
@@ -74,7 +74,7 @@ export interface LiveContainer {
   readonly name: string
   readonly image: string
   readonly cgroup: string | null
-  readonly figures: LiveFigures
+  readonly values: LiveValues
   readonly request: LiveRequest
   /** What the kernel does to its memory now, or next. */
   readonly next: LiveNext
@@ -91,9 +91,9 @@ export interface LivePod {
   readonly createdAt: string
   readonly qosClass: string | null
   readonly cgroup: string | null
-  /** Where the figures come from; `none`: nobody has any. */
+  /** Where the values come from; `none`: nobody has any. */
   readonly source: LiveSource
-  readonly figures: LiveFigures
+  readonly values: LiveValues
   readonly request: LiveRequest
   readonly next: LiveNext
   readonly network: { readonly rxPerSecond: number; readonly txPerSecond: number } | null
@@ -166,7 +166,7 @@ export interface LiveSetting {
 }
 
 export interface LiveSources {
-  /** Whether the runtime is asked first; null: the figures of a CRI server, which completes the runtime's. */
+  /** Whether the runtime is asked first; null: the values of a CRI server, which completes the runtime's. */
   readonly fromCri: boolean | null
   readonly endpoints: readonly {
     readonly endpoint: string

@@ -10,7 +10,7 @@ export function parseNestedKeyed(text: Uint8Array): NestedKeyed {
   if (text.length === 0) return rows
   for (const line of splitLines(decodeText(text))) {
     const words = line.split(' ')
-    // Some kernels print the names of devices without figures on the line of the next one: the last name counts.
+    // Some kernels print the names of devices without values on the line of the next one: the last name counts.
     const name = words.findLast((word) => word !== '' && !word.includes('=')) ?? ''
     const row = rows.get(name) ?? new Map<string, bigint>()
     for (const word of words) {

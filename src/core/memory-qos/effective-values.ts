@@ -1,7 +1,7 @@
 // Intended, written and effective values side by side, at every level of the tree: which ancestor caps a protection is the
 // question that nobody can answer from one file.
 import { parentPath } from '../cgroup/path.js'
-import type { Outcome } from '../plan/planned-value.js'
+import type { PlannedValue } from '../plan/planned-value.js'
 import { effectiveProtection, type ProtectionNode } from './effective-protection.js'
 import type { QosFile, TargetLevel } from './targets.js'
 import { qosFiles } from './targets.js'
@@ -13,7 +13,7 @@ export interface LiveCgroup {
   readonly pod?: { readonly namespace: string; readonly name: string }
   readonly usage: bigint | undefined
   readonly desired: Readonly<Partial<Record<QosFile, string>>>
-  readonly outcomes: Readonly<Partial<Record<QosFile, Outcome<bigint>>>>
+  readonly outcomes: Readonly<Partial<Record<QosFile, PlannedValue<bigint>>>>
   readonly written: Readonly<Partial<Record<QosFile, string>>>
   readonly highEvents: bigint | undefined
   /** avg10 of `some` in memory.pressure; undefined: no PSI. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { assertProperty } from '../../../test/support/property.js'
-import { formatOutcome, outcomeValue } from '../plan/planned-value.js'
+import { formatPlannedValue, plannedValue } from '../plan/planned-value.js'
 import { type Bytes, bytes, GiB, MiB } from '../units/bytes.js'
 import { type ContainerHighInput, containerMemoryHigh, memoryHighFormula, podMemoryHigh } from './high.js'
 import type { MemoryQosSettings } from './settings.js'
@@ -44,7 +44,7 @@ describe("the KEP's tables, 1Mi pages", () => {
     [900, 990],
   ] as const) {
     test(`request ${request}Mi, factor 0.9`, () => {
-      expect(outcomeValue(containerMemoryHigh({ ...kep, request: mib(request) }))).toBe(mib(high))
+      expect(plannedValue(containerMemoryHigh({ ...kep, request: mib(request) }))).toBe(mib(high))
     })
   }
   // Two places where the KEP contradicts itself: request = limit, and 1.22 with the result at the request.
@@ -64,7 +64,7 @@ describe("the KEP's tables, 1Mi pages", () => {
         ['1.27', current],
       ] as const) {
         const got = containerMemoryHigh({ ...kep, request: mib(request), settings: factor(f, generation) })
-        if (typeof want === 'number') expect(outcomeValue(got)).toBe(mib(want))
+        if (typeof want === 'number') expect(plannedValue(got)).toBe(mib(want))
         else expect(got).toMatchObject({ kind: 'not-written', code: want })
       }
     })
@@ -105,14 +105,14 @@ test('the formula is printed with its numbers', () => {
     value: 214748364n,
     formula: 'trunc(0.8 x 268435456) = 214748364',
   })
-  expect(formatOutcome(containerMemoryHigh({ ...input, qosClass: 'Guaranteed' }))).toBe(
+  expect(formatPlannedValue(containerMemoryHigh({ ...input, qosClass: 'Guaranteed' }))).toBe(
     'not written: the pod is Guaranteed',
   )
 })
 
 test('doubles, in the order of upstream: one page below the exact product', () => {
   const input = { ...base, limit: mib(45), settings: factor(0.7) }
-  expect(outcomeValue(containerMemoryHigh(input))).toBe(33026048n)
+  expect(plannedValue(containerMemoryHigh(input))).toBe(33026048n)
 })
 
 describe('pod level', () => {
@@ -151,7 +151,7 @@ describe('properties', () => {
     let written = 0
     assertProperty(
       fc.property(amount, amount, anyFactor, page, generation, (request, limit, f, pageSize, g) => {
-        const high = outcomeValue(
+        const high = plannedValue(
           containerMemoryHigh({ ...base, request, limit, pageSize, settings: factor(f, g) }),
         )
         if (high === undefined) return

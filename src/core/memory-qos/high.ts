@@ -1,6 +1,6 @@
 // memory.high of a container and of a pod with pod-level resources (KEP-2570), in both formula generations.
 
-import { notWritten, type Outcome, value } from '../plan/planned-value.js'
+import { notWritten, type PlannedValue, value } from '../plan/planned-value.js'
 import type { QosClass } from '../pod/pod.js'
 import { type Bytes, bytes, floorToPage } from '../units/bytes.js'
 import { type FormulaGeneration, type MemoryQosSettings, whyMemoryQosIsOff } from './settings.js'
@@ -43,7 +43,7 @@ export interface ContainerHighInput {
   readonly pageSize: bigint
 }
 
-export function containerMemoryHigh(i: ContainerHighInput): Outcome<Bytes> {
+export function containerMemoryHigh(i: ContainerHighInput): PlannedValue<Bytes> {
   const off = whyMemoryQosIsOff(i.settings)
   if (off !== undefined) return notWritten(off.code, off.reason)
   if (i.settings.factor === undefined) return notWritten('factor-unset', 'memoryThrottlingFactor is not set')
@@ -70,7 +70,7 @@ export interface PodHighInput extends Omit<ContainerHighInput, 'podLevelLimit' |
 }
 
 /** Without pod-level resources one greedy container would throttle its neighbours, so there is none. */
-export function podMemoryHigh(i: PodHighInput): Outcome<Bytes> {
+export function podMemoryHigh(i: PodHighInput): PlannedValue<Bytes> {
   const off = whyMemoryQosIsOff(i.settings)
   if (off !== undefined) return notWritten(off.code, off.reason)
   if (!i.hasPodLevelResources) {
@@ -94,7 +94,7 @@ function decideHigh(
   i: Pick<ContainerHighInput, 'settings' | 'request' | 'limit' | 'pageSize'>,
   factor: number,
   ceiling: Bytes,
-): Outcome<Bytes> {
+): PlannedValue<Bytes> {
   if (i.request === i.limit && i.request > 0n) {
     return notWritten('request-equals-limit', `the memory request equals the limit (${i.limit})`)
   }

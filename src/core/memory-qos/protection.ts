@@ -1,14 +1,14 @@
 // memory.min and memory.low of containers and pods by reservation policy. Zeros are written out, because
 // leaving a key away does not clear an old value.
 
-import { notWritten, type Outcome, value } from '../plan/planned-value.js'
+import { notWritten, type PlannedValue, value } from '../plan/planned-value.js'
 import type { QosClass } from '../pod/pod.js'
 import { type Bytes, bytes } from '../units/bytes.js'
 import { type MemoryQosSettings, whyMemoryQosIsOff } from './settings.js'
 
 export interface Protection {
-  readonly 'memory.min': Outcome<Bytes>
-  readonly 'memory.low': Outcome<Bytes>
+  readonly 'memory.min': PlannedValue<Bytes>
+  readonly 'memory.low': PlannedValue<Bytes>
 }
 
 const none = bytes(0n)
@@ -33,4 +33,4 @@ export function memoryProtection(
     : { 'memory.min': value(none, 'other-file-protects', 'memory.low protects'), 'memory.low': protects }
 }
 
-const both = (outcome: Outcome<Bytes>): Protection => ({ 'memory.min': outcome, 'memory.low': outcome })
+const both = (outcome: PlannedValue<Bytes>): Protection => ({ 'memory.min': outcome, 'memory.low': outcome })

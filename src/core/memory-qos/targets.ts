@@ -6,7 +6,7 @@ import { splitPath } from '../cgroup/path.js'
 import { kubepodsName, podCgroupName, qosCgroupName } from '../cgroup/pod-cgroup.js'
 import { isKeelsonError } from '../errors.js'
 import { type NodePlan, planNode } from '../plan/node-plan.js'
-import { notWritten, type Outcome, outcomeValue } from '../plan/planned-value.js'
+import { notWritten, type PlannedValue, plannedValue } from '../plan/planned-value.js'
 import { type PodFiles, type PodPlanInput, planPod } from '../plan/pod-plan.js'
 import { planReservedCgroups, type ReservedInput } from '../plan/reserved-cgroups.js'
 import { type ContainerType, isTerminated, type Pod, type QosClass } from '../pod/pod.js'
@@ -35,7 +35,7 @@ export interface MemoryTarget {
   readonly depth: number
   /** memory.min, low and high: a file that is missing here is left alone. */
   readonly desired: MemoryFiles
-  readonly outcomes: Readonly<Partial<Record<QosFile, Outcome<bigint>>>>
+  readonly outcomes: Readonly<Partial<Record<QosFile, PlannedValue<bigint>>>>
   /** Files that whoever runs the pods writes at creation and when these texts change, never otherwise. */
   readonly others: Readonly<Record<string, string>>
   readonly pod?: PodRef
@@ -107,7 +107,7 @@ function planOne(i: TargetsInput, pod: Pod, skipped: SkippedPod[]): readonly Mem
   }
 }
 
-type Files = Readonly<Partial<Record<string, Outcome<bigint | string>>>>
+type Files = Readonly<Partial<Record<string, PlannedValue<bigint | string>>>>
 
 function target(
   i: TargetsInput,
@@ -118,10 +118,10 @@ function target(
   more: Partial<Pick<MemoryTarget, 'pod' | 'others'>> = {},
 ): MemoryTarget {
   const path = formatCgroupPath(name, i.driver)
-  const outcomes: Partial<Record<QosFile, Outcome<bigint>>> = {}
+  const outcomes: Partial<Record<QosFile, PlannedValue<bigint>>> = {}
   for (const file of qosFiles) {
     const outcome = files[file]
-    if (outcome !== undefined) outcomes[file] = outcome as Outcome<bigint>
+    if (outcome !== undefined) outcomes[file] = outcome as PlannedValue<bigint>
   }
   return {
     id: path,
@@ -153,7 +153,7 @@ function othersOf(files: Files): Record<string, string> {
   const others: Record<string, string> = {}
   for (const [file, outcome] of Object.entries(files)) {
     if (outcome === undefined || qosFiles.some((own) => own === file)) continue
-    const value = outcomeValue(outcome)
+    const value = plannedValue(outcome)
     if (value !== undefined) others[file] = value.toString()
     else if (isMemoryFile(file)) others[file] = 'max'
     else if (file === 'cpu.max') others[file] = 'max'

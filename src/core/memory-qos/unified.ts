@@ -1,6 +1,6 @@
 // The `unified` map that a container runtime is sent: memory values of one container by file name. It is always
 // the full set that we own, because a runtime does not clear a key that is left away.
-import { type Outcome, outcomeValue } from '../plan/planned-value.js'
+import { type PlannedValue, plannedValue } from '../plan/planned-value.js'
 import type { ContainerFiles } from '../plan/pod-plan.js'
 
 /** What a file reads when nobody has written it, and so what clears it. */
@@ -17,10 +17,10 @@ export const memoryFiles: readonly MemoryFile[] = ['memory.min', 'memory.low', '
 export const isMemoryFile = (name: string): name is MemoryFile => Object.hasOwn(restingValues, name)
 
 /** The text that a file must hold: the value, or what clears it. Undefined: nothing is known, leave it. */
-export function desiredText(file: MemoryFile, outcome: Outcome<bigint>): string | undefined {
+export function desiredText(file: MemoryFile, outcome: PlannedValue<bigint>): string | undefined {
   // Not knowing allocatable memory yet is no reason to lift a throttle that is in place.
   if (outcome.kind === 'not-written' && outcome.code === 'allocatable-unknown') return undefined
-  return outcomeValue(outcome)?.toString() ?? restingValues[file]
+  return plannedValue(outcome)?.toString() ?? restingValues[file]
 }
 
 /** Empty on cgroup v1, where runtimes know no such map. */
@@ -38,7 +38,7 @@ export function containerUnified(
     if (text !== undefined) unified[file] = text
   }
   for (const file of ['memory.swap.max', 'memory.oom.group'] as const) {
-    const amount = outcomeValue<bigint>(files[file])
+    const amount = plannedValue<bigint>(files[file])
     if (amount !== undefined) unified[file] = amount.toString()
   }
   return unified

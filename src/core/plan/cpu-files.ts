@@ -4,7 +4,7 @@ import type { Pod, QosClass } from '../pod/pod.js'
 import { hasEveryCpuLimit, podLimits, podRequests } from '../pod/resources.js'
 import { linearWeight, logQuadraticWeight, quotaOfMilliCpu, sharesOfMilliCpu } from '../units/cpu.js'
 import { milliCpuOf, type ResourceList } from '../units/resource-list.js'
-import { notWritten, type Outcome, value } from './planned-value.js'
+import { notWritten, type PlannedValue, value } from './planned-value.js'
 
 /** `log-quadratic`: runc from 1.3.2 and crun. `linear`: older runtimes, and the kubelet itself always. */
 export type WeightCurve = 'linear' | 'log-quadratic'
@@ -14,16 +14,16 @@ export interface CpuQuota {
   readonly periodUs: bigint
 }
 
-export function podCpuWeight(pod: Pod, qosClass: QosClass): Outcome<bigint> {
+export function podCpuWeight(pod: Pod, qosClass: QosClass): PlannedValue<bigint> {
   if (qosClass === 'BestEffort') return bestEffortWeight('the pod is BestEffort')
   return sharesWeight(milliCpuOf(podRequests(pod)), 'the CPU request of the pod')
 }
 
-export const bestEffortWeight = (reason: string): Outcome<bigint> =>
+export const bestEffortWeight = (reason: string): PlannedValue<bigint> =>
   value(1n, 'best-effort', reason, '2 shares -> weight 1')
 
 /** `whose` starts the sentence: "the CPU request of the pod". */
-export function sharesWeight(milliCpu: bigint, whose: string): Outcome<bigint> {
+export function sharesWeight(milliCpu: bigint, whose: string): PlannedValue<bigint> {
   const shares = sharesOfMilliCpu(milliCpu)
   const weight = linearWeight(shares)
   const formula = `1 + (${shares} - 2) x 9999 / 262142 = ${weight}`
@@ -35,7 +35,7 @@ export function runtimeCpuWeight(
   requests: ResourceList,
   limits: ResourceList,
   curve: WeightCurve,
-): Outcome<bigint> {
+): PlannedValue<bigint> {
   const milliCpu = requests.has('cpu') ? milliCpuOf(requests) : milliCpuOf(limits)
   if (curve === 'linear') return sharesWeight(milliCpu, 'the CPU request of the container')
   const shares = sharesOfMilliCpu(milliCpu)
@@ -48,7 +48,7 @@ export function runtimeCpuWeight(
   )
 }
 
-export function podCpuMax(pod: Pod, qosClass: QosClass, quota: CpuQuota): Outcome<string> {
+export function podCpuMax(pod: Pod, qosClass: QosClass, quota: CpuQuota): PlannedValue<string> {
   if (qosClass === 'BestEffort') return notWritten('best-effort', 'the pod is BestEffort')
   if (qosClass === 'Burstable' && !hasEveryCpuLimit(pod)) {
     return notWritten('limits-incomplete', 'not every container of the pod has a CPU limit')
@@ -60,13 +60,13 @@ export function cpuMax(
   limits: ResourceList,
   podLevelLimits: ResourceList | undefined,
   quota: CpuQuota,
-): Outcome<string> {
+): PlannedValue<string> {
   const own = milliCpuOf(limits)
   if (own > 0n || podLevelLimits === undefined) return quotaText(own, quota, 'the CPU limit of the container')
   return quotaText(milliCpuOf(podLevelLimits), quota, 'the CPU limit of the pod, for want of an own one')
 }
 
-function quotaText(milliCpu: bigint, quota: CpuQuota, reason: string): Outcome<string> {
+function quotaText(milliCpu: bigint, quota: CpuQuota, reason: string): PlannedValue<string> {
   if (milliCpu === 0n) return notWritten('no-limit', 'there is no CPU limit')
   if (!quota.enforced) return value(`max ${quota.periodUs}`, 'quota-off', 'CPU quota enforcement is off')
   const quotaUs = quotaOfMilliCpu(milliCpu, quota.periodUs)

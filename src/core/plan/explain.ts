@@ -8,7 +8,7 @@ import type { Pod, QosClass } from '../pod/pod.js'
 import { qosClassOf } from '../pod/qos-class.js'
 import { bytes } from '../units/bytes.js'
 import { planNode, type QosFiles } from './node-plan.js'
-import { notWritten, type Outcome } from './planned-value.js'
+import { notWritten, type PlannedValue } from './planned-value.js'
 import { type ContainerPlan, type PodFiles, type PodPlanInput, planPod } from './pod-plan.js'
 import { planReservedCgroups, type ReservedCgroup, type ReservedInput } from './reserved-cgroups.js'
 
@@ -24,7 +24,7 @@ export interface ExplainedCgroup {
 
 export interface ExplainedFile {
   readonly file: string
-  readonly outcome: Outcome<bigint | string>
+  readonly outcome: PlannedValue<bigint | string>
 }
 
 export interface ExplainedPod {
@@ -140,7 +140,7 @@ function explainReserved(i: ExplainInput): readonly ExplainedCgroup[] {
 }
 
 const filesOf = (files: PodFiles | QosFiles | ReservedCgroup['files']): readonly ExplainedFile[] =>
-  Object.entries<Outcome<bigint | string>>({ ...files }).map(([file, outcome]) => ({ file, outcome }))
+  Object.entries<PlannedValue<bigint | string>>({ ...files }).map(([file, outcome]) => ({ file, outcome }))
 
 const pathsOf = (name: CgroupName): Paths => ({
   cgroupfs: formatCgroupPath(name, 'cgroupfs'),

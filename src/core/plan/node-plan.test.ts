@@ -3,7 +3,7 @@ import type { MemoryQosSettings } from '../memory-qos/settings.js'
 import { parsePod, parseResourceList } from '../pod/parse-pod.js'
 import { bytes, GiB, MiB } from '../units/bytes.js'
 import { type NodePlanInput, planNode, sumRequests } from './node-plan.js'
-import { outcomeValue } from './planned-value.js'
+import { plannedValue } from './planned-value.js'
 import { planReservedCgroups, type ReservedInput, unprotectedAncestors } from './reserved-cgroups.js'
 
 const pod = (requests: object, limits: object = {}, phase = 'Running', more: object = {}) =>
@@ -39,11 +39,11 @@ describe('protection above the pods', () => {
       const plan = planNode({ ...node, memoryQos: { ...memoryQos, policy } })
       const of = (level: 'kubepods' | 'burstable') => {
         const files = plan[level]
-        return [files['memory.min'], files['memory.low']].map((o) => (outcomeValue(o) ?? -1n) / MiB)
+        return [files['memory.min'], files['memory.low']].map((o) => (plannedValue(o) ?? -1n) / MiB)
       }
       expect([of('kubepods'), of('burstable')]).toEqual([kubepods, burstable])
       expect(Object.values(plan.gauges ?? {}).map((n: bigint) => n / MiB)).toEqual(gauges)
-      expect(outcomeValue(plan.burstable['cpu.weight'])).toBe(118n)
+      expect(plannedValue(plan.burstable['cpu.weight'])).toBe(118n)
     })
   }
   test('gate off and cgroup v1: nothing, and no gauges', () => {
@@ -64,9 +64,9 @@ describe('protection above the pods', () => {
 })
 
 test('memory.max of kubepods', () => {
-  expect(outcomeValue(planNode(node).kubepods['memory.max'])).toBe(15n * GiB)
-  expect(outcomeValue(planNode({ ...node, enforcesPods: false }).kubepods['memory.max'])).toBe(16n * GiB)
-  expect(outcomeValue(planNode({ ...node, kubepodsMilliCpu: 2000n }).kubepods['cpu.weight'])).toBe(79n)
+  expect(plannedValue(planNode(node).kubepods['memory.max'])).toBe(15n * GiB)
+  expect(plannedValue(planNode({ ...node, enforcesPods: false }).kubepods['memory.max'])).toBe(16n * GiB)
+  expect(plannedValue(planNode({ ...node, kubepodsMilliCpu: 2000n }).kubepods['cpu.weight'])).toBe(79n)
 })
 
 test('sums: each pod rounded first, terminated and BestEffort pods not counted, overhead counted', () => {
@@ -98,9 +98,9 @@ describe('reserved cgroups', () => {
     planReservedCgroups(i).map((r) => [
       r.reservation,
       r.cgroup,
-      outcomeValue(r.files['memory.min']),
-      outcomeValue(r.files['memory.max']),
-      outcomeValue(r.files['cpu.weight']),
+      plannedValue(r.files['memory.min']),
+      plannedValue(r.files['memory.max']),
+      plannedValue(r.files['cpu.weight']),
     ])
   test('whatever the policy; compressible sets CPU only; system first', () => {
     expect(values(input)).toEqual([

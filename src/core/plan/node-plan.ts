@@ -8,13 +8,13 @@ import { podRequests } from '../pod/resources.js'
 import { type Bytes, bytes } from '../units/bytes.js'
 import { memoryOf, milliCpuOf } from '../units/resource-list.js'
 import { bestEffortWeight, sharesWeight } from './cpu-files.js'
-import { notWritten, type Outcome, value } from './planned-value.js'
+import { notWritten, type PlannedValue, value } from './planned-value.js'
 
 export interface QosFiles {
-  readonly 'memory.min': Outcome<Bytes>
-  readonly 'memory.low': Outcome<Bytes>
-  readonly 'memory.max': Outcome<Bytes>
-  readonly 'cpu.weight': Outcome<bigint>
+  readonly 'memory.min': PlannedValue<Bytes>
+  readonly 'memory.low': PlannedValue<Bytes>
+  readonly 'memory.max': PlannedValue<Bytes>
+  readonly 'cpu.weight': PlannedValue<bigint>
 }
 
 export interface RequestSums {
@@ -107,7 +107,7 @@ function planTree(
   }
 }
 
-function kubepodsMemoryMax(i: NodePlanInput): Outcome<Bytes> {
+function kubepodsMemoryMax(i: NodePlanInput): PlannedValue<Bytes> {
   return i.enforcesPods
     ? value(
         i.allocatableMemory,
@@ -121,7 +121,8 @@ function kubepodsMemoryMax(i: NodePlanInput): Outcome<Bytes> {
 type Protection = Pick<QosFiles, 'memory.min' | 'memory.low'>
 
 const zero = bytes(0n)
-const otherFile = (file: string): Outcome<Bytes> => value(zero, 'other-file-protects', `${file} protects`)
+const otherFile = (file: string): PlannedValue<Bytes> =>
+  value(zero, 'other-file-protects', `${file} protects`)
 
 /**
  * The kernel caps a child's protection by its ancestors', for min and for low apart, so kubepods carries both
@@ -156,10 +157,10 @@ function besteffortProtection(s: MemoryQosSettings): Protection {
   return unprotected(s) ?? { 'memory.min': nothing, 'memory.low': nothing }
 }
 
-const burstableSum = (sums: RequestSums): Outcome<Bytes> =>
+const burstableSum = (sums: RequestSums): PlannedValue<Bytes> =>
   sumValue(sums.burstable, 'requests of Burstable pods', `sum of pod requests = ${sums.burstable}`)
 
-const sumValue = (amount: Bytes, of: string, formula: string): Outcome<Bytes> =>
+const sumValue = (amount: Bytes, of: string, formula: string): PlannedValue<Bytes> =>
   value(amount, 'sum-of-requests', `the memory ${of}`, formula)
 
 function unprotected(s: MemoryQosSettings): Protection | undefined {

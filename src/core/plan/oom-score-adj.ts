@@ -4,7 +4,7 @@ import { type Container, isNodeCriticalPod, type Pod, type QosClass, resourcesOf
 import { containersTogether } from '../pod/resources.js'
 import type { Bytes } from '../units/bytes.js'
 import { memoryOf } from '../units/resource-list.js'
-import { notWritten, type Outcome, value } from './planned-value.js'
+import { notWritten, type PlannedValue, value } from './planned-value.js'
 
 const protectedScore = -997n
 const bestEffortScore = 1000n
@@ -18,7 +18,7 @@ export function oomScoreAdj(
   qosClass: QosClass,
   container: Container,
   memoryCapacity: Bytes | undefined,
-): Outcome<bigint> {
+): PlannedValue<bigint> {
   if (isNodeCriticalPod(pod)) return value(protectedScore, 'node-critical', 'the pod is node-critical')
   if (qosClass === 'Guaranteed') return value(protectedScore, 'pod-guaranteed', 'the pod is Guaranteed')
   if (qosClass === 'BestEffort') return value(bestEffortScore, 'best-effort', 'the pod is BestEffort')
@@ -28,7 +28,7 @@ export function oomScoreAdj(
   return burstableScore(pod, container, memoryCapacity)
 }
 
-function burstableScore(pod: Pod, container: Container, capacity: Bytes): Outcome<bigint> {
+function burstableScore(pod: Pod, container: Container, capacity: Bytes): PlannedValue<bigint> {
   const share = podLevelShare(pod)
   const own = memoryOf(resourcesOf(container).requests) + share
   const smallest = smallestAppRequest(pod)

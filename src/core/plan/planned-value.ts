@@ -67,7 +67,7 @@ export interface NotWritten {
   readonly formula?: string
 }
 
-export type Outcome<V> = Value<V> | NotWritten
+export type PlannedValue<V> = Value<V> | NotWritten
 
 export const value = <V>(v: V, code: ReasonCode, reason: string, formula?: string): Value<V> => ({
   kind: 'value',
@@ -84,11 +84,11 @@ export const notWritten = (code: ReasonCode, reason: string, formula?: string): 
   ...(formula === undefined ? {} : { formula }),
 })
 
-export const outcomeValue = <V>(outcome: Outcome<V>): V | undefined =>
+export const plannedValue = <V>(outcome: PlannedValue<V>): V | undefined =>
   outcome.kind === 'value' ? outcome.value : undefined
 
 /** One line for a person: `255012864 (floor(...) = 255012864)`, or `not written: the pod is Guaranteed`. */
-export function formatOutcome(outcome: Outcome<bigint | string>): string {
+export function formatPlannedValue(outcome: PlannedValue<bigint | string>): string {
   if (outcome.kind === 'not-written') {
     const because = outcome.formula === undefined ? '' : ` (${outcome.formula})`
     return `not written: ${outcome.reason}${because}`

@@ -3,7 +3,7 @@ import type { MemoryQosSettings, ReservationPolicy } from '../memory-qos/setting
 import { containerUnified } from '../memory-qos/unified.js'
 import { parsePod } from '../pod/parse-pod.js'
 import { bytes, GiB, MiB } from '../units/bytes.js'
-import { outcomeValue } from './planned-value.js'
+import { plannedValue } from './planned-value.js'
 import { type ContainerPlan, type PodPlanInput, planPod } from './pod-plan.js'
 
 const memoryQos: MemoryQosSettings = {
@@ -52,23 +52,23 @@ describe('memory.min and memory.low of container and pod', () => {
     test(name, () => {
       const { files, containers } = plan({ containers: [spec] }, policy(p))
       for (const f of [files, containers[0]?.files]) {
-        expect([f?.['memory.min'], f?.['memory.low']].map((o) => o && outcomeValue(o))).toEqual([min, low])
+        expect([f?.['memory.min'], f?.['memory.low']].map((o) => o && plannedValue(o))).toEqual([min, low])
       }
     })
   }
   test('a BestEffort pod with overhead is protected by the amount of it, as upstream does', () => {
     const { files } = plan({ containers: [{ name: 'a' }], overhead: { memory: '8Mi' } })
-    expect(outcomeValue(files['memory.low'])).toBe(8n * MiB)
+    expect(plannedValue(files['memory.low'])).toBe(8n * MiB)
   })
 })
 
 test('a device claim raises a limit that exists, and only that', () => {
   const claims = new Map([['app', bytes(64n * MiB)]])
-  expect(outcomeValue(first({ containers: [burstable] }, { claims }).files['memory.max'])).toBe(320n * MiB)
+  expect(plannedValue(first({ containers: [burstable] }, { claims }).files['memory.max'])).toBe(320n * MiB)
   expect(
-    outcomeValue(first({ containers: [{ name: 'app' }] }, { claims }).files['memory.max']),
+    plannedValue(first({ containers: [{ name: 'app' }] }, { claims }).files['memory.max']),
   ).toBeUndefined()
-  expect(outcomeValue(first({ containers: [burstable] }, { claims }).files['memory.high'])).toBe(
+  expect(plannedValue(first({ containers: [burstable] }, { claims }).files['memory.high'])).toBe(
     ((128n * MiB + (192n * MiB * 9n) / 10n) / 4096n) * 4096n,
   )
 })
@@ -76,7 +76,7 @@ test('a device claim raises a limit that exists, and only that', () => {
 describe('swap', () => {
   const limited = { swap: { behavior: 'LimitedSwap' as const, capacity: bytes(9n * GiB) } }
   const swapOf = (spec: object, more: Partial<PodPlanInput> = {}) =>
-    outcomeValue(first(spec, { ...limited, ...more }).files['memory.swap.max'])
+    plannedValue(first(spec, { ...limited, ...more }).files['memory.swap.max'])
   test('a share by request for Burstable', () => expect(swapOf({ containers: [burstable] })).toBe(128n * MiB))
   test('without a limit too', () => {
     expect(swapOf({ containers: [{ name: 'a', resources: { requests: { memory: '1Gi' } } }] })).toBe(GiB)
@@ -103,14 +103,14 @@ describe('swap', () => {
 describe('cpu files', () => {
   test('pod and container weights are on two curves', () => {
     const { files, containers } = plan({ containers: [guaranteed] })
-    expect(outcomeValue(files['cpu.weight'])).toBe(39n)
-    expect(containers[0] && outcomeValue(containers[0].files['cpu.weight'])).toBe(100n)
+    expect(plannedValue(files['cpu.weight'])).toBe(39n)
+    expect(containers[0] && plannedValue(containers[0].files['cpu.weight'])).toBe(100n)
     const linear = first({ containers: [guaranteed] }, { runtimeWeightCurve: 'linear' })
-    expect(outcomeValue(linear.files['cpu.weight'])).toBe(39n)
+    expect(plannedValue(linear.files['cpu.weight'])).toBe(39n)
   })
   test('quota off means max, no limit means nothing', () => {
     const off = { cpuQuota: { enforced: false, periodUs: 100_000n } }
-    expect(outcomeValue(plan({ containers: [burstable] }, off).files['cpu.max'])).toBe('max 100000')
+    expect(plannedValue(plan({ containers: [burstable] }, off).files['cpu.max'])).toBe('max 100000')
     expect(plan({ containers: [{ name: 'a' }] }).files['cpu.max']).toMatchObject({ code: 'best-effort' })
     expect(plan({ containers: [burstable, { name: 'b' }] }).files['cpu.max']).toMatchObject({
       code: 'limits-incomplete',
@@ -118,17 +118,17 @@ describe('cpu files', () => {
   })
   test('a pod-level limit serves containers without one', () => {
     const spec = { containers: [{ name: 'a' }], resources: { limits: { cpu: '2', memory: '1Gi' } } }
-    expect(outcomeValue(first(spec).files['cpu.max'])).toBe('200000 100000')
+    expect(plannedValue(first(spec).files['cpu.max'])).toBe('200000 100000')
   })
   test('a container with a limit alone gets the shares of its limit', () => {
     const container = first({ containers: [{ name: 'a', resources: { limits: { cpu: '1' } } }] })
-    expect(outcomeValue(container.files['cpu.weight'])).toBe(100n)
+    expect(plannedValue(container.files['cpu.weight'])).toBe(100n)
   })
 })
 
 describe('oom_score_adj', () => {
   const scores = (spec: object, more: Partial<PodPlanInput> = {}) =>
-    Object.fromEntries(plan(spec, more).containers.map((c) => [c.name, outcomeValue(c.oomScoreAdj)]))
+    Object.fromEntries(plan(spec, more).containers.map((c) => [c.name, plannedValue(c.oomScoreAdj)]))
   const of = (name: string, memory: string, more: object = {}) => ({
     name,
     resources: { requests: { memory } },

@@ -19,28 +19,28 @@ import { type Bytes, bytes } from '../units/bytes.js'
 import { memoryOf } from '../units/resource-list.js'
 import { cpuMax, podCpuMax, podCpuWeight, runtimeCpuWeight, type WeightCurve } from './cpu-files.js'
 import { oomScoreAdj } from './oom-score-adj.js'
-import { notWritten, type Outcome, value } from './planned-value.js'
+import { notWritten, type PlannedValue, value } from './planned-value.js'
 import { memorySwapMax, type SwapBehavior } from './swap.js'
 
 export interface PodFiles {
-  readonly 'memory.min': Outcome<Bytes>
-  readonly 'memory.low': Outcome<Bytes>
-  readonly 'memory.high': Outcome<Bytes>
-  readonly 'memory.max': Outcome<Bytes>
-  readonly 'cpu.weight': Outcome<bigint>
-  readonly 'cpu.max': Outcome<string>
+  readonly 'memory.min': PlannedValue<Bytes>
+  readonly 'memory.low': PlannedValue<Bytes>
+  readonly 'memory.high': PlannedValue<Bytes>
+  readonly 'memory.max': PlannedValue<Bytes>
+  readonly 'cpu.weight': PlannedValue<bigint>
+  readonly 'cpu.max': PlannedValue<string>
 }
 
 export interface ContainerFiles extends PodFiles {
-  readonly 'memory.swap.max': Outcome<Bytes>
-  readonly 'memory.oom.group': Outcome<bigint>
+  readonly 'memory.swap.max': PlannedValue<Bytes>
+  readonly 'memory.oom.group': PlannedValue<bigint>
 }
 
 export interface ContainerPlan {
   readonly name: string
   readonly type: ContainerType
   readonly files: ContainerFiles
-  readonly oomScoreAdj: Outcome<bigint>
+  readonly oomScoreAdj: PlannedValue<bigint>
 }
 
 export interface PodPlan {
@@ -97,7 +97,7 @@ function planPodFiles(i: PodPlanInput, qosClass: QosClass): PodFiles {
   }
 }
 
-function podMemoryMax(pod: Pod, qosClass: QosClass, limit: Bytes): Outcome<Bytes> {
+function podMemoryMax(pod: Pod, qosClass: QosClass, limit: Bytes): PlannedValue<Bytes> {
   if (qosClass === 'BestEffort') return notWritten('best-effort', 'the pod is BestEffort')
   if (qosClass === 'Burstable' && !hasEveryMemoryLimit(pod)) {
     return notWritten('limits-incomplete', 'not every container of the pod has a memory limit')
@@ -149,7 +149,7 @@ function planContainer(i: PodPlanInput, qosClass: QosClass, container: Container
 const raisedLimit = (limit: Bytes, claim: Bytes | undefined): Bytes =>
   limit > 0n && claim !== undefined ? bytes(limit + claim) : limit
 
-function containerMemoryMax(limit: Bytes, podLevelLimit: Bytes): Outcome<Bytes> {
+function containerMemoryMax(limit: Bytes, podLevelLimit: Bytes): PlannedValue<Bytes> {
   if (limit > 0n) return value(limit, 'limit', 'the memory limit of the container', `memory limit = ${limit}`)
   if (podLevelLimit === 0n) return notWritten('no-limit', 'the container has no memory limit')
   return value(
@@ -160,7 +160,7 @@ function containerMemoryMax(limit: Bytes, podLevelLimit: Bytes): Outcome<Bytes> 
   )
 }
 
-function memoryOomGroup(i: PodPlanInput): Outcome<bigint> {
+function memoryOomGroup(i: PodPlanInput): PlannedValue<bigint> {
   if (i.memoryQos.cgroupVersion === 1) {
     return notWritten('cgroup-v1', 'memory.oom.group is a file of cgroup v2')
   }

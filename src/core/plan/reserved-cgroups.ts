@@ -6,7 +6,7 @@ import { type MemoryQosSettings, whyMemoryQosIsOff } from '../memory-qos/setting
 import { type Bytes, bytes } from '../units/bytes.js'
 import { memoryOf, milliCpuOf, type ResourceList } from '../units/resource-list.js'
 import { sharesWeight } from './cpu-files.js'
-import { notWritten, type Outcome, value } from './planned-value.js'
+import { notWritten, type PlannedValue, value } from './planned-value.js'
 
 export type Reservation = 'system-reserved' | 'kube-reserved'
 
@@ -26,9 +26,9 @@ export interface ReservedCgroup {
   readonly reservation: Reservation
   readonly cgroup: CgroupName
   readonly files: {
-    readonly 'memory.min': Outcome<Bytes>
-    readonly 'memory.max': Outcome<Bytes>
-    readonly 'cpu.weight': Outcome<bigint>
+    readonly 'memory.min': PlannedValue<Bytes>
+    readonly 'memory.max': PlannedValue<Bytes>
+    readonly 'cpu.weight': PlannedValue<bigint>
   }
 }
 

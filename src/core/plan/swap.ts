@@ -2,7 +2,7 @@
 
 import type { QosClass } from '../pod/pod.js'
 import { type Bytes, bytes } from '../units/bytes.js'
-import { notWritten, type Outcome, value } from './planned-value.js'
+import { notWritten, type PlannedValue, value } from './planned-value.js'
 
 export type SwapBehavior = 'NoSwap' | 'LimitedSwap'
 
@@ -19,7 +19,7 @@ export interface SwapInput {
   readonly swapCapacity: Bytes | undefined
 }
 
-export function memorySwapMax(i: SwapInput): Outcome<Bytes> {
+export function memorySwapMax(i: SwapInput): PlannedValue<Bytes> {
   if (i.cgroupVersion === 1) return notWritten('cgroup-v1', 'memory.swap.max is a file of cgroup v2')
   const noSwap = (code: 'swap-disabled' | 'swap-not-allowed', reason: string) =>
     value(bytes(0n), code, reason)

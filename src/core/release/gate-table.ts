@@ -55,7 +55,7 @@ export const gateTable = {
   InPlacePodVerticalScaling: kubelet('change resources of a running pod', '27a- 33b+ 35g+!'),
   InPlacePodLevelResourcesVerticalScaling: kubelet('change pod-level resources in place', '35a- 36b+'),
   HugepageAwareEviction: kubelet('node memory available leaves huge pages out', '37b+'),
-  KubeletPSI: kubelet('pressure stall figures in stats and metrics', '33a- 34b+ 36g+!'),
+  KubeletPSI: kubelet('pressure stall values in stats and metrics', '33a- 34b+ 36g+!'),
   KubeletFineGrainedAuthz: kubelet('own subresources for pods, healthz, configz', '32a- 33b+ 36g+!'),
   NodeSwap: kubelet('swap by memorySwap.swapBehavior', '22a- 28b- 30b+ 34g+!'),
   SidecarContainers: kubelet('init containers that keep running', '28a- 29b+ 33g+! 37x'),

@@ -1,22 +1,22 @@
-// The way of every RPC that gives stats: ask the runtime, put our figures into the gaps of its answer, or answer alone where
+// The way of every RPC that gives stats: ask the runtime, put our values into the gaps of its answer, or answer alone where
 // it has no such RPC. A node that cannot be looked at costs the runtime's own answer nothing.
 import { grpcCode } from '../../core/cri/grpc-codes.js'
 import type { MessageFns } from '../../cri-api/api.js'
 import type { CallEnding, ServerCall, WholeAnswer } from '../../ports/cri-calls.js'
-import type { Knows } from '../stats/complete.js'
+import type { Services } from '../services.js'
+import type { HasDefect } from '../stats/complete.js'
 import { hasDefect } from '../stats/defects.js'
 import type { NodeView } from '../stats/node-view.js'
-import type { Services } from '../services.js'
 import { tryDecode } from '../wire.js'
 
-export interface Completing<Q, S> {
+export interface StatsMethod<Q, S> {
   readonly request: Pick<MessageFns<Q>, 'decode'>
   readonly response: Pick<MessageFns<S>, 'decode' | 'encode'>
-  complete(given: S, view: NodeView, knows: Knows): S
+  complete(given: S, view: NodeView, knows: HasDefect): S
   /** Undefined: what was asked for is not there. */
   answer(request: Q, view: NodeView): S | undefined
   /** The runtime is not asked, unless only it knows something. */
-  isOurs?(knows: Knows): boolean
+  isOurs?(knows: HasDefect): boolean
 }
 
 export type Completed =
@@ -27,7 +27,7 @@ export type Completed =
   /** The runtime does not have the RPC, and what was asked for is not there. */
   | { readonly notFound: true }
 
-export async function knowsOf(services: Services, signal: AbortSignal): Promise<Knows> {
+export async function defectsOf(services: Services, signal: AbortSignal): Promise<HasDefect> {
   const runtime = await services.findRuntimeName(signal)
   return (defect) => hasDefect(runtime, defect)
 }
@@ -44,12 +44,12 @@ export interface Question {
 }
 
 export async function completeAnswer<Q, S>(
-  o: Completing<Q, S>,
+  o: StatsMethod<Q, S>,
   { request, ask, look, signal, path }: Question,
   services: Services,
 ): Promise<Completed> {
   const asked = tryDecode(o.request, request)
-  const knows = await knowsOf(services, signal)
+  const knows = await defectsOf(services, signal)
   if (asked !== undefined && o.isOurs?.(knows) === true) {
     const view = await look().catch(() => undefined)
     const whole = view === undefined || view.hasOpaque ? undefined : o.answer(asked, view)
@@ -66,13 +66,13 @@ export async function completeAnswer<Q, S>(
   try {
     return { message: encode(o.response, o.complete(given, await look(), knows)), answer }
   } catch (error) {
-    services.log.debug('figures of the runtime are passed on as they are', { error })
+    services.log.debug('values of the runtime are passed on as they are', { error })
     return { answer }
   }
 }
 
 export async function runCompleting<Q, S>(
-  o: Completing<Q, S>,
+  o: StatsMethod<Q, S>,
   call: ServerCall,
   services: Services,
 ): Promise<CallEnding> {
@@ -82,7 +82,7 @@ export async function runCompleting<Q, S>(
       path: call.path,
       request: await call.readMessage(),
       ask: () => call.ask(),
-      look: () => services.figures.look(call.signal, 'stats'),
+      look: () => services.values.look(call.signal, 'stats'),
       signal: call.signal,
     },
     services,

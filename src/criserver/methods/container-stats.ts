@@ -1,4 +1,4 @@
-// ContainerStats and ListContainerStats: the runtime's figures with the fields that it leaves out.
+// ContainerStats and ListContainerStats: the runtime's values with the fields that it leaves out.
 import {
   ContainerStatsRequest,
   ContainerStatsResponse,
@@ -8,10 +8,10 @@ import {
 import { allContainerStats, containerStatsOf } from '../stats/answers.js'
 import { completeContainerStats } from '../stats/complete.js'
 import { missingInContainer } from '../stats/missing.js'
-import { type Completing, runCompleting } from './completing.js'
+import { runCompleting, type StatsMethod } from './completing.js'
 import { type CriMethod, runtimePath } from './method.js'
 
-const one: Completing<ContainerStatsRequest, ContainerStatsResponse> = {
+const one: StatsMethod<ContainerStatsRequest, ContainerStatsResponse> = {
   request: ContainerStatsRequest,
   response: ContainerStatsResponse,
   complete: ({ stats, ...rest }, view, knows) => ({
@@ -24,7 +24,7 @@ const one: Completing<ContainerStatsRequest, ContainerStatsResponse> = {
   },
 }
 
-export const listOfContainerStats: Completing<ListContainerStatsRequest, ListContainerStatsResponse> = {
+export const listOfContainerStats: StatsMethod<ListContainerStatsRequest, ListContainerStatsResponse> = {
   request: ListContainerStatsRequest,
   response: ListContainerStatsResponse,
   complete: (given, view, knows) => ({

@@ -13,7 +13,7 @@ import { podMetricsOf } from '../metrics/messages.js'
 import type { CollectedMetrics } from '../metrics/source.js'
 import type { Services } from '../services.js'
 import { tryDecode } from '../wire.js'
-import { knowsOf } from './completing.js'
+import { defectsOf } from './completing.js'
 import { type CriMethod, runtimePath } from './method.js'
 
 export const listMetricDescriptors: CriMethod = {
@@ -51,7 +51,7 @@ export async function completePodMetrics(
   services: Services,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const knows = await knowsOf(services, signal)
+  const knows = await defectsOf(services, signal)
   const collected = await services.metricsSource.collect(given?.podMetrics, knows, signal)
   if (given === undefined) return encodePodMetrics(collected.pods)
   return ListPodSandboxMetricsResponse.encode({

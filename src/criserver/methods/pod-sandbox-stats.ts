@@ -1,4 +1,4 @@
-// PodSandboxStats and ListPodSandboxStats: the runtime's figures with the fields that it leaves out; the list alone where
+// PodSandboxStats and ListPodSandboxStats: the runtime's values with the fields that it leaves out; the list alone where
 // the runtime is known to take seconds for it.
 import {
   ListPodSandboxStatsRequest,
@@ -9,10 +9,10 @@ import {
 import { allPodStats, podStatsOf } from '../stats/answers.js'
 import { completePodStats } from '../stats/complete.js'
 import { missingInPod } from '../stats/missing.js'
-import { type Completing, runCompleting } from './completing.js'
+import { runCompleting, type StatsMethod } from './completing.js'
 import { type CriMethod, runtimePath } from './method.js'
 
-const one: Completing<PodSandboxStatsRequest, PodSandboxStatsResponse> = {
+const one: StatsMethod<PodSandboxStatsRequest, PodSandboxStatsResponse> = {
   request: PodSandboxStatsRequest,
   response: PodSandboxStatsResponse,
   complete: ({ stats, ...rest }, view, knows) => ({
@@ -25,7 +25,7 @@ const one: Completing<PodSandboxStatsRequest, PodSandboxStatsResponse> = {
   },
 }
 
-export const listOfPodStats: Completing<ListPodSandboxStatsRequest, ListPodSandboxStatsResponse> = {
+export const listOfPodStats: StatsMethod<ListPodSandboxStatsRequest, ListPodSandboxStatsResponse> = {
   request: ListPodSandboxStatsRequest,
   response: ListPodSandboxStatsResponse,
   complete: (given, view, knows) => ({

@@ -11,12 +11,12 @@ import {
 } from '../../cri-api/api.js'
 import { complete } from '../../cri-api/complete.js'
 import type { CallEnding, ServerCall, WholeAnswer } from '../../ports/cri-calls.js'
-import type { NodeView } from '../stats/node-view.js'
 import type { Services } from '../services.js'
+import type { NodeView } from '../stats/node-view.js'
 import { inOrder } from '../streams/ahead.js'
 import { packItems } from '../streams/pages.js'
 import { tryDecode } from '../wire.js'
-import { type Completing, completeAnswer } from './completing.js'
+import { completeAnswer, type StatsMethod } from './completing.js'
 import { listOfContainerStats } from './container-stats.js'
 import { type CriMethod, imagePath, runtimePath } from './method.js'
 import { podMetricsMessage } from './metrics.js'
@@ -47,11 +47,11 @@ const asking =
 
 /** All pages are completed from one look at the node. */
 const completing =
-  <Q, S>(path: string, how: Completing<Q, S>): Begin =>
+  <Q, S>(path: string, how: StatsMethod<Q, S>): Begin =>
   (call, services) => {
     let view: Promise<NodeView> | undefined
     const look = (): Promise<NodeView> => {
-      view ??= services.figures.look(call.signal, 'stats')
+      view ??= services.values.look(call.signal, 'stats')
       return view
     }
     return async (request) => {

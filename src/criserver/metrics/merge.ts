@@ -13,7 +13,7 @@ import {
   type LabelFixes,
   rowLabelsOf,
 } from '../../stats/runtime/descriptors.js'
-import type { Knows } from '../stats/complete.js'
+import type { HasDefect } from '../stats/complete.js'
 import type { NodeView } from '../stats/node-view.js'
 import { descriptorOf } from './messages.js'
 import { type PodSeries, type Series, seriesKey } from './series.js'
@@ -38,7 +38,7 @@ export interface MergeInput extends LabelFixes {
   readonly ours: readonly PodSeries[]
   readonly view: NodeView
   readonly rows: Rows
-  readonly knows: Knows
+  readonly knows: HasDefect
 }
 
 export interface Merged {
@@ -100,7 +100,7 @@ export function mergeMetrics(input: MergeInput): Merged {
     return [...joined, ...[...left.values()].filter((s) => !families.has(s.family.name))]
   }
 
-  /** Of what only the runtime has figures of: in a virtual machine, or gone from our lists already. */
+  /** Of what only the runtime has values of: in a virtual machine, or gone from our lists already. */
   function strange(kind: Row['kind'], id: string, metrics: readonly Metric[]): Series[] {
     const [first] = metrics
     const about = described.get(first?.name ?? '')

@@ -1,6 +1,6 @@
 // The series of a look at the node, as values: the RPC and the Prometheus endpoint are two ways to write them.
 import type { ExtraLabels, Family } from '../../stats/catalogue/family.js'
-import type { PodFigures } from '../../stats/cgroup/source.js'
+import type { PodValues } from '../../stats/cgroup/source.js'
 import { writeSweep } from '../../stats/render/container-rows.js'
 import type { Row, Rows } from '../../stats/render/row.js'
 import { isShown, type Switches } from '../../stats/render/row-writer.js'
@@ -34,13 +34,13 @@ export function collectSeries(
   { rows, switches }: { readonly rows: Rows; readonly switches: Switches },
 ): LaterPodSeries[] {
   const options = { rows, switches, containerFs: view.containerFs }
-  const collect = (figures: PodFigures): PodSeries => {
+  const collect = (values: PodValues): PodSeries => {
     const pod: Series[] = []
     const containers = new Map<string, Series[]>(
-      figures.containers.filter((c) => view.container(c.info.id)).map((c) => [c.info.id, []]),
+      values.containers.filter((c) => view.container(c.info.id)).map((c) => [c.info.id, []]),
     )
     writeSweep(
-      { pods: [figures], opaque: [] },
+      { pods: [values], opaque: [] },
       (row, timeNanos, emitAll) => {
         const into = row.kind === 'pod' ? pod : containers.get(row.labels.name)
         emitAll((family, value, extra) => {
@@ -49,9 +49,9 @@ export function collectSeries(
       },
       options,
     )
-    return { podSandboxId: figures.info.sandboxId, pod, containers }
+    return { podSandboxId: values.info.sandboxId, pod, containers }
   }
   return view.sweep.pods
     .filter(({ info }) => view.pod(info.sandboxId) !== undefined)
-    .map((figures) => () => collect(figures))
+    .map((values) => () => collect(values))
 }

@@ -7,8 +7,8 @@ import type { Family } from '../../stats/catalogue/family.js'
 import { createRows } from '../../stats/render/row.js'
 import { decideSwitches } from '../../stats/render/row-writer.js'
 import { isUnimplemented } from '../../stats/runtime/calls.js'
-import type { Knows } from '../stats/complete.js'
-import type { Figures } from '../stats/read-values.js'
+import type { HasDefect } from '../stats/complete.js'
+import type { Values } from '../stats/read-values.js'
 import { fillableFamilies, readAbilities } from './fillable.js'
 import { mergeMetrics } from './merge.js'
 import { collectSeries, type LaterPodSeries } from './series.js'
@@ -22,7 +22,7 @@ export interface MetricsSource {
   upstreamMetrics(signal: AbortSignal): Promise<readonly PodSandboxMetrics[] | undefined>
   collect(
     upstream: readonly PodSandboxMetrics[] | undefined,
-    knows: Knows,
+    knows: HasDefect,
     signal: AbortSignal,
   ): Promise<CollectedMetrics>
 }
@@ -35,7 +35,7 @@ export interface CollectedMetrics {
 
 export interface MetricsSourceOptions {
   readonly client: CriClient
-  readonly figures: Figures
+  readonly values: Values
   readonly cgroups: CgroupTree
   readonly procfs: Pick<Procfs, 'pressure'>
 }
@@ -46,7 +46,7 @@ const metricsTimeoutMs = 30_000
 
 export function createMetricsSource({
   client,
-  figures,
+  values,
   cgroups,
   procfs,
 }: MetricsSourceOptions): MetricsSource {
@@ -79,8 +79,8 @@ export function createMetricsSource({
   return {
     async families(signal) {
       // A look asks the runtime for layers, which says whether it has any.
-      await figures.look(signal)
-      return fillableFamilies(readAbilities(cgroups, procfs, figures.hasLayers), switches)
+      await values.look(signal)
+      return fillableFamilies(readAbilities(cgroups, procfs, values.hasLayers), switches)
     },
     upstreamDescriptors,
     async upstreamMetrics(signal) {
@@ -89,7 +89,7 @@ export function createMetricsSource({
       return (await unlessMissing(client.runtime.listPodSandboxMetrics({}, options)))?.podMetrics
     },
     async collect(upstream, knows, signal) {
-      const view = await figures.look(signal)
+      const view = await values.look(signal)
       // What nobody asked for since the last time.
       rows.sweep()
       const ours = collectSeries(view, { rows, switches })
@@ -102,7 +102,7 @@ export function createMetricsSource({
         view,
         rows,
         knows,
-        deviceName: (numbers) => figures.deviceName(numbers),
+        deviceName: (numbers) => values.deviceName(numbers),
       })
       return { pods: pods.map((pod) => () => pod), others }
     },

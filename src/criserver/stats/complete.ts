@@ -1,4 +1,4 @@
-// The runtime's figures with ours in the gaps. What it gave stays, apart from the defects that are known of it; fields
+// The runtime's values with ours in the gaps. What it gave stays, apart from the defects that are known of it; fields
 // that we have no name for stay too.
 import type {
   ContainerStats,
@@ -14,7 +14,7 @@ import type { DefectName } from './defects.js'
 import type { NodeView } from './node-view.js'
 import { noInterface } from './to-cri.js'
 
-export type Knows = (defect: DefectName) => boolean
+export type HasDefect = (defect: DefectName) => boolean
 
 /** A message without a time, or a list without items, says nothing. */
 const isNothing = (value: unknown): boolean =>
@@ -32,7 +32,7 @@ function fill<T extends object>(given: T | undefined, ours: T | undefined): T | 
 
 const isZero = (wrapped: { readonly value: bigint } | undefined): boolean => wrapped?.value === 0n
 
-const mendCpu = (given: CpuUsage | undefined, knows: Knows): CpuUsage | undefined =>
+const mendCpu = (given: CpuUsage | undefined, knows: HasDefect): CpuUsage | undefined =>
   given !== undefined && isZero(given.usageNanoCores) && knows('rate-zero-when-unknown')
     ? { ...given, usageNanoCores: undefined }
     : given
@@ -40,7 +40,7 @@ const mendCpu = (given: CpuUsage | undefined, knows: Knows): CpuUsage | undefine
 const mendMemory = (
   given: MemoryUsage | undefined,
   ours: MemoryUsage | undefined,
-  knows: Knows,
+  knows: HasDefect,
 ): MemoryUsage | undefined =>
   given !== undefined &&
   isZero(given.availableBytes) &&
@@ -50,7 +50,11 @@ const mendMemory = (
     ? { ...given, availableBytes: undefined }
     : given
 
-export function completeContainer(given: ContainerStats, ours: ContainerStats, knows: Knows): ContainerStats {
+export function completeContainer(
+  given: ContainerStats,
+  ours: ContainerStats,
+  knows: HasDefect,
+): ContainerStats {
   return {
     ...given,
     attributes: given.attributes ?? ours.attributes,
@@ -65,7 +69,7 @@ export function completeContainer(given: ContainerStats, ours: ContainerStats, k
 function completeNetwork(
   given: NetworkUsage | undefined,
   ours: LinuxPodSandboxStats,
-  knows: Knows,
+  knows: HasDefect,
 ): NetworkUsage | undefined {
   if (given === undefined) return ours.network
   // It has processes that we looked through, and still no network of its own.
@@ -86,14 +90,14 @@ function completeNetwork(
 const completeProcess = (
   given: ProcessUsage | undefined,
   ours: ProcessUsage | undefined,
-  knows: Knows,
+  knows: HasDefect,
 ): ProcessUsage | undefined =>
   ours !== undefined && knows('threads-as-processes') ? ours : fill(given, ours)
 
 function completeLinux(
   given: LinuxPodSandboxStats,
   ours: LinuxPodSandboxStats,
-  knows: Knows,
+  knows: HasDefect,
 ): LinuxPodSandboxStats {
   const left = new Map(ours.containers.map((c) => [c.attributes?.id ?? '', c]))
   const containers = given.containers.map((c) => {
@@ -113,12 +117,16 @@ function completeLinux(
 }
 
 /** Containers and pods that we know nothing about go by as they are. */
-export function completeContainerStats(given: ContainerStats, view: NodeView, knows: Knows): ContainerStats {
+export function completeContainerStats(
+  given: ContainerStats,
+  view: NodeView,
+  knows: HasDefect,
+): ContainerStats {
   const ours = containerStatsOf(view, given.attributes?.id ?? '')
   return ours === undefined ? given : completeContainer(given, ours, knows)
 }
 
-export function completePodStats(given: PodSandboxStats, view: NodeView, knows: Knows): PodSandboxStats {
+export function completePodStats(given: PodSandboxStats, view: NodeView, knows: HasDefect): PodSandboxStats {
   const ours = podStatsOf(view, given.attributes?.id ?? '')
   if (ours === undefined || given.windows !== undefined) return given
   return {

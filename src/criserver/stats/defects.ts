@@ -1,4 +1,4 @@
-// What is known to be wrong in the figures of runtimes. Only what is listed here is ever changed in a value that a
+// What is known to be wrong in the values of runtimes. Only what is listed here is ever changed in a value that a
 // runtime gave; docs/cri-server.md shows the same list.
 
 export interface RuntimeName {
@@ -45,7 +45,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'host-network-counted',
     runtimes: ['cri-o'],
-    mended: "a pod on the node's network has no network figures: they were the node's",
+    mended: "a pod on the node's network has no network values: they were the node's",
   },
   {
     name: 'threads-as-processes',

@@ -15,7 +15,7 @@ let sizes = new Map<string, bigint>()
 let running: string[] = []
 let hangs = false
 let clock = new FakeClock()
-let layers: Layers = createBed()
+let layers: Layers = createFixture()
 
 function statsOf(id: string): ContainerStats {
   const used = sizes.get(id)
@@ -30,7 +30,7 @@ function statsOf(id: string): ContainerStats {
   })
 }
 
-function createBed(): Layers {
+function createFixture(): Layers {
   return createLayers({
     calls: {
       containerStats: async (_, id = '') => {
@@ -54,7 +54,7 @@ beforeEach(() => {
   ])
   hangs = false
   clock = new FakeClock()
-  layers = createBed()
+  layers = createFixture()
 })
 
 /** As a kubelet that asks every 10 s does. */
@@ -116,7 +116,7 @@ describe('writable layers', () => {
     assert.deepEqual(asked, ['', 'c', 'c', 'c', ''], 'later only with the others')
   })
 
-  test('pods that only the runtime sees need its figures every 10 s', async () => {
+  test('pods that only the runtime sees need its values every 10 s', async () => {
     await askFor(40, true)
     assert.equal(asked.length, 4)
     assert.equal(layers.runtimeUsage('a')?.memory?.usageBytes, 5n)

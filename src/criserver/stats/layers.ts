@@ -18,7 +18,7 @@ export interface Layers {
   runtimeUsage(id: string): Usage | undefined
   /**
    * Asks the runtime for what is not known of these containers, and waits for that; not for ever. `needUsage`: some run
-   * where only the runtime sees them, so that its figures must be young.
+   * where only the runtime sees them, so that its values must be young.
    */
   ensure(containerIds: readonly string[], needUsage: boolean, signal: AbortSignal): Promise<void>
   /** False: the runtime has no stats of containers, and so no layers. */
@@ -42,7 +42,7 @@ const youngNanos = 10n * second
 const mostTries = 4
 /** So many are asked for one by one. */
 const mostSingle = 8
-/** Figures without layers are better than none. */
+/** Values without layers are better than none. */
 const longestWaitMs = 10_000
 
 /** Whoever asks every 10 s comes a little sooner or later. */

@@ -13,7 +13,7 @@ export interface NodeView {
   container(id: string): ContainerSample | undefined
   layer(id: string): LayerUsage | undefined
   containerFs(id: string): ContainerFs | undefined
-  /** Pods whose figures only the runtime has. */
+  /** Pods whose values only the runtime has. */
   readonly hasOpaque: boolean
 }
 

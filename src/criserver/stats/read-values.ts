@@ -1,4 +1,4 @@
-// Looks at the node for the methods and the endpoint that show figures: the runtime's lists, then one sweep over the
+// Looks at the node for the methods and the endpoint that show values: the runtime's lists, then one sweep over the
 // cgroups, shared by everybody who asks within a second.
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
@@ -18,7 +18,7 @@ import { buildInventory, type Inventory, type PodInfo } from '../../stats/runtim
 import { createLayers } from './layers.js'
 import { createNodeView, type NodeView } from './node-view.js'
 
-export interface FiguresOptions {
+export interface ValuesOptions {
   readonly client: CriClient
   readonly cgroups: CgroupTree
   readonly procfs: Procfs
@@ -29,14 +29,14 @@ export interface FiguresOptions {
 
 export type Depth = 'stats' | 'everything'
 
-export interface Figures {
+export interface Values {
   /** The node as it is now. `stats`: no more than stats messages need. Errors: those of the runtime's lists. */
   look(signal: AbortSignal, depth?: Depth): Promise<NodeView>
   /** `8:0` -> `/dev/sda`. */
   deviceName(numbers: string): string | undefined
   /** False: the runtime tells no writable layers. */
   readonly hasLayers: boolean
-  /** Keeps rates of processors young while somebody asks for figures. Ends with the signal. */
+  /** Keeps rates of processors young while somebody asks for values. Ends with the signal. */
   run(signal: AbortSignal): Promise<void>
   close(): void
 }
@@ -80,7 +80,7 @@ interface Swept {
   readonly at: bigint
 }
 
-export function createFigures(o: FiguresOptions): Figures {
+export function createValues(o: ValuesOptions): Values {
   const { client, cgroups, procfs, clock, log } = o
   const calls = createRuntimeCalls({ client, listTimeoutMs, statsTimeoutMs, streaming: false })
   const handlers = createHandlers({ client, listTimeoutMs })
@@ -99,7 +99,7 @@ export function createFigures(o: FiguresOptions): Figures {
     calls,
     files: o.files,
     clock,
-    onFailure: (what, error) => log.debug('figures of filesystems could not be had', { what, error }),
+    onFailure: (what, error) => log.debug('values of filesystems could not be had', { what, error }),
   })
   const common = {
     procfs,

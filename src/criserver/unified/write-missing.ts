@@ -9,7 +9,7 @@ import type { CgroupFinder } from './cgroup-of.js'
 
 export type Unified = Readonly<Record<string, string>>
 
-export interface UnifiedKeeper {
+export interface UnifiedWriter {
   /** Created with these, or updated by them. */
   remember(containerId: string, unified: Unified): void
   forget(containerId: string): void
@@ -27,7 +27,7 @@ export interface UnifiedKeeper {
   restore(containerId: string, before: Unified): Promise<void>
 }
 
-export interface KeeperOptions {
+export interface WriterOptions {
   readonly cgroups: Pick<CgroupTree, 'version' | 'read' | 'write'>
   readonly finder: CgroupFinder
   readonly pageSize: bigint
@@ -53,7 +53,7 @@ const laterMs = [500, 2_000, 8_000, 20_000]
 /** Files of controllers; the cgroup's own (cgroup.procs, cgroup.freeze) are not resources. */
 const resourceFile = /^(memory|cpu|cpuset|io|pids|hugetlb|rdma|misc)\.[A-Za-z0-9_.]+$/
 
-export function createUnifiedKeeper({
+export function createUnifiedWriter({
   cgroups,
   finder,
   pageSize,
@@ -61,7 +61,7 @@ export function createUnifiedKeeper({
   written,
   clock,
   signal: life,
-}: KeeperOptions): UnifiedKeeper {
+}: WriterOptions): UnifiedWriter {
   const asked = new Map<string, Unified>()
 
   /** Clients may give the beginning of an id that only one has. */

@@ -14,14 +14,14 @@ interface BarProps {
 }
 
 /** Past every border and past what is used, of a pod and all its containers, so that their bars can be compared. */
-export function scaleOf({ figures, containers }: Pick<LivePod, 'figures' | 'containers'>): number {
-  const all = [figures.memory, ...containers.map((c) => c.figures.memory)].filter((m) => m !== null)
+export function scaleOf({ values, containers }: Pick<LivePod, 'values' | 'containers'>): number {
+  const all = [values.memory, ...containers.map((c) => c.values.memory)].filter((m) => m !== null)
   const borders = all.flatMap((m) => [m.min, m.low, m.high, m.max].map((a) => amountOf(a) ?? 0))
   const usages = all.map((m) => amountOf(m.usage) ?? 0)
   return Math.max(Math.max(...borders, 1) * 1.06, Math.max(...usages, 1) * 1.15)
 }
 
-const figures = (m: LiveMemory) =>
+const values = (m: LiveMemory) =>
   [
     ['working set', m.workingSet, 'ws'],
     ['cache', m.cache, 'cache'],
@@ -35,14 +35,14 @@ const figures = (m: LiveMemory) =>
 const borderText = (amount: Amount | null): string => (amount === 'max' ? 'none' : bytesText(amount))
 
 function sentence(m: LiveMemory): string {
-  return figures(m)
+  return values(m)
     .map(([name, value]) => `${name} ${borderText(value)}`)
     .join(', ')
 }
 
 function Bar({ memory: m, label, scale, container }: BarProps) {
   const slim = container !== undefined
-  if (m === null) return <p class="empty">no memory figures: its cgroup cannot be read</p>
+  if (m === null) return <p class="empty">no memory values: its cgroup cannot be read</p>
   const at = (amount: number): string => `${Math.min(100, (amount * 100) / scale).toFixed(2)}%`
   const [usage, set, cache] = [m.usage, m.workingSet, m.cache].map((a) => amountOf(a) ?? 0) as [
     number,
@@ -73,9 +73,9 @@ function Bar({ memory: m, label, scale, container }: BarProps) {
       </div>
       <div class="below">
         {slim && <span class="container-name">{container}</span>}
-        <dl class="figures">
-          {figures(m).map(([name, value, key]) => (
-            <div key={key} class={`figure ${key}`}>
+        <dl class="values">
+          {values(m).map(([name, value, key]) => (
+            <div key={key} class={`value ${key}`}>
               <dt>{name}</dt>
               <dd data-file={key} title={exactTitle(value)}>
                 {borderText(value)}

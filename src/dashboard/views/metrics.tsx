@@ -1,4 +1,4 @@
-// Where figures come from, endpoint by endpoint, and how much of what KEP-2371 asks for is there.
+// Where values come from, endpoint by endpoint, and how much of what KEP-2371 asks for is there.
 import {
   hasList,
   type LivePod,
@@ -32,7 +32,7 @@ export function MetricsView({ sources, pods, runtime }: MetricsProps) {
   const from = (source: string): number => pods.filter((p) => p.source === source).length
   return (
     <>
-      <h1>Where the figures come from</h1>
+      <h1>Where the values come from</h1>
       {'absent' in sources ? <p class="empty">{sources.absent}</p> : <Sources sources={sources.data} />}
       <h2>This page</h2>
       <p>
@@ -49,7 +49,7 @@ function Sources({ sources: { fromCri, endpoints, parity } }: { readonly sources
     <>
       <p>
         {fromCri === null
-          ? 'The CRI server passes the runtime’s own figures on and reads from cgroups what the runtime lacks.'
+          ? 'The CRI server passes the runtime’s own values on and reads from cgroups what the runtime lacks.'
           : fromCri
             ? 'PodAndContainerStatsFromCRI is on: the runtime is asked first, and cgroups are read where it does not answer.'
             : 'PodAndContainerStatsFromCRI is off: cgroups are read, and the runtime is asked for lists only.'}
@@ -92,7 +92,7 @@ const Parity = ({ present, absent }: NonNullable<LiveSources['parity']>) => (
     {absent.length > 0 && (
       <details>
         <summary>
-          The {absent.length} that are not there: this kernel, or these pods, have no such figure
+          The {absent.length} that are not there: this kernel, or these pods, have no such value
         </summary>
         <ul class="names">
           {absent.map((name) => (

@@ -49,18 +49,18 @@ export function PodView({ picture, history, namespace, name, now }: PodProps) {
       <Heading namespace={namespace} name={name} />
       <p class="facts">
         {pod.qosClass !== null && <span class="chip">{pod.qosClass}</span>} since{' '}
-        {ageText(pod.createdAt, now)} · figures from{' '}
+        {ageText(pod.createdAt, now)} · values from{' '}
         {pod.source === 'cgroup' ? 'its cgroup' : pod.source === 'cri' ? 'the runtime' : 'nowhere'} ·{' '}
         <span class="path">{pod.cgroup ?? 'no cgroup found'}</span>
       </p>
       <section class="panel" aria-label="Memory">
         <Next next={pod.next} />
-        <MemoryBar memory={pod.figures.memory} label={`Memory of pod ${name}`} scale={scale} />
+        <MemoryBar memory={pod.values.memory} label={`Memory of pod ${name}`} scale={scale} />
         {pod.containers.map((c) => (
           <div key={c.id} data-container={c.name} class="container tall">
             <h3>{c.name}</h3>
             <Next next={c.next} />
-            <MemoryBar memory={c.figures.memory} label={`Memory of container ${c.name}`} scale={scale} />
+            <MemoryBar memory={c.values.memory} label={`Memory of container ${c.name}`} scale={scale} />
           </div>
         ))}
         <BarLegend />
@@ -103,7 +103,7 @@ function PodCharts({
 }) {
   const track = history.pod(pod.id)
   if (track === undefined) return null
-  const memory = pod.figures.memory
+  const memory = pod.values.memory
   return (
     <div class="charts">
       <Chart
@@ -111,7 +111,7 @@ function PodCharts({
         times={track.times}
         curves={[{ label: 'working set', color: '--set', values: track.workingSet }]}
         format={(v) => (v === null ? '–' : bytesText(String(Math.round(v))))}
-        absent={memory === null ? 'Its memory figures cannot be read.' : null}
+        absent={memory === null ? 'Its memory values cannot be read.' : null}
       />
       <Chart
         title="Throttling: times a second that memory.high was passed"
@@ -134,8 +134,8 @@ function PodCharts({
         ]}
         format={percentText}
         absent={
-          pod.figures.pressure === null
-            ? (picture.node.noPressure ?? 'The kernel keeps no pressure figures for this cgroup.')
+          pod.values.pressure === null
+            ? (picture.node.noPressure ?? 'The kernel keeps no pressure values for this cgroup.')
             : null
         }
       />
@@ -184,15 +184,15 @@ function Containers({ pod }: { readonly pod: LivePod }) {
               <tr key={c.id}>
                 <th scope="row">{c.name}</th>
                 <td class="path">{c.image}</td>
-                <td class="n">{milliText(c.figures.cpu?.milli)}</td>
+                <td class="n">{milliText(c.values.cpu?.milli)}</td>
                 <td class="n">{milliText(c.request.cpuMilli)}</td>
-                <td class="n">{percentText(c.figures.cpu?.throttledPercent)}</td>
+                <td class="n">{percentText(c.values.cpu?.throttledPercent)}</td>
                 <td class="n" title={exactTitle(c.request.memory)}>
                   {bytesText(c.request.memory)} <span class="dim">{requestText(c)}</span>
                 </td>
-                <td class="n">{c.figures.memory?.oomKills ?? '–'}</td>
-                <td class="n">{bytesRate(c.figures.io?.readPerSecond)}</td>
-                <td class="n">{bytesRate(c.figures.io?.writePerSecond)}</td>
+                <td class="n">{c.values.memory?.oomKills ?? '–'}</td>
+                <td class="n">{bytesRate(c.values.io?.readPerSecond)}</td>
+                <td class="n">{bytesRate(c.values.io?.writePerSecond)}</td>
               </tr>
             ))}
           </tbody>

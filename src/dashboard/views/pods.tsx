@@ -10,11 +10,11 @@ import { Next } from './next.js'
 type Order = 'attention' | 'memory' | 'cpu' | 'name'
 
 const urgency = { act: 0, watch: 1, calm: 2 } as const
-const used = (p: LivePod): number => Number(p.figures.memory?.usage ?? 0)
+const used = (p: LivePod): number => Number(p.values.memory?.usage ?? 0)
 const orders: Readonly<Record<Order, (a: LivePod, b: LivePod) => number>> = {
   attention: (a, b) => urgency[a.next.level] - urgency[b.next.level],
   memory: (a, b) => used(b) - used(a),
-  cpu: (a, b) => (b.figures.cpu?.milli ?? 0) - (a.figures.cpu?.milli ?? 0),
+  cpu: (a, b) => (b.values.cpu?.milli ?? 0) - (a.values.cpu?.milli ?? 0),
   name: () => 0,
 }
 
@@ -98,18 +98,18 @@ const PodRow = memo(({ pod }: { readonly pod: LivePod }) => (
       </a>
       {pod.qosClass !== null && <span class="chip">{pod.qosClass}</span>}
       <span class="space" />
-      <Small name="CPU" value={milliText(pod.figures.cpu?.milli)} />
-      <Small name="throttles/s" value={rateText(pod.figures.memory?.throttlesPerSecond)} />
-      {pod.figures.pressure?.memory !== undefined && pod.figures.pressure?.memory !== null && (
-        <Small name="mem PSI" value={percentText(pod.figures.pressure.memory.some)} />
+      <Small name="CPU" value={milliText(pod.values.cpu?.milli)} />
+      <Small name="throttles/s" value={rateText(pod.values.memory?.throttlesPerSecond)} />
+      {pod.values.pressure?.memory !== undefined && pod.values.pressure?.memory !== null && (
+        <Small name="mem PSI" value={percentText(pod.values.pressure.memory.some)} />
       )}
     </div>
     <Next next={pod.next} />
-    <MemoryBar memory={pod.figures.memory} label={`Memory of pod ${pod.name}`} scale={scaleOf(pod)} />
+    <MemoryBar memory={pod.values.memory} label={`Memory of pod ${pod.name}`} scale={scaleOf(pod)} />
     {pod.containers.map((c) => (
       <div key={c.id} class="container" data-container={c.name}>
         <MemoryBar
-          memory={c.figures.memory}
+          memory={c.values.memory}
           label={`Memory of container ${c.name}`}
           scale={scaleOf(pod)}
           container={c.name}

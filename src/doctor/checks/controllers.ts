@@ -5,7 +5,7 @@ import type { DoctorFacts } from '../facts.js'
 const needed = ['cpu', 'memory', 'pids']
 const useful: Readonly<Record<string, string>> = {
   cpuset: 'CPU pinning',
-  io: 'disk figures of containers',
+  io: 'disk values of containers',
   hugetlb: 'limits on huge pages',
 }
 

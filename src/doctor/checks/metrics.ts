@@ -19,10 +19,10 @@ export const metrics: Check<DoctorFacts> = {
       wanted
         ? warn(
             message,
-            'upgrade the runtime, or put keelson cri in front of it; until then figures come from cgroups',
+            'upgrade the runtime, or put keelson cri in front of it; until then values come from cgroups',
             evidence,
           )
-        : info(`${message}; PodAndContainerStatsFromCRI is off, so figures come from cgroups`, evidence)
+        : info(`${message}; PodAndContainerStatsFromCRI is off, so values come from cgroups`, evidence)
     if (descriptors.kind === 'failed') return say(`${who} failed to list its metrics`, [descriptors.reason])
     if (descriptors.kind === 'unimplemented')
       return say(`${who} has no metrics of its own`, ['ListMetricDescriptors: UNIMPLEMENTED'])

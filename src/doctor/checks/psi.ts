@@ -10,7 +10,7 @@ export const psi: Check<DoctorFacts> = {
     return machine.psi
       ? ok('/proc/pressure/memory is there')
       : info(
-          'this kernel gives no pressure figures; throttling is judged by memory.events and CPU time alone',
+          'this kernel gives no pressure values; throttling is judged by memory.events and CPU time alone',
           ['no /proc/pressure/memory'],
           'boot with psi=1, or use a kernel with CONFIG_PSI',
         )

@@ -5,8 +5,8 @@ import { ContainerState } from '../../cri-api/api.js'
 import type { RuntimeAnswer } from '../../ports/bootstrap.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { CallOptions, CriClient } from '../../ports/runtime.js'
-import type { MetricDescriptors, RunningContainer, RuntimeFacts } from '../facts.js'
 import type { DoctorPorts, DriverEvidence } from '../doctor-ports.js'
+import type { MetricDescriptors, RunningContainer, RuntimeFacts } from '../facts.js'
 
 export interface RuntimeInput {
   readonly ports: Pick<DoctorPorts, 'connect' | 'askDriver' | 'gatherEvidence'>

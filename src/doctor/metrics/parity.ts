@@ -1,6 +1,6 @@
-// Compares the runtime's figures with those of the cgroups, family by family. A value of the runtime must lie between a
+// Compares the runtime's values with those of the cgroups, family by family. A value of the runtime must lie between a
 // reading of the cgroups before it and one after it, give or take a tolerance: then both sources count the same thing.
-import type { BothFigures, Figures } from './read-once.js'
+import type { BothValues, Values } from './read-once.js'
 import { labelOf, type PrintedSeries, readText } from './read-text.js'
 import { summarySeries } from './summary-series.js'
 
@@ -56,7 +56,7 @@ export function isWithin(name: string, rule: Rule, value: number, low: number, h
 
 type ByName = ReadonlyMap<string, ReadonlyMap<string, PrintedSeries>>
 
-/** Only pods: the node's own figures come from the kernel either way. */
+/** Only pods: the node's own values come from the kernel either way. */
 function byName(series: readonly PrintedSeries[]): ByName {
   const names = new Map<string, Map<string, PrintedSeries>>()
   for (const one of series) {
@@ -105,7 +105,7 @@ export const isEqual = (f: FamilyParity): boolean =>
 const endpoints: readonly {
   readonly endpoint: EndpointPath
   readonly part: 'stats' | 'metrics'
-  readonly read: (figures: Figures) => PrintedSeries[]
+  readonly read: (values: Values) => PrintedSeries[]
 }[] = [
   { endpoint: '/metrics/cadvisor', part: 'metrics', read: (f) => readText(f.cadvisor) },
   { endpoint: '/metrics/resource', part: 'stats', read: (f) => readText(f.resource) },
@@ -117,7 +117,7 @@ const calls = {
   metrics: 'ListMetricDescriptors and ListPodSandboxMetrics',
 } as const
 
-export function compareFigures({ before, runtime, after }: BothFigures): ParityReport {
+export function compareValues({ before, runtime, after }: BothValues): ParityReport {
   const families: FamilyParity[] = []
   const notCompared: { endpoint: EndpointPath; why: string }[] = []
   for (const { endpoint, part, read } of endpoints) {

@@ -1,18 +1,18 @@
-// Reads the figures of this node once, without serving them: from the runtime, or from cgroups.
+// Reads the values of this node once, without serving them: from the runtime, or from cgroups.
 import { keelsonError } from '../../core/errors.js'
 import type { Metrics } from '../../ports/metrics.js'
 import { createStats, type Stats } from '../../stats/create-stats.js'
 import type { StatsDescription } from '../../stats/sources.js'
 import type { StatsOptions } from '../../stats/stats-options.js'
 
-export interface Figures {
+export interface Values {
   readonly cadvisor: string
   readonly resource: string
   readonly summary: string
   readonly from: StatsDescription
 }
 
-export interface FiguresInput
+export interface ValuesInput
   extends Omit<StatsOptions, 'fromCri' | 'periodMs' | 'filesystemPeriodMs' | 'metrics'> {
   /** A registry for each source: both have the same counters. */
   openMetrics(): Promise<Metrics>
@@ -23,7 +23,7 @@ const LOOK_MS = 50
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
-async function answers(stats: Stats, waitMs: number): Promise<Figures> {
+async function answers(stats: Stats, waitMs: number): Promise<Values> {
   const cadvisor = text(await stats.cadvisor(waitMs))
   return {
     cadvisor,
@@ -35,7 +35,7 @@ async function answers(stats: Stats, waitMs: number): Promise<Figures> {
 
 /** Runs the loops of one source while the work goes on. */
 async function during<T>(
-  input: FiguresInput,
+  input: ValuesInput,
   fromCri: boolean,
   signal: AbortSignal,
   work: (stats: Stats) => Promise<T>,
@@ -57,15 +57,15 @@ async function during<T>(
   }
 }
 
-/** Two samples later: filesystem figures and rates are there too. */
+/** Two samples later: filesystem values and rates are there too. */
 const SETTLE_MS = 2.5 * SAMPLE_MS
 
 async function fromCgroups(
-  input: FiguresInput,
+  input: ValuesInput,
   stats: Stats,
   waitMs: number,
   signal: AbortSignal,
-): Promise<Figures> {
+): Promise<Values> {
   await stats.cadvisor(waitMs)
   if (stats.describe().metrics.source === null)
     throw keelsonError(
@@ -76,11 +76,11 @@ async function fromCgroups(
   return answers(stats, 0)
 }
 
-export const readCgroupsOnce = (input: FiguresInput, waitMs: number, signal: AbortSignal): Promise<Figures> =>
+export const readCgroupsOnce = (input: ValuesInput, waitMs: number, signal: AbortSignal): Promise<Values> =>
   during(input, false, signal, (stats) => fromCgroups(input, stats, waitMs, signal))
 
-/** The runtime's figures, or what it said instead of them. */
-const readRuntimeOnce = (input: FiguresInput, waitMs: number, signal: AbortSignal): Promise<Figures> =>
+/** The runtime's values, or what it said instead of them. */
+const readRuntimeOnce = (input: ValuesInput, waitMs: number, signal: AbortSignal): Promise<Values> =>
   during(input, true, signal, async (stats) => {
     const unknown = (): boolean => {
       const { stats: s, metrics: m } = stats.describe()
@@ -91,14 +91,14 @@ const readRuntimeOnce = (input: FiguresInput, waitMs: number, signal: AbortSigna
     return answers(stats, LOOK_MS)
   })
 
-export interface BothFigures {
-  readonly before: Figures
-  readonly runtime: Figures
-  readonly after: Figures
+export interface BothValues {
+  readonly before: Values
+  readonly runtime: Values
+  readonly after: Values
 }
 
 /** The runtime's between two readings of the cgroups, so that what moves meanwhile is known to move. */
-export const readBoth = (input: FiguresInput, waitMs: number, signal: AbortSignal): Promise<BothFigures> =>
+export const readBoth = (input: ValuesInput, waitMs: number, signal: AbortSignal): Promise<BothValues> =>
   during(input, false, signal, async (stats) => {
     const before = await fromCgroups(input, stats, waitMs, signal)
     const runtime = await readRuntimeOnce(input, waitMs, signal)

@@ -102,7 +102,7 @@ const vmContainer = (timestamp: bigint): DeepPartial<ContainerStats> => ({
   memory: { timestamp, workingSetBytes: { value: 70_000_000n }, usageBytes: { value: 90_000_000n } },
 })
 
-/** A pod in a virtual machine: the guest's figures, which the host's cgroups cannot show; no network, no PSI. */
+/** A pod in a virtual machine: the guest's values, which the host's cgroups cannot show; no network, no PSI. */
 export const vmPodStats = (name: string, timestamp: bigint): DeepPartial<PodSandboxStats> => ({
   attributes: attributes(hexId('a', 2), name),
   linux: {

@@ -1,4 +1,4 @@
-// What this node is, probed once: cgroups, kernel, page size, pressure figures, capacity. Comes after the driver is
+// What this node is, probed once: cgroups, kernel, page size, pressure values, capacity. Comes after the driver is
 // known; reads only, and refuses hosts that the configuration or the driver cannot work with.
 import type { EffectiveConfig } from '../../config/effective.js'
 import { resourceListOf } from '../../config/effective.js'
@@ -22,7 +22,7 @@ export interface NodeFacts {
   /** `6.1.0-18-amd64` */
   readonly kernel: string
   readonly pageSize: bigint
-  /** Whether the kernel gives pressure stall figures. */
+  /** Whether the kernel gives pressure stall values. */
   readonly psi: boolean
   readonly systemd: boolean
   readonly capacity: { readonly memory: Bytes; readonly cpus: number }

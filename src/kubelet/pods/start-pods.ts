@@ -13,9 +13,9 @@ import { containerLogs } from '../../serve/endpoints/container-logs.js'
 import { pods } from '../../serve/endpoints/pods.js'
 import { runInContainer } from '../../serve/endpoints/run.js'
 import { runningPods } from '../../serve/endpoints/runningpods.js'
+import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import type { NodeFacts } from '../node/node-facts.js'
-import type { KubeletPorts } from '../kubelet-ports.js'
 import { runCommand } from '../streams/exec.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
@@ -91,7 +91,7 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
     }),
     syncMs: kubelet.syncFrequency,
     nodeCgroups: i.memoryQos?.nodeCgroups ?? createNodeCgroups(i.cgroups, context.planner),
-    onChange: () => i.memoryQos?.memoryQos.poke(),
+    onChange: () => i.memoryQos?.memoryQos.notify(),
     signal: i.signal,
   })
   const rotation = rotateLogs({

@@ -1,4 +1,4 @@
-// A containerd of our own, on the host or inside a bed: private root, state, socket, bridge and images, and nothing
+// A containerd of our own, on the host or inside a machine: private root, state, socket, bridge and images, and nothing
 // of it left after close(). On the host a guard process cleans up even when this process is killed.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -34,7 +34,7 @@ export interface PrivateContainerdOptions {
   readonly log?: string
   /** Directory with a hosts.toml for each registry that images are pulled from. */
   readonly registries?: string
-  /** False inside a bed, which is thrown away whole. */
+  /** False inside a machine, which is thrown away whole. */
   readonly guard?: boolean
   readonly startTimeoutMs?: number
   readonly signal?: AbortSignal

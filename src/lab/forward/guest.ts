@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { ReadStream } from 'node:tty'
 import { createMux } from './mux.js'
 
-/** The third serial line of the UML beds; the first two are the command's output. */
+/** The third serial line of the UML machines; the first two are the command's output. */
 export const forwardLine = '/dev/ttyS2'
 
 export function forwardToPort(port: number): void {

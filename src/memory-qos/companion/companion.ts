@@ -72,7 +72,7 @@ export function createCompanion(options: CompanionOptions): Companion {
   return {
     memoryQos,
     async run() {
-      await Promise.all([source.follow(() => memoryQos.poke(), signal), followSettings(), memoryQos.run()])
+      await Promise.all([source.follow(() => memoryQos.notify(), signal), followSettings(), memoryQos.run()])
     },
   }
 }

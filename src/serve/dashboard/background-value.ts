@@ -15,7 +15,7 @@ export interface KeptOptions<T> {
   find(signal: AbortSignal): Promise<T>
 }
 
-export function createKept<T>(o: KeptOptions<T>): () => Part<T> {
+export function createBackgroundValue<T>(o: KeptOptions<T>): () => Part<T> {
   let part: Part<T> = typeof o.meanwhile === 'string' ? { absent: o.meanwhile } : o.meanwhile
   let askedAt: bigint | undefined
   let isAsking = false

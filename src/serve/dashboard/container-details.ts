@@ -9,7 +9,7 @@ export interface ContainerDetails {
   readonly memoryLimit: bigint | undefined
 }
 
-export interface DetailsKeeper {
+export interface DetailsCache {
   get(id: string): ContainerDetails | undefined
   /** Asks for what is not known yet: at most so many calls at once, and not more than a round's worth. */
   refresh(wanted: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void>
@@ -63,7 +63,7 @@ function detailsOf({ status, info }: Status): ContainerDetails {
   }
 }
 
-export function createDetailsKeeper(client: Pick<CriClient, 'runtime'>): DetailsKeeper {
+export function createDetailsCache(client: Pick<CriClient, 'runtime'>): DetailsCache {
   let known = new Map<string, { readonly state: string; readonly details: ContainerDetails }>()
 
   async function ask(id: string, state: string, signal: AbortSignal): Promise<void> {

@@ -1,25 +1,25 @@
-// The runtime's own figures, for pods whose cgroups cannot be read: in a virtual machine, or on another machine's socket.
+// The runtime's own values, for pods whose cgroups cannot be read: in a virtual machine, or on another machine's socket.
 // Asked for only while some pod needs it, and not more often than a runtime can bear.
-import type { LiveFigures, LivePod } from '../../core/dashboard/model.js'
+import type { LivePod, LiveValues } from '../../core/dashboard/model.js'
 import type { Clock } from '../../ports/clock.js'
 import { createCpuHistory } from '../../stats/cgroup/cpu-history.js'
 import { usageNanoCores } from '../../stats/cgroup/cpu-rate.js'
 import type { RuntimeCalls } from '../../stats/runtime/calls.js'
 import { type CriPodUsage, containerUsageOf, podUsageOf } from '../../stats/runtime/usage.js'
 import type { CpuUsage, NetworkUsage, Usage } from '../../stats/usage.js'
-import { figuresOfUsage, perSecond } from './dashboard-values.js'
+import { perSecond, valuesOfUsage } from './dashboard-values.js'
 
-export interface CriPodFigures {
-  readonly figures: LiveFigures
+export interface CriPodValues {
+  readonly values: LiveValues
   readonly network: LivePod['network']
 }
 
-export interface CriFigures {
-  pod(sandboxId: string): CriPodFigures | undefined
-  container(id: string): LiveFigures | undefined
+export interface CriValues {
+  pod(sandboxId: string): CriPodValues | undefined
+  container(id: string): LiveValues | undefined
 }
 
-export interface CriFiguresKeeper extends CriFigures {
+export interface CriValuesCache extends CriValues {
   /** The last problem of the runtime with it, in words. */
   readonly problem: string | undefined
   refresh(signal: AbortSignal): Promise<void>
@@ -28,13 +28,13 @@ export interface CriFiguresKeeper extends CriFigures {
 /** A runtime may take seconds for all pods. */
 const leastMs = 5_000
 
-export function createCriFigures(
+export function createCriValues(
   calls: Pick<RuntimeCalls, 'podStats' | 'containerStats'>,
   clock: Clock,
-): CriFiguresKeeper {
+): CriValuesCache {
   const history = createCpuHistory()
-  let pods = new Map<string, CriPodFigures>()
-  let containers = new Map<string, LiveFigures>()
+  let pods = new Map<string, CriPodValues>()
+  let containers = new Map<string, LiveValues>()
   let networks = new Map<string, NetworkUsage>()
   let askedAt: bigint | undefined
   let problem: string | undefined
@@ -44,7 +44,7 @@ export function createCriFigures(
     const now = { timeNanos: cpu.timeNanos, usageNanos: cpu.usageCoreNanoSeconds }
     return usageNanoCores(history.exchange(key, now), now) ?? cpu.usageNanoCores
   }
-  const shown = (key: string, usage: Usage): LiveFigures => figuresOfUsage(usage, cores(key, usage.cpu))
+  const shown = (key: string, usage: Usage): LiveValues => valuesOfUsage(usage, cores(key, usage.cpu))
 
   function takePods(all: readonly CriPodUsage[]): void {
     const before = networks
@@ -53,7 +53,7 @@ export function createCriFigures(
     for (const pod of all) {
       if (pod.network !== undefined) networks.set(pod.id, pod.network)
       pods.set(pod.id, {
-        figures: shown(pod.id, pod.usage),
+        values: shown(pod.id, pod.usage),
         network: networkRates(pod.network, before.get(pod.id)),
       })
     }
@@ -83,7 +83,7 @@ export function createCriFigures(
     },
   }
 
-  /** Older runtimes have figures of containers but not of pods. */
+  /** Older runtimes have values of containers but not of pods. */
   async function containersOnly(signal: AbortSignal, first: unknown): Promise<void> {
     try {
       const received = clock.nowNanos()

@@ -1,18 +1,18 @@
-// Counters of two readings as the figures that a view shows.
+// Counters of two readings as the values that a view shows.
 
 import type {
   LiveCpu,
-  LiveFigures,
   LiveIo,
   LiveMemory,
   LivePressure,
   LivePressures,
+  LiveValues,
 } from '../../core/dashboard/model.js'
 import type { Pressure } from '../../core/kernel-text/pressure.js'
 import type { Usage } from '../../stats/usage.js'
-import type { Border, RawCpu, RawFigures, RawIo, RawMemory, RawPressure } from './raw-values.js'
+import type { Border, RawCpu, RawIo, RawMemory, RawPressure, RawValues } from './raw-values.js'
 
-export const noFigures: LiveFigures = { cpu: null, memory: null, pressure: null, io: null }
+export const noValues: LiveValues = { cpu: null, memory: null, pressure: null, io: null }
 
 const amount = (value: Border): string | null => value?.toString() ?? null
 const round = (value: number, digits: number): number => Number(value.toFixed(digits))
@@ -74,12 +74,12 @@ function liveIo(now: RawIo, before: RawIo | undefined): LiveIo | null {
 }
 
 export interface Reading {
-  readonly raw: RawFigures
-  readonly figures: LiveFigures
+  readonly raw: RawValues
+  readonly values: LiveValues
 }
 
-/** A part that was not read again is the same object as before, and so are its figures. */
-export function liveFigures(now: RawFigures, last: Reading | undefined): LiveFigures {
+/** A part that was not read again is the same object as before, and so are its values. */
+export function liveValues(now: RawValues, last: Reading | undefined): LiveValues {
   const before = last?.raw
   const part = <R, F>(
     one: R | undefined,
@@ -88,10 +88,10 @@ export function liveFigures(now: RawFigures, last: Reading | undefined): LiveFig
     make: (r: R) => F | null,
   ): F | null => (one === undefined ? null : one === old && shown !== undefined ? shown : make(one))
   return {
-    cpu: part(now.cpu, before?.cpu, last?.figures.cpu, (r) => liveCpu(r, before?.cpu)),
-    memory: part(now.memory, before?.memory, last?.figures.memory, (r) => liveMemory(r, before?.memory)),
-    pressure: part(now.pressure, before?.pressure, last?.figures.pressure, livePressures),
-    io: part(now.io, before?.io, last?.figures.io, (r) => liveIo(r, before?.io)),
+    cpu: part(now.cpu, before?.cpu, last?.values.cpu, (r) => liveCpu(r, before?.cpu)),
+    memory: part(now.memory, before?.memory, last?.values.memory, (r) => liveMemory(r, before?.memory)),
+    pressure: part(now.pressure, before?.pressure, last?.values.pressure, livePressures),
+    io: part(now.io, before?.io, last?.values.io, (r) => liveIo(r, before?.io)),
   }
 }
 
@@ -100,7 +100,7 @@ const criPressure = (
 ): LivePressure | null => (psi === undefined ? null : { some: psi.some.avg10, full: psi.full.avg10 })
 
 /** What the runtime says, where no cgroup can be read. It knows no borders and no throttle events. */
-export function figuresOfUsage({ cpu, memory, io }: Usage, nanoCores: bigint | undefined): LiveFigures {
+export function valuesOfUsage({ cpu, memory, io }: Usage, nanoCores: bigint | undefined): LiveValues {
   const usage = memory?.usageBytes ?? memory?.workingSetBytes
   const pressure = { cpu: criPressure(cpu?.psi), memory: criPressure(memory?.psi), io: criPressure(io?.psi) }
   return {

@@ -18,9 +18,9 @@ import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { createCgroupLocator } from '../../stats/cgroup/locator.js'
 import { createRuntimeCalls } from '../../stats/runtime/calls.js'
-import { createInventoryKeeper } from '../../stats/runtime/inventory-cache.js'
-import { createDetailsKeeper } from './container-details.js'
-import { createCriFigures } from './cri-values.js'
+import { createInventoryCache } from '../../stats/runtime/inventory-cache.js'
+import { createDetailsCache } from './container-details.js'
+import { createCriValues } from './cri-values.js'
 import { createLiveNodeReader } from './read-node.js'
 import { createPodReader, type Focus } from './read-pods.js'
 import { readTree } from './read-tree.js'
@@ -76,7 +76,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
   const nowNanos = (): bigint => clock.nowNanos()
   const calls = createRuntimeCalls({ client, listTimeoutMs: 5_000, statsTimeoutMs: 20_000, streaming: false })
   let problem: string | undefined
-  const inventory = createInventoryKeeper({
+  const inventory = createInventoryCache({
     calls,
     clock,
     periodMs: (o.listMs ?? 2_000) * 2,
@@ -86,8 +86,8 @@ export function createLiveReader(o: LiveOptions): LiveReader {
       problem = asKeelsonError(e).message
     },
   })
-  const details = createDetailsKeeper(client)
-  const cri = createCriFigures(calls, clock)
+  const details = createDetailsCache(client)
+  const cri = createCriValues(calls, clock)
   const locator =
     cgroups === undefined
       ? undefined

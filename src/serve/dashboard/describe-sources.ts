@@ -1,4 +1,4 @@
-// Where the figures of pods come from, endpoint by endpoint, and which of the names that KEP-2371 asks for are on the page.
+// Where the values of pods come from, endpoint by endpoint, and which of the names that KEP-2371 asks for are on the page.
 import type { LiveSources } from '../../core/dashboard/model.js'
 import { requiredMetrics } from '../../stats/catalogue/required.js'
 import type { Stats } from '../../stats/create-stats.js'

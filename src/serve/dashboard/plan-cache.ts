@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.js'
 
 const everyNanos = 5_000_000_000n
 
-export function createPlanKeeper(clock: Clock, read: () => LiveReport): () => LiveReport {
+export function createPlanCache(clock: Clock, read: () => LiveReport): () => LiveReport {
   let kept: { readonly at: bigint; readonly report: LiveReport } | undefined
   return () => {
     const at = clock.monotonicNanos()

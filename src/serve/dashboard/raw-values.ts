@@ -45,7 +45,7 @@ export interface RawIo {
   readonly writeBytes: bigint
 }
 
-export interface RawFigures {
+export interface RawValues {
   readonly memory: RawMemory | undefined
   readonly cpu: RawCpu | undefined
   readonly pressure: RawPressure | undefined
@@ -53,8 +53,8 @@ export interface RawFigures {
 }
 
 /** What is read of a cgroup. Borders change rarely. */
-export type FigurePart = 'memory' | 'borders' | 'cpu' | 'pressure' | 'io'
-export const allParts: ReadonlySet<FigurePart> = new Set<FigurePart>([
+export type ValuePart = 'memory' | 'borders' | 'cpu' | 'pressure' | 'io'
+export const allParts: ReadonlySet<ValuePart> = new Set<ValuePart>([
   'memory',
   'borders',
   'cpu',
@@ -176,13 +176,13 @@ function readIo(cgroups: Reader, path: CgroupPath, timeNanos: bigint): RawIo | u
 }
 
 /** Parts that are not asked for stay as they were. Undefined: there is no such cgroup (any more). */
-export function readRawFigures(
+export function readRawValues(
   cgroups: Reader,
   path: CgroupPath,
   timeNanos: bigint,
-  before?: RawFigures,
-  wanted: ReadonlySet<FigurePart> = allParts,
-): RawFigures | undefined {
+  before?: RawValues,
+  wanted: ReadonlySet<ValuePart> = allParts,
+): RawValues | undefined {
   const isV2 = cgroups.version === 'v2'
   const parts = before === undefined ? allParts : wanted
   const borders = parts.has('borders') ? undefined : before?.memory
@@ -205,7 +205,7 @@ export function readRawFigures(
 
 /** Kept parts do not prove that the cgroup still exists. */
 function isThere(
-  parts: ReadonlySet<FigurePart>,
+  parts: ReadonlySet<ValuePart>,
   memory: RawMemory | undefined,
   cpu: RawCpu | undefined,
   cgroups: Reader,

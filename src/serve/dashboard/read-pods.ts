@@ -1,25 +1,25 @@
-// Pods and containers of the runtime's list with their figures: from cgroups where they can be read, else from what the
+// Pods and containers of the runtime's list with their values: from cgroups where they can be read, else from what the
 // runtime says.
 
 import type {
   LiveContainer,
-  LiveFigures,
   LiveNext,
   LivePod,
   LiveRequest,
   LiveSource,
+  LiveValues,
 } from '../../core/dashboard/model.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CgroupLocator } from '../../stats/cgroup/locator.js'
-import { networkFigures } from '../../stats/collectors/network.js'
+import { networkValues } from '../../stats/collectors/network.js'
 import type { ContainerInfo, Inventory, PodInfo } from '../../stats/runtime/inventory.js'
 import type { ContainerDetails } from './container-details.js'
-import type { CriFigures } from './cri-values.js'
-import { liveFigures, noFigures, perSecond, type Reading } from './dashboard-values.js'
+import type { CriValues } from './cri-values.js'
+import { liveValues, noValues, perSecond, type Reading } from './dashboard-values.js'
 import { deriveRequest } from './decide/derive-request.js'
 import { decideMemoryNext, unknownNext } from './decide/memory-forecast.js'
-import { allParts, type Border, type FigurePart, type RawFigures, readRawFigures } from './raw-values.js'
+import { allParts, type Border, type RawValues, readRawValues, type ValuePart } from './raw-values.js'
 import type { SpecRequests } from './spec-requests.js'
 
 export interface PodReaderOptions {
@@ -31,7 +31,7 @@ export interface PodReaderOptions {
   readonly memoryCapacity: bigint
   readonly details: (containerId: string) => ContainerDetails | undefined
   /** From the runtime, for pods without a readable cgroup. */
-  readonly cri: CriFigures
+  readonly cri: CriValues
   readonly requests: SpecRequests
   readonly focus?: () => Focus | undefined
 }
@@ -40,14 +40,14 @@ export interface PodReaderOptions {
 export interface Focus {
   isFull(sandboxId: string): boolean
   /** Read of every pod each time, as what they are sorted by. */
-  readonly parts: ReadonlySet<FigurePart>
+  readonly parts: ReadonlySet<ValuePart>
 }
 
 export interface PodReading {
   readonly pods: readonly LivePod[]
   /** Container -> its borders as text: details are asked again when they change. */
   readonly borders: ReadonlyMap<string, string>
-  /** Whether the runtime's figures are wanted next time. */
+  /** Whether the runtime's values are wanted next time. */
   readonly needsCri: boolean
 }
 
@@ -79,7 +79,7 @@ const worst = (nexts: readonly LiveNext[]): LiveNext | undefined =>
     .map((level) => nexts.find((n) => n.level === level))
     .find((n) => n !== undefined)
 
-function nextOf(raw: RawFigures | undefined, figures: LiveFigures): LiveNext {
+function nextOf(raw: RawValues | undefined, values: LiveValues): LiveNext {
   if (raw?.memory === undefined) return unknownNext
   return decideMemoryNext({
     usage: raw.memory.usage,
@@ -87,7 +87,7 @@ function nextOf(raw: RawFigures | undefined, figures: LiveFigures): LiveNext {
     low: finite(raw.memory.low),
     high: finite(raw.memory.high),
     max: finite(raw.memory.max),
-    throttlesPerSecond: figures.memory?.throttlesPerSecond ?? undefined,
+    throttlesPerSecond: values.memory?.throttlesPerSecond ?? undefined,
   })
 }
 
@@ -107,22 +107,22 @@ export function createPodReader(o: PodReaderOptions): PodReader {
       const borders = new Map<string, string>()
       let needsCri = false
 
-      const partsOf = (pod: PodInfo, i: number): ReadonlySet<FigurePart> =>
+      const partsOf = (pod: PodInfo, i: number): ReadonlySet<ValuePart> =>
         focus === undefined || focus.isFull(pod.sandboxId) || i % aRound === turn % aRound
           ? allParts
           : focus.parts
-      const figuresAt = (
+      const valuesAt = (
         key: string,
         path: CgroupPath | undefined,
-        parts: ReadonlySet<FigurePart>,
+        parts: ReadonlySet<ValuePart>,
       ): Partial<Reading> => {
         const last = before.get(key)
         const raw =
           path === undefined || o.cgroups === undefined
             ? undefined
-            : readRawFigures(o.cgroups, path, o.nowNanos(), last?.raw, parts)
+            : readRawValues(o.cgroups, path, o.nowNanos(), last?.raw, parts)
         if (raw === undefined) return {}
-        const reading = { raw, figures: liveFigures(raw, last) }
+        const reading = { raw, values: liveValues(raw, last) }
         now.set(key, reading)
         return reading
       }
@@ -130,7 +130,7 @@ export function createPodReader(o: PodReaderOptions): PodReader {
         if (pid === undefined) return null
         const namespace = o.procfs.networkNamespace(pid)
         if (namespace === undefined || namespace === hostNetwork) return null
-        const main = networkFigures(o.procfs.netDev(pid) ?? []).defaultInterface
+        const main = networkValues(o.procfs.netDev(pid) ?? []).defaultInterface
         if (main === undefined) return null
         const reading = { timeNanos: o.nowNanos(), rx: main.rxBytes, tx: main.txBytes }
         const last = networkBefore.get(pod.sandboxId)
@@ -154,12 +154,12 @@ export function createPodReader(o: PodReaderOptions): PodReader {
       const containerOf = (
         pod: PodInfo,
         info: ContainerInfo,
-        parts: ReadonlySet<FigurePart>,
+        parts: ReadonlySet<ValuePart>,
       ): LiveContainer => {
         const path = o.locator?.container(info.id)
-        const { raw, figures } = figuresAt(info.id, path, parts)
+        const { raw, values } = valuesAt(info.id, path, parts)
         if (raw === undefined) needsCri = true
-        const shown = figures ?? o.cri.container(info.id) ?? noFigures
+        const shown = values ?? o.cri.container(info.id) ?? noValues
         const memory = raw?.memory
         borders.set(info.id, `${memory?.min} ${memory?.low} ${memory?.high} ${memory?.max}`)
         const details = o.details(info.id)
@@ -168,7 +168,7 @@ export function createPodReader(o: PodReaderOptions): PodReader {
           name: info.name,
           image: info.image,
           cgroup: path ?? null,
-          figures: shown,
+          values: shown,
           request:
             o.requests.container(pod.ref, info.name) ??
             liveRequest({
@@ -187,10 +187,10 @@ export function createPodReader(o: PodReaderOptions): PodReader {
         const parts = partsOf(info, i)
         const at = o.locator?.pod(info)
         const containers = info.containers.map((c) => containerOf(info, c, parts))
-        const { raw, figures } = figuresAt(info.sandboxId, at?.pod, parts)
-        const fromCri = figures === undefined ? o.cri.pod(info.sandboxId) : undefined
-        const source: LiveSource = figures !== undefined ? 'cgroup' : fromCri !== undefined ? 'cri' : 'none'
-        const own = figures ?? fromCri?.figures ?? noFigures
+        const { raw, values } = valuesAt(info.sandboxId, at?.pod, parts)
+        const fromCri = values === undefined ? o.cri.pod(info.sandboxId) : undefined
+        const source: LiveSource = values !== undefined ? 'cgroup' : fromCri !== undefined ? 'cri' : 'none'
+        const own = values ?? fromCri?.values ?? noValues
         const path = at?.pod ?? at?.sandbox
         const inside = containers.map((c) => ({
           ...c.next,
@@ -205,7 +205,7 @@ export function createPodReader(o: PodReaderOptions): PodReader {
           qosClass: path === undefined ? null : (qosClassOfPath(path) ?? null),
           cgroup: at?.pod ?? null,
           source,
-          figures: own,
+          values: own,
           request: sumRequests(containers.map((c) => c.request)),
           next: worst(inside) ?? worst([nextOf(raw, own)]) ?? inside[0] ?? nextOf(raw, own),
           network:

@@ -5,8 +5,8 @@ import type { LiveCgroupRow, LiveMemory, LivePod, LiveValue, Part } from '../../
 import { effectiveProtection, type ProtectionNode } from '../../core/memory-qos/effective-protection.js'
 import type { LiveReport } from '../../core/memory-qos/effective-values.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
-import { liveFigures } from './dashboard-values.js'
-import { readRawFigures } from './raw-values.js'
+import { liveValues } from './dashboard-values.js'
+import { readRawValues } from './raw-values.js'
 
 const files = ['memory.min', 'memory.low', 'memory.high', 'memory.max'] as const
 type File = (typeof files)[number]
@@ -48,19 +48,19 @@ function ancestorsOf(pods: readonly LivePod[]): string[] {
 
 function placesOf(cgroups: CgroupTree, pods: readonly LivePod[], timeNanos: bigint): Place[] {
   const above = ancestorsOf(pods).map((path): Place => {
-    const raw = readRawFigures(cgroups, path, timeNanos)
+    const raw = readRawValues(cgroups, path, timeNanos)
     return {
       path,
       title: titleOf(path),
-      memory: raw === undefined ? null : liveFigures(raw, undefined).memory,
+      memory: raw === undefined ? null : liveValues(raw, undefined).memory,
     }
   })
   const below = pods.flatMap((pod): Place[] => [
     ...(pod.cgroup === null
       ? []
-      : [{ path: pod.cgroup, title: `${pod.namespace}/${pod.name}`, memory: pod.figures.memory }]),
+      : [{ path: pod.cgroup, title: `${pod.namespace}/${pod.name}`, memory: pod.values.memory }]),
     ...pod.containers.flatMap((c) =>
-      c.cgroup === null ? [] : [{ path: c.cgroup, title: c.name, memory: c.figures.memory }],
+      c.cgroup === null ? [] : [{ path: c.cgroup, title: c.name, memory: c.values.memory }],
     ),
   ])
   return [...above, ...below].sort((a, b) => (a.path < b.path ? -1 : 1))

@@ -6,7 +6,7 @@ import { jsonAnswer } from '../failures.js'
 export interface ConfigzContent {
   /** Fields of KubeletConfiguration. */
   readonly kubeletconfig: unknown
-  /** Ours: origins of values, the cgroup driver in use, sources of figures. */
+  /** Ours: origins of values, the cgroup driver in use, sources of values. */
   readonly keelson: unknown
 }
 

@@ -1,18 +1,18 @@
-// All figures of one cgroup at one time, and what they mean in the terms of CRI.
+// All values of one cgroup at one time, and what they mean in the terms of CRI.
 import type { NetDev } from '../../core/kernel-text/net-dev.js'
 import type { Pressure, PressureLine } from '../../core/kernel-text/pressure.js'
 import type { CgroupPath } from '../../ports/cgroups.js'
 import type { Emit } from '../catalogue/family.js'
 import type { CollectContext, Scope } from '../collectors/collector.js'
-import { type CpuFigures, cpu } from '../collectors/cpu.js'
-import { type DeviceFigures, diskIo } from '../collectors/disk-io.js'
-import { type HugePageFigures, hugetlb } from '../collectors/hugetlb.js'
+import { type CpuValues, cpu } from '../collectors/cpu.js'
+import { type DeviceValues, diskIo } from '../collectors/disk-io.js'
+import { type HugePageValues, hugetlb } from '../collectors/hugetlb.js'
 import { memory } from '../collectors/memory.js'
-import { availableBelow, type MemoryFigures } from '../collectors/memory-values.js'
-import type { NetworkFigures } from '../collectors/network.js'
-import { type PressureFigures, pressure } from '../collectors/pressure.js'
-import { type ProcessFigures, processes } from '../collectors/processes.js'
-import { emitTaskStates, readTaskStates, type TaskStateFigures } from '../collectors/task-states.js'
+import { availableBelow, type MemoryValues } from '../collectors/memory-values.js'
+import type { NetworkValues } from '../collectors/network.js'
+import { type PressureValues, pressure } from '../collectors/pressure.js'
+import { type ProcessValues, processes } from '../collectors/processes.js'
+import { emitTaskStates, readTaskStates, type TaskStateValues } from '../collectors/task-states.js'
 import type {
   CpuUsage,
   InterfaceUsage,
@@ -26,15 +26,15 @@ import type {
 } from '../usage.js'
 import { type CpuReading, usageNanoCores } from './cpu-rate.js'
 
-export interface CgroupFigures {
+export interface CgroupValues {
   readonly timeNanos: bigint
-  readonly cpu: CpuFigures | undefined
-  readonly memory: MemoryFigures | undefined
-  readonly pressure: PressureFigures | undefined
-  readonly io: readonly DeviceFigures[] | undefined
-  readonly hugePages: readonly HugePageFigures[] | undefined
-  readonly processes: ProcessFigures | undefined
-  readonly taskStates: TaskStateFigures | undefined
+  readonly cpu: CpuValues | undefined
+  readonly memory: MemoryValues | undefined
+  readonly pressure: PressureValues | undefined
+  readonly io: readonly DeviceValues[] | undefined
+  readonly hugePages: readonly HugePageValues[] | undefined
+  readonly processes: ProcessValues | undefined
+  readonly taskStates: TaskStateValues | undefined
 }
 
 /** Undefined: the cgroup is not there (any more). */
@@ -43,10 +43,10 @@ export function readCgroup(
   scope: Scope,
   context: CollectContext,
   nowNanos: () => bigint,
-): CgroupFigures | undefined {
+): CgroupValues | undefined {
   const timeNanos = nowNanos()
   const inside = processes.read(path, scope, context)
-  const figures = {
+  const values = {
     timeNanos,
     cpu: cpu.read(path, scope, context),
     memory: memory.read(path, scope, context),
@@ -59,17 +59,17 @@ export function readCgroup(
         ? readTaskStates(inside.pids, { taskStates: context.taskStates })
         : undefined,
   }
-  return figures.cpu === undefined && figures.memory === undefined ? undefined : figures
+  return values.cpu === undefined && values.memory === undefined ? undefined : values
 }
 
-export function emitCgroup(figures: CgroupFigures, emit: Emit): void {
-  if (figures.cpu !== undefined) cpu.emit(figures.cpu, emit)
-  if (figures.memory !== undefined) memory.emit(figures.memory, emit)
-  if (figures.pressure !== undefined) pressure.emit(figures.pressure, emit)
-  if (figures.io !== undefined) diskIo.emit(figures.io, emit)
-  if (figures.hugePages !== undefined) hugetlb.emit(figures.hugePages, emit)
-  if (figures.processes !== undefined) processes.emit(figures.processes, emit)
-  if (figures.taskStates !== undefined) emitTaskStates(figures.taskStates, emit)
+export function emitCgroup(values: CgroupValues, emit: Emit): void {
+  if (values.cpu !== undefined) cpu.emit(values.cpu, emit)
+  if (values.memory !== undefined) memory.emit(values.memory, emit)
+  if (values.pressure !== undefined) pressure.emit(values.pressure, emit)
+  if (values.io !== undefined) diskIo.emit(values.io, emit)
+  if (values.hugePages !== undefined) hugetlb.emit(values.hugePages, emit)
+  if (values.processes !== undefined) processes.emit(values.processes, emit)
+  if (values.taskStates !== undefined) emitTaskStates(values.taskStates, emit)
 }
 
 const psiLine = (line: PressureLine | undefined): PsiLine =>
@@ -86,21 +86,21 @@ const psiLine = (line: PressureLine | undefined): PsiLine =>
 export const psiFrom = (p: Pressure | undefined): Psi | undefined =>
   p === undefined ? undefined : { some: psiLine(p.some), full: psiLine(p.full) }
 
-export const cpuReading = ({ timeNanos, cpu }: CgroupFigures): CpuReading | undefined =>
+export const cpuReading = ({ timeNanos, cpu }: CgroupValues): CpuReading | undefined =>
   cpu === undefined ? undefined : { timeNanos, usageNanos: cpu.usageNanos }
 
-function cpuUsage(figures: CgroupFigures, before: CpuReading | undefined): CpuUsage | undefined {
-  const now = cpuReading(figures)
+function cpuUsage(values: CgroupValues, before: CpuReading | undefined): CpuUsage | undefined {
+  const now = cpuReading(values)
   if (now === undefined) return undefined
   return {
     timeNanos: now.timeNanos,
     usageCoreNanoSeconds: now.usageNanos,
     usageNanoCores: usageNanoCores(before, now),
-    psi: psiFrom(figures.pressure?.cpu),
+    psi: psiFrom(values.pressure?.cpu),
   }
 }
 
-function memoryUsage({ timeNanos, memory: m, pressure }: CgroupFigures): MemoryUsage | undefined {
+function memoryUsage({ timeNanos, memory: m, pressure }: CgroupValues): MemoryUsage | undefined {
   if (m === undefined) return undefined
   return {
     timeNanos,
@@ -114,21 +114,21 @@ function memoryUsage({ timeNanos, memory: m, pressure }: CgroupFigures): MemoryU
   }
 }
 
-const swapUsage = ({ timeNanos, memory }: CgroupFigures): SwapUsage | undefined =>
+const swapUsage = ({ timeNanos, memory }: CgroupValues): SwapUsage | undefined =>
   memory?.swap === undefined
     ? undefined
     : { timeNanos, availableBytes: memory.swap.available, usageBytes: memory.swap.usage }
 
-function ioUsage({ timeNanos, pressure }: CgroupFigures): IoUsage | undefined {
+function ioUsage({ timeNanos, pressure }: CgroupValues): IoUsage | undefined {
   const psi = psiFrom(pressure?.io)
   return psi === undefined ? undefined : { timeNanos, psi }
 }
 
-export const usageFrom = (figures: CgroupFigures, before: CpuReading | undefined): Usage => ({
-  cpu: cpuUsage(figures, before),
-  memory: memoryUsage(figures),
-  swap: swapUsage(figures),
-  io: ioUsage(figures),
+export const usageFrom = (values: CgroupValues, before: CpuReading | undefined): Usage => ({
+  cpu: cpuUsage(values, before),
+  memory: memoryUsage(values),
+  swap: swapUsage(values),
+  io: ioUsage(values),
 })
 
 const interfaceUsage = ({ name, rxBytes, rxErrors, txBytes, txErrors }: NetDev): InterfaceUsage => ({
@@ -139,7 +139,7 @@ const interfaceUsage = ({ name, rxBytes, rxErrors, txBytes, txErrors }: NetDev):
   txErrors,
 })
 
-export const networkUsage = (n: NetworkFigures, timeNanos: bigint): NetworkUsage => ({
+export const networkUsage = (n: NetworkValues, timeNanos: bigint): NetworkUsage => ({
   timeNanos,
   defaultInterface: n.defaultInterface === undefined ? undefined : interfaceUsage(n.defaultInterface),
   interfaces: n.others.map(interfaceUsage),

@@ -9,7 +9,7 @@ import type { Row, Rows } from '../render/row.js'
 import type { RowWriter, Switches } from '../render/row-writer.js'
 import type { Usage } from '../usage.js'
 import {
-  type CgroupFigures,
+  type CgroupValues,
   cpuReading,
   emitCgroup,
   networkUsage,
@@ -18,7 +18,7 @@ import {
 } from './container-stats.js'
 import { createCpuHistory } from './cpu-history.js'
 import type { NodeSample, SystemContainer } from './node-sample.js'
-import { type NodeFigures, readNode } from './node-values.js'
+import { type NodeValues, readNode } from './node-values.js'
 
 export interface NodeReaderOptions {
   readonly context: CollectContext
@@ -40,7 +40,7 @@ export interface NodeReading {
   write(rows: Rows, write: RowWriter, switches: Switches): void
 }
 
-function nodeUsage({ cgroup, hugePageBytes }: NodeFigures, usage: Usage, hugepageAware: boolean): Usage {
+function nodeUsage({ cgroup, hugePageBytes }: NodeValues, usage: Usage, hugepageAware: boolean): Usage {
   const { memory } = usage
   // The root's own pressure is the machine's; CRI's rules for a container without a limit do not apply here.
   if (memory?.availableBytes === undefined || !hugepageAware || cgroup.memory === undefined) return usage
@@ -55,15 +55,15 @@ const sliceRow = (rows: Rows, kind: 'node' | 'slice', path: CgroupPath): Row =>
 export function createNodeReader(o: NodeReaderOptions): { read(): NodeReading } {
   const { context, procfs, nowNanos } = o
   const history = createCpuHistory()
-  const usageOf = (key: string, figures: CgroupFigures): Usage =>
-    usageFrom(figures, history.exchange(key, cpuReading(figures)))
+  const usageOf = (key: string, values: CgroupValues): Usage =>
+    usageFrom(values, history.exchange(key, cpuReading(values)))
 
   function readSystem(bootNanos: bigint): SystemContainer[] {
     return Object.entries(o.systemContainers).flatMap(([name, path]) => {
-      const figures = readCgroup(path, 'pod', context, nowNanos)
-      if (figures === undefined) return []
+      const values = readCgroup(path, 'pod', context, nowNanos)
+      if (values === undefined) return []
       const startTimeNanos = name === 'kubelet' ? o.startedAtNanos : bootNanos
-      return [{ name, startTimeNanos, usage: usageOf(`system ${name}`, figures) }]
+      return [{ name, startTimeNanos, usage: usageOf(`system ${name}`, values) }]
     })
   }
 
@@ -74,8 +74,8 @@ export function createNodeReader(o: NodeReaderOptions): { read(): NodeReading } 
       const { pidMax, threadsMax } = procfs.pidLimits()
       const paths = new Set([...o.slices, ...Object.values(o.systemContainers)])
       const slices = [...paths].flatMap((path) => {
-        const figures = readCgroup(path, 'pod', context, nowNanos)
-        return figures === undefined ? [] : [{ path, figures }]
+        const values = readCgroup(path, 'pod', context, nowNanos)
+        return values === undefined ? [] : [{ path, values }]
       })
       const sample: NodeSample = {
         timeNanos: node.cgroup.timeNanos,
@@ -100,10 +100,10 @@ export function createNodeReader(o: NodeReaderOptions): { read(): NodeReading } 
               if (node.network !== undefined) emitNetwork(node.network, emit)
             })
           if (switches.rows.slices)
-            for (const { path, figures } of slices)
-              write(sliceRow(rows, 'slice', path), figures.timeNanos, (emit) => {
-                emitCgroup(figures, emit)
-                emitTimes(0n, figures.timeNanos, emit)
+            for (const { path, values } of slices)
+              write(sliceRow(rows, 'slice', path), values.timeNanos, (emit) => {
+                emitCgroup(values, emit)
+                emitTimes(0n, values.timeNanos, emit)
               })
         },
       }

@@ -1,5 +1,5 @@
 // The node as a whole, as the summary and the resource metrics show it. From the kernel, whatever the source of the
-// pods' figures is; where there are no cgroups, only what runtime-node.ts knows.
+// pods' values is; where there are no cgroups, only what runtime-node.ts knows.
 import type { FsUsage } from '../filesystem/filesystem.js'
 import type { NetworkUsage, Usage } from '../usage.js'
 

@@ -1,17 +1,17 @@
-// The node's own figures: the root cgroup, with /proc where the root has no files of its own.
+// The node's own values: the root cgroup, with /proc where the root has no files of its own.
 import type { MemInfo } from '../../core/kernel-text/meminfo.js'
 import { ticksPerSecond } from '../../core/kernel-text/proc-stat.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CollectContext } from '../collectors/collector.js'
-import type { CpuFigures } from '../collectors/cpu.js'
+import type { CpuValues } from '../collectors/cpu.js'
 import { diskTimes } from '../collectors/disk-io.js'
-import { type MemoryFigures, workingSet } from '../collectors/memory-values.js'
-import { type NetworkFigures, networkFigures } from '../collectors/network.js'
-import { type CgroupFigures, readCgroup } from './container-stats.js'
+import { type MemoryValues, workingSet } from '../collectors/memory-values.js'
+import { type NetworkValues, networkValues } from '../collectors/network.js'
+import { type CgroupValues, readCgroup } from './container-stats.js'
 
-export interface NodeFigures {
-  readonly cgroup: CgroupFigures
-  readonly network: NetworkFigures | undefined
+export interface NodeValues {
+  readonly cgroup: CgroupValues
+  readonly network: NetworkValues | undefined
   /** Bytes set aside for huge pages, which nobody else can use. */
   readonly hugePageBytes: bigint
 }
@@ -19,7 +19,7 @@ export interface NodeFigures {
 type NodeProcfs = Pick<Procfs, 'memInfo' | 'stat' | 'diskStats' | 'netDev' | 'pressure'>
 
 /** Processor time since boot. Old kernels have no cpu.stat at the root. */
-function cpuFromProc(procfs: Pick<Procfs, 'stat'>): CpuFigures {
+function cpuFromProc(procfs: Pick<Procfs, 'stat'>): CpuValues {
   const { total: t } = procfs.stat()
   const nanos = (ticks: bigint): bigint => (ticks * 1_000_000_000n) / ticksPerSecond
   const userNanos = nanos(t.user + t.nice)
@@ -42,7 +42,7 @@ function cpuFromProc(procfs: Pick<Procfs, 'stat'>): CpuFigures {
 }
 
 /** Where the root has no memory.stat either. */
-function memoryFromProc(info: MemInfo): MemoryFigures {
+function memoryFromProc(info: MemInfo): MemoryValues {
   const bytes = (name: string): bigint => info.get(name) ?? 0n
   const usage = bytes('AnonPages') + bytes('Cached')
   const inactiveFile = bytes('Inactive(file)')
@@ -71,7 +71,7 @@ function memoryFromProc(info: MemInfo): MemoryFigures {
 }
 
 /** The limits of the root are the machine's. */
-function withMachineLimits(memory: MemoryFigures, info: MemInfo): MemoryFigures {
+function withMachineLimits(memory: MemoryValues, info: MemInfo): MemoryValues {
   const total = info.get('MemTotal')
   const swapTotal = info.get('SwapTotal')
   const swapFree = info.get('SwapFree')
@@ -93,7 +93,7 @@ export function readNode(
   procfs: NodeProcfs,
   hostPid: number,
   nowNanos: () => bigint,
-): NodeFigures {
+): NodeValues {
   const info = procfs.memInfo()
   const root = readCgroup('/', 'node', context, nowNanos)
   const interfaces = procfs.netDev(hostPid)
@@ -115,7 +115,7 @@ export function readNode(
       processes: root?.processes,
       taskStates: undefined,
     },
-    network: interfaces === undefined ? undefined : networkFigures(interfaces),
+    network: interfaces === undefined ? undefined : networkValues(interfaces),
     hugePageBytes:
       info.get('Hugetlb') ?? (info.get('HugePages_Total') ?? 0n) * (info.get('Hugepagesize') ?? 0n),
   }

@@ -3,34 +3,34 @@
 import type { CgroupPath } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CollectContext } from '../collectors/collector.js'
-import { type NetworkFigures, networkFigures } from '../collectors/network.js'
+import { type NetworkValues, networkValues } from '../collectors/network.js'
 import { processes } from '../collectors/processes.js'
 import type { ContainerInfo, Inventory, PodInfo } from '../runtime/inventory.js'
 import type { ContainerSample, PodSample, StatsSample } from '../sample.js'
 import { noUsage, sumUsage } from '../sum-usage.js'
 import type { Usage } from '../usage.js'
-import { type CgroupFigures, cpuReading, networkUsage, readCgroup, usageFrom } from './container-stats.js'
+import { type CgroupValues, cpuReading, networkUsage, readCgroup, usageFrom } from './container-stats.js'
 import { type CpuHistory, createCpuHistory } from './cpu-history.js'
 import type { CgroupLocator } from './locator.js'
 
-export interface ContainerFigures {
+export interface ContainerValues {
   readonly info: ContainerInfo
   readonly path: CgroupPath
-  readonly figures: CgroupFigures
+  readonly values: CgroupValues
 }
 
-export interface PodFigures {
+export interface PodValues {
   readonly info: PodInfo
   /** Undefined: the pod has no cgroup of its own. */
-  readonly own: { readonly path: CgroupPath; readonly figures: CgroupFigures } | undefined
+  readonly own: { readonly path: CgroupPath; readonly values: CgroupValues } | undefined
   /** Undefined: the pod uses the node's network, or has no process to look through. */
-  readonly network: { readonly timeNanos: bigint; readonly figures: NetworkFigures } | undefined
-  readonly containers: readonly ContainerFigures[]
+  readonly network: { readonly timeNanos: bigint; readonly values: NetworkValues } | undefined
+  readonly containers: readonly ContainerValues[]
 }
 
 export interface CgroupSweep {
   readonly stats: StatsSample
-  readonly pods: readonly PodFigures[]
+  readonly pods: readonly PodValues[]
   /** Pods of which only the runtime knows something. */
   readonly opaque: readonly PodSample[]
 }
@@ -65,7 +65,7 @@ export function createCgroupSource(o: CgroupSourceOptions): CgroupSource {
       o.locator.refresh(inventory)
       const timeNanos = o.nowNanos()
       const pods: PodSample[] = []
-      const figures: PodFigures[] = []
+      const values: PodValues[] = []
       const opaque: PodSample[] = []
       let missing = 0
       for (const [i, info] of inventory.pods.entries()) {
@@ -74,18 +74,18 @@ export function createCgroupSource(o: CgroupSourceOptions): CgroupSource {
         const read = o.isOpaque(info) ? readOpaque(info, o) : readPod(info, o, history, hostNetwork)
         missing += read.missing
         pods.push(read.sample)
-        if (read.figures === undefined) opaque.push(read.sample)
-        else figures.push(read.figures)
+        if (read.values === undefined) opaque.push(read.sample)
+        else values.push(read.values)
       }
       history.sweep()
-      return { stats: { source: 'cgroup', timeNanos, pods, missing }, pods: figures, opaque }
+      return { stats: { source: 'cgroup', timeNanos, pods, missing }, pods: values, opaque }
     },
   }
 }
 
 interface ReadPod {
   readonly sample: PodSample
-  readonly figures: PodFigures | undefined
+  readonly values: PodValues | undefined
   readonly missing: number
 }
 
@@ -100,7 +100,7 @@ function readOpaque(info: PodInfo, { runtimeUsage }: CgroupSourceOptions): ReadP
   const usage = sumUsage(containers.map((c) => c.usage))
   return {
     sample: { info, usage, network: undefined, processes: undefined, containers },
-    figures: undefined,
+    values: undefined,
     missing: containers.filter((c) => c.usage === noUsage).length,
   }
 }
@@ -114,35 +114,35 @@ function readPod(
   const { context, nowNanos, locator } = o
   const at = locator.pod(info)
   const sandboxPids = at.sandbox === undefined ? [] : (processes.read(at.sandbox, 'pod', context)?.pids ?? [])
-  const containers: ContainerFigures[] = []
+  const containers: ContainerValues[] = []
   for (const container of info.containers) {
     const path = locator.container(container.id)
-    const figures = path === undefined ? undefined : readCgroup(path, 'container', context, nowNanos)
-    if (path !== undefined && figures !== undefined) containers.push({ info: container, path, figures })
+    const values = path === undefined ? undefined : readCgroup(path, 'container', context, nowNanos)
+    if (path !== undefined && values !== undefined) containers.push({ info: container, path, values })
   }
-  const ownFigures = at.pod === undefined ? undefined : readCgroup(at.pod, 'pod', context, nowNanos)
+  const ownValues = at.pod === undefined ? undefined : readCgroup(at.pod, 'pod', context, nowNanos)
   const own =
-    at.pod === undefined || ownFigures === undefined ? undefined : { path: at.pod, figures: ownFigures }
+    at.pod === undefined || ownValues === undefined ? undefined : { path: at.pod, values: ownValues }
   const samples = containers.map(
     (c): ContainerSample => ({
       info: c.info,
-      usage: usageFrom(c.figures, history.exchange(c.info.id, cpuReading(c.figures))),
+      usage: usageFrom(c.values, history.exchange(c.info.id, cpuReading(c.values))),
       writableLayer: undefined,
     }),
   )
-  const pid = sandboxPids[0] ?? containers.flatMap((c) => c.figures.processes?.pids ?? [])[0]
+  const pid = sandboxPids[0] ?? containers.flatMap((c) => c.values.processes?.pids ?? [])[0]
   const network = pid === undefined ? undefined : readNetwork(pid, o, hostNetwork)
-  const count = containers.reduce((n, c) => n + (c.figures.processes?.pids.length ?? 0), sandboxPids.length)
+  const count = containers.reduce((n, c) => n + (c.values.processes?.pids.length ?? 0), sandboxPids.length)
   const usage =
     own === undefined
       ? sumUsage(samples.map((s) => s.usage))
-      : usageFrom(own.figures, history.exchange(info.sandboxId, cpuReading(own.figures)))
+      : usageFrom(own.values, history.exchange(info.sandboxId, cpuReading(own.values)))
   return {
-    figures: { info, own, network, containers },
+    values: { info, own, network, containers },
     sample: {
       info,
       usage,
-      network: network === undefined ? undefined : networkUsage(network.figures, network.timeNanos),
+      network: network === undefined ? undefined : networkUsage(network.values, network.timeNanos),
       processes: count === 0 ? undefined : { timeNanos: nowNanos(), processCount: BigInt(count) },
       containers: samples,
     },
@@ -150,15 +150,15 @@ function readPod(
   }
 }
 
-/** Pods on the node's own network have no figures of their own: they would repeat the node's traffic. */
+/** Pods on the node's own network have no values of their own: they would repeat the node's traffic. */
 function readNetwork(
   pid: number,
   { procfs, nowNanos }: CgroupSourceOptions,
   hostNetwork: string | undefined,
-): PodFigures['network'] {
+): PodValues['network'] {
   const namespace = procfs.networkNamespace(pid)
   if (namespace === undefined || namespace === hostNetwork) return undefined
   const timeNanos = nowNanos()
   const interfaces = procfs.netDev(pid)
-  return interfaces === undefined ? undefined : { timeNanos, figures: networkFigures(interfaces) }
+  return interfaces === undefined ? undefined : { timeNanos, values: networkValues(interfaces) }
 }

@@ -1,4 +1,4 @@
-// The shape of a collector: reads the files of one subject of one cgroup into figures, on v1 or on v2, and turns figures
+// The shape of a collector: reads the files of one subject of one cgroup into values, on v1 or on v2, and turns values
 // into series. Reading is the hot path and synchronous; emitting happens only when somebody scrapes.
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
@@ -24,13 +24,13 @@ export interface Collector<F> {
   readonly families: readonly Family[]
   /** Undefined: the kernel has nothing on it here, or the cgroup has gone. */
   read(path: CgroupPath, scope: Scope, context: CollectContext): F | undefined
-  emit(figures: F, emit: Emit): void
+  emit(values: F, emit: Emit): void
 }
 
 /** The v2 and v1 forms of one reader. */
-export type ReadFigures<F> = Collector<F>['read']
+export type ReadValues<F> = Collector<F>['read']
 
 export const byVersion =
-  <F>(v2: ReadFigures<F>, v1: ReadFigures<F>): ReadFigures<F> =>
+  <F>(v2: ReadValues<F>, v1: ReadValues<F>): ReadValues<F> =>
   (path, scope, context) =>
     (context.cgroups.version === 'v2' ? v2 : v1)(path, scope, context)

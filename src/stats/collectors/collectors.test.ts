@@ -41,10 +41,10 @@ function context(version: 1 | 2, more: Partial<CollectContext> = {}): CollectCon
 
 /** `name{labels}` -> value, of one cgroup. */
 function series(path: string, scope: Scope, of: CollectContext): Record<string, string> {
-  const figures = readCgroup(path, scope, of, () => 1n)
+  const values = readCgroup(path, scope, of, () => 1n)
   const found: Record<string, string> = {}
-  if (figures !== undefined)
-    emitCgroup(figures, (family, value, extra) => {
+  if (values !== undefined)
+    emitCgroup(values, (family, value, extra) => {
       const labels = (extra?.pairs ?? []).map(([name, v]) => `${name}=${v}`).join(',')
       found[`${family.name}{${labels}}`] = formatDecimal(value, family.decimals)
     })

@@ -8,7 +8,7 @@ import { cpuFamilies } from '../catalogue/cpu.js'
 import { extraLabels } from '../catalogue/family.js'
 import { alwaysFamilies } from '../catalogue/times-and-limits.js'
 import { readCount } from './amounts.js'
-import { byVersion, type CollectContext, type Collector, type ReadFigures } from './collector.js'
+import { byVersion, type CollectContext, type Collector, type ReadValues } from './collector.js'
 
 export interface CpuTimes {
   readonly usageNanos: bigint
@@ -24,7 +24,7 @@ export interface Throttling {
   readonly burstNanos: bigint
 }
 
-export interface CpuFigures extends CpuTimes {
+export interface CpuValues extends CpuTimes {
   /** Undefined: no quota is set. */
   readonly quotaMicros: bigint | undefined
   readonly periodMicros: bigint | undefined
@@ -58,7 +58,7 @@ const nanosFromTicks = (ticks: bigint | undefined): bigint => (ticks ?? 0n) * 10
 /** The way back from cpu.weight is not exact: 1024 shares become weight 39 and then 998. */
 export const sharesFromWeight = (weight: bigint): bigint => 2n + ((weight - 1n) * 262_142n) / 9_999n
 
-const readV2: ReadFigures<CpuFigures> = (path, _scope, context) => {
+const readV2: ReadValues<CpuValues> = (path, _scope, context) => {
   const text = context.cgroups.read(path, 'cpu.stat')
   if (text === undefined) return undefined
   const stat = statV2(text)
@@ -82,7 +82,7 @@ const readV2: ReadFigures<CpuFigures> = (path, _scope, context) => {
   }
 }
 
-const readV1: ReadFigures<CpuFigures> = (path, _scope, context) => {
+const readV1: ReadValues<CpuValues> = (path, _scope, context) => {
   const usageNanos = readCount(context, path, 'cpuacct.usage')
   if (usageNanos === undefined) return undefined
   const acctText = context.cgroups.read(path, 'cpuacct.stat')
@@ -139,7 +139,7 @@ const f = { ...cpuFamilies, ...alwaysFamilies }
 /** One series for all processors. */
 export const cpuTotal = extraLabels({ cpu: 'total' })
 
-export const cpu: Collector<CpuFigures> = {
+export const cpu: Collector<CpuValues> = {
   name: 'cpu',
   families: [
     ...Object.values(cpuFamilies),
@@ -148,16 +148,16 @@ export const cpu: Collector<CpuFigures> = {
     f.container_spec_cpu_shares,
   ],
   read: byVersion(readV2, readV1),
-  emit(figures, emit) {
+  emit(values, emit) {
     // A cgroup that never ran has no series: consumers drop a whole pod for a 0 here.
-    if (figures.usageNanos > 0n) emit(f.container_cpu_usage_seconds_total, figures.usageNanos, cpuTotal)
-    if (figures.userNanos !== undefined) emit(f.container_cpu_user_seconds_total, figures.userNanos)
-    if (figures.systemNanos !== undefined) emit(f.container_cpu_system_seconds_total, figures.systemNanos)
-    if (figures.periodMicros !== undefined) emit(f.container_spec_cpu_period, figures.periodMicros)
-    if (figures.shares !== undefined) emit(f.container_spec_cpu_shares, figures.shares)
-    if (figures.quotaMicros === undefined) return
-    const { throttling } = figures
-    emit(f.container_spec_cpu_quota, figures.quotaMicros)
+    if (values.usageNanos > 0n) emit(f.container_cpu_usage_seconds_total, values.usageNanos, cpuTotal)
+    if (values.userNanos !== undefined) emit(f.container_cpu_user_seconds_total, values.userNanos)
+    if (values.systemNanos !== undefined) emit(f.container_cpu_system_seconds_total, values.systemNanos)
+    if (values.periodMicros !== undefined) emit(f.container_spec_cpu_period, values.periodMicros)
+    if (values.shares !== undefined) emit(f.container_spec_cpu_shares, values.shares)
+    if (values.quotaMicros === undefined) return
+    const { throttling } = values
+    emit(f.container_spec_cpu_quota, values.quotaMicros)
     emit(f.container_cpu_cfs_periods_total, throttling.periods)
     emit(f.container_cpu_cfs_throttled_periods_total, throttling.throttledPeriods)
     emit(f.container_cpu_cfs_throttled_seconds_total, throttling.throttledNanos)

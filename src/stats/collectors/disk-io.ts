@@ -4,10 +4,10 @@ import type { DiskStats } from '../../core/kernel-text/diskstats.js'
 import { type NestedKeyed, parseBlkio, parseNestedKeyed } from '../../core/kernel-text/nested-keyed.js'
 import { diskFamilies } from '../catalogue/disk.js'
 import type { Emit, Family } from '../catalogue/family.js'
-import { byVersion, type CollectContext, type Collector, type ReadFigures } from './collector.js'
+import { byVersion, type CollectContext, type Collector, type ReadValues } from './collector.js'
 import type { Device } from './device.js'
 
-export interface DeviceFigures {
+export interface DeviceValues {
   readonly device: Device
   /** Bytes by operation, in the words of the file. */
   readonly operations: ReadonlyMap<string, bigint>
@@ -46,7 +46,7 @@ const timeKeys = Object.keys(timeFamilies) as TimeKey[]
 const nanosFromMicros = (micros: bigint): bigint => micros * 1_000n
 const nanosFromMillis = (millis: bigint): bigint => millis * 1_000_000n
 
-function deviceV2(device: Device, row: ReadonlyMap<string, bigint>): DeviceFigures {
+function deviceV2(device: Device, row: ReadonlyMap<string, bigint>): DeviceValues {
   const readBytes = row.get('rbytes') ?? 0n
   const writeBytes = row.get('wbytes') ?? 0n
   const cost: Partial<Record<CostKey, bigint>> = {}
@@ -69,7 +69,7 @@ function deviceV2(device: Device, row: ReadonlyMap<string, bigint>): DeviceFigur
   }
 }
 
-const readV2: ReadFigures<readonly DeviceFigures[]> = (path, _scope, { cgroups, device }) => {
+const readV2: ReadValues<readonly DeviceValues[]> = (path, _scope, { cgroups, device }) => {
   const text = cgroups.read(path, 'io.stat')
   if (text === undefined || text.length === 0) return undefined
   return [...parseNestedKeyed(text)].map(([majorMinor, row]) => deviceV2(device(majorMinor), row))
@@ -80,7 +80,7 @@ const blkio = ({ cgroups }: CollectContext, path: string, file: string): NestedK
   return text === undefined ? undefined : parseBlkio(text)
 }
 
-const readV1: ReadFigures<readonly DeviceFigures[]> = (path, scope, context) => {
+const readV1: ReadValues<readonly DeviceValues[]> = (path, scope, context) => {
   // The root's own files have only what no other cgroup did; these are the node's.
   const whole = (file: string): NestedKeyed | undefined =>
     scope === 'node' ? blkio(context, path, `${file}_recursive`) : undefined
@@ -126,7 +126,7 @@ const readV1: ReadFigures<readonly DeviceFigures[]> = (path, scope, context) => 
 }
 
 /** Disk time of the whole machine: v2 keeps none for a cgroup. */
-export const diskTimes = (stats: readonly DiskStats[], device: (mm: string) => Device): DeviceFigures[] =>
+export const diskTimes = (stats: readonly DiskStats[], device: (mm: string) => Device): DeviceValues[] =>
   stats
     .filter((s) => s.readsCompleted > 0n || s.writesCompleted > 0n)
     .map((s) => ({
@@ -152,7 +152,7 @@ export const diskTimes = (stats: readonly DiskStats[], device: (mm: string) => D
 
 const f = diskFamilies
 
-function emitDevice(d: DeviceFigures, emit: Emit): void {
+function emitDevice(d: DeviceValues, emit: Emit): void {
   const { labels } = d.device
   const known = (family: Family, value: bigint | undefined): void => {
     if (value !== undefined) emit(family, value, labels)
@@ -167,7 +167,7 @@ function emitDevice(d: DeviceFigures, emit: Emit): void {
   for (const key of timeKeys) known(timeFamilies[key], d.times[key])
 }
 
-export const diskIo: Collector<readonly DeviceFigures[]> = {
+export const diskIo: Collector<readonly DeviceValues[]> = {
   name: 'disk-io',
   families: Object.values(f).filter((family) => family.group === 'diskIO'),
   read(path, scope, context) {

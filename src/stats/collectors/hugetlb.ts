@@ -6,9 +6,9 @@ import type { CgroupPath } from '../../ports/cgroups.js'
 import { type ExtraLabels, extraLabels } from '../catalogue/family.js'
 import { memoryFamilies } from '../catalogue/memory.js'
 import { readCount } from './amounts.js'
-import { byVersion, type CollectContext, type Collector, type ReadFigures } from './collector.js'
+import { byVersion, type CollectContext, type Collector, type ReadValues } from './collector.js'
 
-export interface HugePageFigures {
+export interface HugePageValues {
   readonly labels: ExtraLabels
   readonly usage: bigint
   /** Undefined, as failures: the kernel has no such file. */
@@ -56,7 +56,7 @@ const reservedFirst = (
   readCount(context, path, `hugetlb.${size}.rsvd.${file}`) ??
   readCount(context, path, `hugetlb.${size}.${file}`)
 
-const readV2: ReadFigures<readonly HugePageFigures[]> = (path, _scope, context) =>
+const readV2: ReadValues<readonly HugePageValues[]> = (path, _scope, context) =>
   context.hugePageSizes(path).flatMap((size) => {
     const usage = reservedFirst(context, path, size, 'current')
     if (usage === undefined) return []
@@ -66,7 +66,7 @@ const readV2: ReadFigures<readonly HugePageFigures[]> = (path, _scope, context) 
     return [{ labels: pageSizeLabels(size), usage, peak: 0n, failures }]
   })
 
-const readV1: ReadFigures<readonly HugePageFigures[]> = (path, _scope, context) =>
+const readV1: ReadValues<readonly HugePageValues[]> = (path, _scope, context) =>
   context.hugePageSizes(path).flatMap((size) => {
     const usage = reservedFirst(context, path, size, 'usage_in_bytes')
     if (usage === undefined) return []
@@ -77,7 +77,7 @@ const readV1: ReadFigures<readonly HugePageFigures[]> = (path, _scope, context) 
 
 const f = memoryFamilies
 
-export const hugetlb: Collector<readonly HugePageFigures[]> = {
+export const hugetlb: Collector<readonly HugePageValues[]> = {
   name: 'hugetlb',
   families: Object.values(f).filter((family) => family.group === 'hugetlb'),
   read(path, scope, context) {

@@ -1,8 +1,8 @@
 // Memory from the files of cgroup v1. The total_ keys hold the whole subtree; without use_hierarchy the plain keys count.
 import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
 import { type Limit, minus, readCount, readLimit } from './amounts.js'
-import type { ReadFigures } from './collector.js'
-import { type MemoryFigures, type ReclaimFigures, type SwapFigures, workingSet } from './memory-values.js'
+import type { ReadValues } from './collector.js'
+import { type MemoryValues, type ReclaimValues, type SwapValues, workingSet } from './memory-values.js'
 
 const statKeys = createFlatKeyedParser([
   'cache',
@@ -23,7 +23,7 @@ const statKeys = createFlatKeyedParser([
 const oomKeys = createFlatKeyedParser(['oom_kill'])
 
 /** v1 keeps none of these, and the catalogue of upstream's metrics has them as 0 there. */
-const notCounted: ReclaimFigures = {
+const notCounted: ReclaimValues = {
   fileDirty: 0n,
   fileWriteback: 0n,
   pgscan: 0n,
@@ -33,12 +33,12 @@ const notCounted: ReclaimFigures = {
 }
 
 /** memsw limits memory and swap together, so swap has what is left of it above the memory limit. */
-function swapFigures(usage: bigint, limit: Limit | undefined, memsw: Limit | undefined): SwapFigures {
+function swapValues(usage: bigint, limit: Limit | undefined, memsw: Limit | undefined): SwapValues {
   if (typeof limit !== 'bigint' || typeof memsw !== 'bigint') return { usage, available: undefined }
   return { usage, available: minus(minus(memsw, limit), usage) }
 }
 
-export const readMemoryV1: ReadFigures<MemoryFigures> = (path, _scope, context) => {
+export const readMemoryV1: ReadValues<MemoryValues> = (path, _scope, context) => {
   const statText = context.cgroups.read(path, 'memory.stat')
   if (statText === undefined) return undefined
   const stat = statKeys(statText)
@@ -70,7 +70,7 @@ export const readMemoryV1: ReadFigures<MemoryFigures> = (path, _scope, context) 
     limit,
     reservation: readLimit(context, path, 'memory.soft_limit_in_bytes'),
     swapLimit: memsw,
-    swap: swapFigures((hierarchical ? stat.total_swap : stat.swap) ?? 0n, limit, memsw),
+    swap: swapValues((hierarchical ? stat.total_swap : stat.swap) ?? 0n, limit, memsw),
     oomKills,
     events: undefined,
     reclaim: notCounted,

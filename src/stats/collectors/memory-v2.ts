@@ -2,8 +2,8 @@
 // with swap accounting.
 import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
 import { readCount, readLimit } from './amounts.js'
-import type { ReadFigures } from './collector.js'
-import { availableBelow, type MemoryFigures, type SwapFigures, workingSet } from './memory-values.js'
+import type { ReadValues } from './collector.js'
+import { availableBelow, type MemoryValues, type SwapValues, workingSet } from './memory-values.js'
 
 const statKeys = createFlatKeyedParser([
   'anon',
@@ -38,7 +38,7 @@ const kernelMemory = (stat: Stat): bigint =>
     (stat.sock ?? 0n) +
     (stat.slab ?? 0n)
 
-const readSwap: ReadFigures<SwapFigures> = (path, _scope, context) => {
+const readSwap: ReadValues<SwapValues> = (path, _scope, context) => {
   const usage = readCount(context, path, 'memory.swap.current')
   if (usage === undefined) return undefined
   return { usage, available: availableBelow(readLimit(context, path, 'memory.swap.max'), usage) }
@@ -47,7 +47,7 @@ const readSwap: ReadFigures<SwapFigures> = (path, _scope, context) => {
 /** The root has no memory.current: all that its memory.stat accounts for is in use there. */
 const usageOfRoot = (stat: Stat): bigint => (stat.anon ?? 0n) + (stat.file ?? 0n)
 
-export const readMemoryV2: ReadFigures<MemoryFigures> = (path, scope, context) => {
+export const readMemoryV2: ReadValues<MemoryValues> = (path, scope, context) => {
   const statText = context.cgroups.read(path, 'memory.stat')
   if (statText === undefined) return undefined
   const stat = statKeys(statText)

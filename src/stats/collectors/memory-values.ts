@@ -7,7 +7,7 @@ export interface Faults {
   readonly withChildren: bigint
 }
 
-export interface MemoryFigures {
+export interface MemoryValues {
   readonly usage: bigint
   readonly workingSet: bigint
   readonly rss: bigint
@@ -26,20 +26,20 @@ export interface MemoryFigures {
   readonly reservation: Limit | undefined
   readonly swapLimit: Limit | undefined
   /** Undefined: the kernel does not account for swap here. */
-  readonly swap: SwapFigures | undefined
+  readonly swap: SwapValues | undefined
   readonly oomKills: bigint | undefined
   /** v2 only. */
   readonly events: { readonly high: bigint; readonly max: bigint } | undefined
-  readonly reclaim: ReclaimFigures | undefined
+  readonly reclaim: ReclaimValues | undefined
 }
 
-export interface SwapFigures {
+export interface SwapValues {
   readonly usage: bigint
   /** Undefined: no limit on swap, or it is not known. */
   readonly available: bigint | undefined
 }
 
-export interface ReclaimFigures {
+export interface ReclaimValues {
   readonly fileDirty: bigint
   readonly fileWriteback: bigint
   readonly pgscan: bigint

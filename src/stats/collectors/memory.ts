@@ -1,12 +1,12 @@
-// Memory families from memory figures.
+// Memory families from memory values.
 import { extraLabels } from '../catalogue/family.js'
 import { memoryFamilies } from '../catalogue/memory.js'
 import { alwaysFamilies } from '../catalogue/times-and-limits.js'
 import { limitOrZero } from './amounts.js'
 import { byVersion, type Collector } from './collector.js'
-import type { MemoryFigures } from './memory-values.js'
 import { readMemoryV1 } from './memory-v1.js'
 import { readMemoryV2 } from './memory-v2.js'
+import type { MemoryValues } from './memory-values.js'
 
 const f = { ...memoryFamilies, ...alwaysFamilies }
 const failure = (failure_type: string, scope: string) => extraLabels({ failure_type, scope })
@@ -15,7 +15,7 @@ const minorAll = failure('pgfault', 'hierarchy')
 const majorOwn = failure('pgmajfault', 'container')
 const majorAll = failure('pgmajfault', 'hierarchy')
 
-export const memory: Collector<MemoryFigures> = {
+export const memory: Collector<MemoryValues> = {
   name: 'memory',
   families: [
     ...Object.values(memoryFamilies).filter((family) => family.group !== 'hugetlb'),

@@ -4,7 +4,7 @@ import type { Emit } from '../catalogue/family.js'
 import { type ExtraLabels, extraLabels } from '../catalogue/family.js'
 import { networkFamilies as f } from '../catalogue/network.js'
 
-export interface NetworkFigures {
+export interface NetworkValues {
   /** eth0, or the first one. Undefined: the pod has none besides the loopback. */
   readonly defaultInterface: NetDev | undefined
   /** Without the default one. */
@@ -14,7 +14,7 @@ export interface NetworkFigures {
 /** Ends of pairs and bridges: what passes them is counted at the other end already. */
 const notOurs = /^(veth|docker|nerdctl)/
 
-export function networkFigures(interfaces: readonly NetDev[]): NetworkFigures {
+export function networkValues(interfaces: readonly NetDev[]): NetworkValues {
   const ours = interfaces.filter(({ name }) => name !== 'lo' && !notOurs.test(name))
   const defaultInterface = ours.find(({ name }) => name === 'eth0') ?? ours[0]
   return { defaultInterface, others: ours.filter((i) => i !== defaultInterface) }
@@ -32,7 +32,7 @@ export function interfaceLabels(name: string): ExtraLabels {
   return labels
 }
 
-export function emitNetwork({ defaultInterface, others }: NetworkFigures, emit: Emit): void {
+export function emitNetwork({ defaultInterface, others }: NetworkValues, emit: Emit): void {
   for (const i of defaultInterface === undefined ? others : [defaultInterface, ...others]) {
     const labels = interfaceLabels(i.name)
     emit(f.container_network_receive_bytes_total, i.rxBytes, labels)

@@ -5,7 +5,7 @@ import type { Emit, Family } from '../catalogue/family.js'
 import { pressureFamilies as f } from '../catalogue/pressure.js'
 import type { CollectContext, Collector } from './collector.js'
 
-export interface PressureFigures {
+export interface PressureValues {
   readonly cpu: Pressure | undefined
   readonly memory: Pressure | undefined
   readonly io: Pressure | undefined
@@ -25,7 +25,7 @@ function emitOne(pressure: Pressure | undefined, waiting: Family, stalled: Famil
   emit(stalled, nanosFromMicros(pressure.full?.totalMicros ?? 0n))
 }
 
-export const pressure: Collector<PressureFigures> = {
+export const pressure: Collector<PressureValues> = {
   name: 'pressure',
   families: Object.values(f),
   read(path, _scope, context) {

@@ -5,21 +5,21 @@ import { processFamilies as f } from '../catalogue/process.js'
 import { limitOrZero, readCount, readLimit } from './amounts.js'
 import type { CollectContext, Collector } from './collector.js'
 
-export interface OpenFigures {
+export interface OpenValues {
   readonly descriptors: bigint
   readonly sockets: bigint
 }
 
-export interface ProcessFigures {
+export interface ProcessValues {
   readonly pids: readonly number[]
   readonly threads: bigint | undefined
   readonly threadsMax: bigint | undefined
-  readonly open: OpenFigures | undefined
+  readonly open: OpenValues | undefined
   /** Soft limit of the first process. Undefined: unlimited, or not known. */
   readonly maxOpenFiles: bigint | undefined
 }
 
-function readOpen(pids: readonly number[], { procfs }: CollectContext): OpenFigures | undefined {
+function readOpen(pids: readonly number[], { procfs }: CollectContext): OpenValues | undefined {
   let descriptors = 0
   let sockets = 0
   let seen = 0
@@ -40,7 +40,7 @@ function readMaxOpenFiles(pid: number | undefined, { procfs }: CollectContext): 
 
 const openFilesLimit = extraLabels({ ulimit: 'max_open_files' })
 
-export const processes: Collector<ProcessFigures> = {
+export const processes: Collector<ProcessValues> = {
   name: 'processes',
   families: Object.values(f).filter((family) => family.group === 'process'),
   read(path, scope, context) {

@@ -4,7 +4,7 @@ import type { Procfs } from '../../ports/procfs.js'
 import { type Emit, type ExtraLabels, extraLabels } from '../catalogue/family.js'
 import { processFamilies } from '../catalogue/process.js'
 
-export type TaskStateFigures = ReadonlyMap<string, bigint>
+export type TaskStateValues = ReadonlyMap<string, bigint>
 
 /** Upstream's words for the kernel's letters. */
 const words: readonly (readonly [word: string, letters: string])[] = [
@@ -18,7 +18,7 @@ const labels = new Map<string, ExtraLabels>(words.map(([word]) => [word, extraLa
 export function readTaskStates(
   pids: readonly number[],
   procfs: Pick<Procfs, 'taskStates'>,
-): TaskStateFigures | undefined {
+): TaskStateValues | undefined {
   const seen = pids.map((pid) => procfs.taskStates(pid)).filter((states) => states !== undefined)
   if (seen.length === 0) return undefined
   const count = (letters: string): number =>
@@ -26,6 +26,6 @@ export function readTaskStates(
   return new Map(words.map(([word, letters]) => [word, BigInt(count(letters))]))
 }
 
-export function emitTaskStates(figures: TaskStateFigures, emit: Emit): void {
-  for (const [word, count] of figures) emit(processFamilies.container_tasks_state, count, labels.get(word))
+export function emitTaskStates(values: TaskStateValues, emit: Emit): void {
+  for (const [word, count] of values) emit(processFamilies.container_tasks_state, count, labels.get(word))
 }

@@ -1,4 +1,4 @@
-// Filesystem figures, kept by background work with a budget: writable layers and the image filesystem from the runtime,
+// Filesystem values, kept by background work with a budget: writable layers and the image filesystem from the runtime,
 // logs and local volumes by bounded walks, capacities from statfs. No scrape ever waits for it.
 import { keelsonError } from '../../core/errors.js'
 import type { FsCapacity, StatsFiles } from '../../ports/stats-files.js'
@@ -13,7 +13,7 @@ import type { Usage } from '../usage.js'
 import type { ContainerFs } from './container-filesystem.js'
 import { type FsUsage, type VolumeUsage, withCapacity } from './filesystem.js'
 
-export interface FilesystemKeeperOptions {
+export interface FilesystemCacheOptions {
   readonly files: StatsFiles
   readonly calls: Pick<RuntimeCalls, 'containerStats' | 'imageFilesystem'>
   readonly nowNanos: () => bigint
@@ -25,7 +25,7 @@ export interface FilesystemKeeperOptions {
   readonly onFailure: (what: string, error: unknown) => void
 }
 
-export interface FilesystemKeeper {
+export interface FilesystemCache {
   /** One round over everything. `layers` are those that the runtime's stats have already; else it is asked. */
   refresh(pods: readonly PodInfo[], layers: readonly LayerUsage[], signal: AbortSignal): Promise<void>
   node(): NodeFilesystems
@@ -39,7 +39,7 @@ export interface FilesystemKeeper {
   readonly version: number
 }
 
-interface PodFigures {
+interface PodValues {
   readonly logs: ReadonlyMap<string, FsUsage>
   readonly other: readonly FsUsage[]
   readonly volumes: readonly VolumeUsage[]
@@ -50,7 +50,7 @@ interface State {
   readonly layers: ReadonlyMap<string, LayerUsage>
   readonly usage: ReadonlyMap<string, Usage>
   readonly capacities: ReadonlyMap<string, FsCapacity>
-  readonly pods: ReadonlyMap<string, PodFigures>
+  readonly pods: ReadonlyMap<string, PodValues>
 }
 
 const nothing: State = {
@@ -71,7 +71,7 @@ export const podLogDirectory = (root: string, { ref }: PodInfo): string =>
 /** Volumes whose files lie on the node's own filesystem. */
 const localVolumes = ['kubernetes.io~empty-dir']
 
-export function createFilesystemKeeper(o: FilesystemKeeperOptions): FilesystemKeeper {
+export function createFilesystemCache(o: FilesystemCacheOptions): FilesystemCache {
   let state = nothing
   let version = 0
 
@@ -127,9 +127,9 @@ export function createFilesystemKeeper(o: FilesystemKeeperOptions): FilesystemKe
     for (const layer of [...layers.values(), ...already]) await capacityOf(layer.mountpoint)
 
     const budget = { entries: o.maxEntries }
-    const podFigures = new Map<string, PodFigures>()
+    const podValues = new Map<string, PodValues>()
     for (const pod of pods)
-      podFigures.set(pod.sandboxId, await measurePod(pod, own, budget, signal, o, attempt))
+      podValues.set(pod.sandboxId, await measurePod(pod, own, budget, signal, o, attempt))
     if (budget.entries <= 0)
       o.onFailure(
         'walk',
@@ -143,7 +143,7 @@ export function createFilesystemKeeper(o: FilesystemKeeperOptions): FilesystemKe
       layers,
       usage: given === undefined ? state.usage : new Map(given.map((c) => [c.id, c.usage])),
       capacities,
-      pods: podFigures,
+      pods: podValues,
     }
     version++
   }
@@ -188,9 +188,9 @@ async function measurePod(
   own: FsCapacity | undefined,
   budget: { entries: number },
   signal: AbortSignal,
-  { files, rootDir, podLogsDir, nowNanos }: FilesystemKeeperOptions,
+  { files, rootDir, podLogsDir, nowNanos }: FilesystemCacheOptions,
   attempt: Attempt,
-): Promise<PodFigures> {
+): Promise<PodValues> {
   const measure = async (directory: string, recursive: boolean): Promise<FsUsage | undefined> => {
     if (budget.entries <= 0) return undefined
     const options = { maxEntries: budget.entries, recursive, signal }

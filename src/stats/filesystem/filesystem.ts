@@ -1,4 +1,4 @@
-// Filesystem figures as the summary has them.
+// Filesystem values as the summary has them.
 import type { FsCapacity } from '../../ports/stats-files.js'
 
 export interface FsUsage {

@@ -2,7 +2,7 @@
 import type { Emit } from '../catalogue/family.js'
 import { alwaysFamilies as f } from '../catalogue/times-and-limits.js'
 import { emitCgroup } from '../cgroup/container-stats.js'
-import type { CgroupSweep, PodFigures } from '../cgroup/source.js'
+import type { CgroupSweep, PodValues } from '../cgroup/source.js'
 import { emitNetwork } from '../collectors/network.js'
 import { type ContainerFs, emitContainerFs } from '../filesystem/container-filesystem.js'
 import type { ContainerInfo, PodInfo } from '../runtime/inventory.js'
@@ -47,22 +47,22 @@ export interface CgroupMetricsOptions {
   readonly containerFs: (containerId: string) => ContainerFs | undefined
 }
 
-function writePod(pod: PodFigures, write: RowWriter, o: CgroupMetricsOptions): void {
+function writePod(pod: PodValues, write: RowWriter, o: CgroupMetricsOptions): void {
   const { info, own, network } = pod
   // Without a cgroup of its own a pod still has a network.
   const row = podRow(o.rows, info, own?.path ?? '')
   if (own !== undefined && o.switches.rows.pods)
-    write(row, own.figures.timeNanos, (emit) => {
-      emitCgroup(own.figures, emit)
-      emitTimes(info.createdAtNanos, own.figures.timeNanos, emit)
+    write(row, own.values.timeNanos, (emit) => {
+      emitCgroup(own.values, emit)
+      emitTimes(info.createdAtNanos, own.values.timeNanos, emit)
     })
-  if (network !== undefined) write(row, network.timeNanos, (emit) => emitNetwork(network.figures, emit))
-  for (const { info: container, path, figures } of pod.containers) {
+  if (network !== undefined) write(row, network.timeNanos, (emit) => emitNetwork(network.values, emit))
+  for (const { info: container, path, values } of pod.containers) {
     const fs = o.containerFs(container.id)
     const containerRowOf = containerRow(o.rows, info, container, path)
-    write(containerRowOf, figures.timeNanos, (emit) => {
-      emitCgroup(figures, emit)
-      emitTimes(container.createdAtNanos, figures.timeNanos, emit)
+    write(containerRowOf, values.timeNanos, (emit) => {
+      emitCgroup(values, emit)
+      emitTimes(container.createdAtNanos, values.timeNanos, emit)
     })
     if (fs !== undefined) write(containerRowOf, fs.timeNanos, (emit) => emitContainerFs(fs, emit))
   }

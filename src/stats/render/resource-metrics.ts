@@ -146,7 +146,7 @@ export function onePerName(pods: readonly PodSample[]): PodSample[] {
 }
 
 export interface ResourceInput {
-  /** Undefined: the kernel's own figures could not be read. */
+  /** Undefined: the kernel's own values could not be read. */
   readonly node: NodeSample | undefined
   readonly pods: readonly PodSample[]
   readonly failed: boolean

@@ -1,4 +1,4 @@
-// Prints the figures of one row, leaving out what is switched off and what does not belong to rows of its kind.
+// Prints the values of one row, leaving out what is switched off and what does not belong to rows of its kind.
 import type { Emit, Family } from '../catalogue/family.js'
 import { allFamilies, familyOf } from '../catalogue/index.js'
 import { type Exposition, formatTimestamp } from './exposition.js'

@@ -16,7 +16,7 @@ import type {
 } from '../usage.js'
 import { formatTime, type JsonValue } from './json.js'
 
-/** Figures that background work keeps, by container id and pod uid. */
+/** Values that background work keeps, by container id and pod uid. */
 export interface PodFilesystems {
   rootfs(container: ContainerSample): FsUsage | undefined
   logs(pod: PodSample, container: ContainerSample): FsUsage | undefined

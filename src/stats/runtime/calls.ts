@@ -1,4 +1,4 @@
-// The calls that figures need of a runtime, each with its deadline, unary or as a stream. Which form works is
+// The calls that values need of a runtime, each with its deadline, unary or as a stream. Which form works is
 // remembered until the runtime comes back.
 import { isKeelsonError } from '../../core/errors.js'
 import type {
@@ -30,7 +30,7 @@ export interface RuntimeCallsOptions {
   readonly imageClient?: CriClient
   /** Lists: names and states only. */
   readonly listTimeoutMs: number
-  /** Figures of all pods; a runtime may take seconds for them. */
+  /** Values of all pods; a runtime may take seconds for them. */
   readonly statsTimeoutMs: number
   /** Gate CRIListStreaming. */
   readonly streaming: boolean

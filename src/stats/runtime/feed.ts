@@ -1,4 +1,4 @@
-// One kind of figures from the runtime (stats, or metrics): whether the runtime has it, the loop that takes it, and
+// One kind of values from the runtime (stats, or metrics): whether the runtime has it, the loop that takes it, and
 // whether the newest sample may be served. Stats and metrics are probed apart: runtimes have one without the other.
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
@@ -46,11 +46,11 @@ export function createCriPart<T>(o: CriPartOptions<T>): CriPart<T> {
     if (state === next) return
     const before = state
     state = next
-    if (next === 'in-use') o.log.info('figures of pods come from the runtime', { endpoint: o.endpoint })
+    if (next === 'in-use') o.log.info('values of pods come from the runtime', { endpoint: o.endpoint })
     else
       o.log.warn(
         o.hasCgroups
-          ? 'the runtime does not give figures of pods; they are read from cgroups'
+          ? 'the runtime does not give values of pods; they are read from cgroups'
           : `the runtime does not give the ${o.endpoint} of pods, and this node has no cgroups to read them from`,
         {
           endpoint: o.endpoint,

@@ -4,13 +4,13 @@ import type { Clock } from '../../ports/clock.js'
 import type { RuntimeCalls } from './calls.js'
 import { buildInventory, type Inventory } from './inventory.js'
 
-export interface InventoryKeeper {
+export interface InventoryCache {
   /** The newest list, at most half a period old where the runtime answers. */
   refresh(signal: AbortSignal): Promise<Inventory>
   current(): Inventory
 }
 
-export interface InventoryKeeperOptions {
+export interface InventoryCacheOptions {
   readonly calls: Pick<RuntimeCalls, 'sandboxes' | 'containers'>
   readonly clock: Clock
   readonly periodMs: number
@@ -19,7 +19,7 @@ export interface InventoryKeeperOptions {
   readonly waitsForFirst?: boolean
 }
 
-export function createInventoryKeeper(o: InventoryKeeperOptions): InventoryKeeper {
+export function createInventoryCache(o: InventoryCacheOptions): InventoryCache {
   let current: Inventory = { timeNanos: 0n, pods: [] }
   let takenAt: bigint | undefined
   let underWay: Promise<void> | undefined

@@ -39,7 +39,7 @@ export interface CriMetricsInput extends LabelFixes {
   readonly rows: Rows
   readonly switches: Switches
   readonly receivedNanos: bigint
-  /** The runtime's stats, where they are its too: they have nanoseconds and pod-level figures. */
+  /** The runtime's stats, where they are its too: they have nanoseconds and pod-level values. */
   readonly stats: StatsSample | undefined
   readonly exactCpu: (containerId: string) => ExactCpu | undefined
   readonly cgroupPath: (id: string) => string | undefined

@@ -4,49 +4,54 @@ import { readExposition } from '../../../test/support/exposition.js'
 import { expectGolden } from '../../../test/support/golden.js'
 import { indentJson } from '../../../test/support/indent-json.js'
 import { delivers, descriptors, metricsOf, statsOf } from '../../../test/support/runtime-values.js'
-import { createStatsBed, podCgroup, type StatsBed, text } from '../../../test/support/stats-fixture.js'
+import {
+  createStatsFixture,
+  podCgroup,
+  type StatsFixture,
+  text,
+} from '../../../test/support/stats-fixture.js'
 import { etcd, web } from '../../../test/support/stats-pods.js'
 
 const pods = [web, etcd]
-let bed: StatsBed
-afterEach(() => bed.close())
+let fixture: StatsFixture
+afterEach(() => fixture.close())
 
 const fromCri = { fromCri: true } as const
-const cadvisor = async () => readExposition(text(await bed.stats.cadvisor(0)))
+const cadvisor = async () => readExposition(text(await fixture.stats.cadvisor(0)))
 const sourceOf = () => {
-  const { stats, metrics } = bed.stats.describe()
+  const { stats, metrics } = fixture.stats.describe()
   return { stats: stats.source, metrics: metrics.source }
 }
 const ownMetric = async (name: string) =>
-  readExposition(`${(await bed.metrics.text()).body.replace(/\n+/g, '\n').trimEnd()}\n`).filter(
+  readExposition(`${(await fixture.metrics.text()).body.replace(/\n+/g, '\n').trimEnd()}\n`).filter(
     (s) => s.name === name,
   )
 
 describe('a runtime that delivers', () => {
   test('the three answers after two samples', async () => {
-    bed = await createStatsBed({ pods, stats: fromCri })
-    const answers = delivers(pods, () => bed.clock.nowNanos())
-    for (const [method, answer] of Object.entries(answers)) bed.answer(method, answer)
-    bed.reconnect()
-    await bed.tick()
-    await bed.tick()
+    fixture = await createStatsFixture({ pods, stats: fromCri })
+    const answers = delivers(pods, () => fixture.clock.nowNanos())
+    for (const [method, answer] of Object.entries(answers)) fixture.answer(method, answer)
+    fixture.reconnect()
+    await fixture.tick()
+    await fixture.tick()
     expect(sourceOf()).toEqual({ stats: 'cri', metrics: 'cri' })
-    expectGolden('stats/cri-cadvisor.txt', text(await bed.stats.cadvisor(0)))
-    expectGolden('stats/cri-resource.txt', text(await bed.stats.resource(0)))
-    expectGolden('stats/cri-summary.json', indentJson(text(await bed.stats.summary(true, 0))))
+    expectGolden('stats/cri-cadvisor.txt', text(await fixture.stats.cadvisor(0)))
+    expectGolden('stats/cri-resource.txt', text(await fixture.stats.resource(0)))
+    expectGolden('stats/cri-summary.json', indentJson(text(await fixture.stats.summary(true, 0))))
   })
 
   test('no file of a container is read besides its processor seconds, and RPCs do not grow with pods', async () => {
-    bed = await createStatsBed({ pods, stats: fromCri, answers: delivers(pods) })
-    await bed.tick()
-    bed.reads.length = 0
-    bed.calls.length = 0
-    await bed.tick()
-    const inPods = bed.reads.filter((read) => read.startsWith('/kubepods/'))
+    fixture = await createStatsFixture({ pods, stats: fromCri, answers: delivers(pods) })
+    await fixture.tick()
+    fixture.reads.length = 0
+    fixture.calls.length = 0
+    await fixture.tick()
+    const inPods = fixture.reads.filter((read) => read.startsWith('/kubepods/'))
     expect(new Set(inPods)).toEqual(
       new Set(pods.flatMap((p) => p.containers.map((c) => `${podCgroup(p)}/${c.id} cpu.stat`))),
     )
-    expect(bed.calls.toSorted()).toEqual([
+    expect(fixture.calls.toSorted()).toEqual([
       'listContainers',
       'listPodSandbox',
       'listPodSandboxMetrics',
@@ -55,8 +60,8 @@ describe('a runtime that delivers', () => {
   })
 
   test('seconds that CRI cut are exact again, and labels are those of the cgroup source', async () => {
-    bed = await createStatsBed({ pods, stats: fromCri, answers: delivers(pods) })
-    await bed.tick()
+    fixture = await createStatsFixture({ pods, stats: fromCri, answers: delivers(pods) })
+    await fixture.tick()
     const app = (await cadvisor()).filter((s) => s.labels.container === 'app')
     const id = web.containers[0]?.id ?? ''
     const labels = {
@@ -93,7 +98,7 @@ describe('a runtime that delivers', () => {
       { ...metric },
       { ...metric, name: 'runtime_only_total', value: undefined },
     )
-    bed = await createStatsBed({
+    fixture = await createStatsFixture({
       pods,
       stats: fromCri,
       answers: { ...delivers(pods), listPodSandboxMetrics: () => ({ podMetrics: [odd] }) },
@@ -117,18 +122,18 @@ describe('a runtime that delivers', () => {
 
 describe('each endpoint falls back by itself', () => {
   test('gate off: no stats RPC but the one in the background', async () => {
-    bed = await createStatsBed({ pods, answers: delivers(pods) })
-    await bed.tick()
+    fixture = await createStatsFixture({ pods, answers: delivers(pods) })
+    await fixture.tick()
     expect(sourceOf()).toEqual({ stats: 'cgroup', metrics: 'cgroup' })
-    expect(new Set(bed.calls)).toEqual(
+    expect(new Set(fixture.calls)).toEqual(
       new Set(['listPodSandbox', 'listContainers', 'status', 'listContainerStats', 'imageFsInfo']),
     )
   })
 
   test('a runtime with stats and without metrics', async () => {
     const { listPodSandboxStats } = delivers(pods)
-    bed = await createStatsBed({ pods, stats: fromCri, answers: { listPodSandboxStats } })
-    await bed.tick()
+    fixture = await createStatsFixture({ pods, stats: fromCri, answers: { listPodSandboxStats } })
+    await fixture.tick()
     expect(sourceOf()).toEqual({ stats: 'cri', metrics: 'cgroup' })
     const containers = new Set((await cadvisor()).map((s) => s.labels.container))
     expect(containers).toEqual(new Set([undefined, '', 'app', 'sidecar', 'etcd']))
@@ -136,7 +141,7 @@ describe('each endpoint falls back by itself', () => {
 
   test('a runtime that hides the code of an unknown method, and one whose metrics are switched off', async () => {
     const { keelsonError } = await import('../../core/errors.js')
-    bed = await createStatsBed({
+    fixture = await createStatsFixture({
       pods,
       stats: fromCri,
       answers: {
@@ -149,38 +154,38 @@ describe('each endpoint falls back by itself', () => {
         listMetricDescriptors: () => ({ descriptors: [{ ...descriptors[0], name: 'container_last_seen' }] }),
       },
     })
-    await bed.tick()
-    expect(bed.stats.describe()).toEqual({
+    await fixture.tick()
+    expect(fixture.stats.describe()).toEqual({
       fromCri: true,
       stats: { source: 'cgroup', runtime: 'unsupported' },
       metrics: { source: 'cgroup', runtime: 'unsupported' },
     })
-    const before = bed.calls.filter((c) => c === 'listPodSandboxStats').length
-    await bed.tick()
-    expect(bed.calls.filter((c) => c === 'listPodSandboxStats')).toHaveLength(before)
+    const before = fixture.calls.filter((c) => c === 'listPodSandboxStats').length
+    await fixture.tick()
+    expect(fixture.calls.filter((c) => c === 'listPodSandboxStats')).toHaveLength(before)
   })
 
   test('after a reconnect the runtime is asked again', async () => {
-    bed = await createStatsBed({ pods, stats: fromCri })
-    await bed.tick()
+    fixture = await createStatsFixture({ pods, stats: fromCri })
+    await fixture.tick()
     expect(sourceOf()).toEqual({ stats: 'cgroup', metrics: 'cgroup' })
-    for (const [method, answer] of Object.entries(delivers(pods))) bed.answer(method, answer)
-    bed.reconnect()
-    await bed.tick(0)
+    for (const [method, answer] of Object.entries(delivers(pods))) fixture.answer(method, answer)
+    fixture.reconnect()
+    await fixture.tick(0)
     expect(sourceOf()).toEqual({ stats: 'cri', metrics: 'cri' })
   })
 
   test('a runtime that stops delivering: the next sample is from cgroups, and series stay', async () => {
-    bed = await createStatsBed({ pods, stats: fromCri, answers: delivers(pods) })
-    await bed.tick()
+    fixture = await createStatsFixture({ pods, stats: fromCri, answers: delivers(pods) })
+    await fixture.tick()
     const key = (s: { name: string; labels: object }) => `${s.name}${JSON.stringify(s.labels)}`
     const before = (await cadvisor()).filter((s) => /^container_(cpu|memory)_/.test(s.name)).map(key)
     expect(before.length).toBeGreaterThan(10)
-    bed.answer('listPodSandboxMetrics', () => {
+    fixture.answer('listPodSandboxMetrics', () => {
       throw new Error('broken')
     })
-    bed.answer('listPodSandboxStats', () => ({ stats: [] }))
-    await bed.tick()
+    fixture.answer('listPodSandboxStats', () => ({ stats: [] }))
+    await fixture.tick()
     expect(sourceOf()).toEqual({ stats: 'cgroup', metrics: 'cgroup' })
     const after = new Set((await cadvisor()).map(key))
     expect(before.filter((k) => !after.has(k))).toEqual([])
@@ -188,7 +193,7 @@ describe('each endpoint falls back by itself', () => {
   })
 
   test('the stream form is used where the gate is on, and given up where the runtime lacks it', async () => {
-    bed = await createStatsBed({
+    fixture = await createStatsFixture({
       pods,
       stats: { ...fromCri, streaming: true },
       answers: {
@@ -196,21 +201,21 @@ describe('each endpoint falls back by itself', () => {
         streamPodSandboxStats: () => pods.map((p) => ({ podSandboxStats: [statsOf(p)] })),
       },
     })
-    await bed.tick()
+    await fixture.tick()
     expect(sourceOf()).toEqual({ stats: 'cri', metrics: 'cri' })
-    expect(bed.calls).toContain('streamPodSandboxStats')
+    expect(fixture.calls).toContain('streamPodSandboxStats')
     // It has no stream of sandboxes: from then on nothing is streamed until it comes back.
-    bed.calls.length = 0
-    await bed.tick()
-    expect(bed.calls.filter((c) => c.startsWith('stream'))).toEqual([])
+    fixture.calls.length = 0
+    await fixture.tick()
+    expect(fixture.calls.filter((c) => c.startsWith('stream'))).toEqual([])
   })
 })
 
 test('which source is in use is on /metrics', async () => {
-  bed = await createStatsBed({ pods, stats: fromCri, answers: delivers(pods) })
-  await bed.tick()
+  fixture = await createStatsFixture({ pods, stats: fromCri, answers: delivers(pods) })
+  await fixture.tick()
   await cadvisor()
-  await bed.stats.resource(0)
+  await fixture.stats.resource(0)
   expect((await ownMetric('kubelet_metrics_provider')).map((s) => s.labels.provider)).toEqual(['cri'])
   const inUse = (await ownMetric('keelson_stats_source')).filter((s) => s.value === '1').map((s) => s.labels)
   expect(inUse).toEqual(

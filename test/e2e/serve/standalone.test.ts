@@ -184,7 +184,7 @@ describe('the other ports', () => {
     expect((await plain(here.healthPort, '/healthz', { host: 'localhost:10248' })).status).toBe(200)
   })
 
-  test('read-only: off by default; where it is on it shows figures and runs nothing', async () => {
+  test('read-only: off by default; where it is on it shows values and runs nothing', async () => {
     expect((await start()).readOnlyPort).toBeUndefined()
     const here = await start({ settings: { readOnlyPort: await anyPort() } })
     expect((await plain(here.readOnlyPort, '/pods')).body).toBe('pods for system:anonymous')

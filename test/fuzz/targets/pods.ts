@@ -1,7 +1,7 @@
 // Pods: untyped objects with broken parts, through reading, defaulting, classification and every value.
 
 import { planNode } from '../../../src/core/plan/node-plan.js'
-import { outcomeValue } from '../../../src/core/plan/planned-value.js'
+import { plannedValue } from '../../../src/core/plan/planned-value.js'
 import { type PodPlanInput, planPod } from '../../../src/core/plan/pod-plan.js'
 import { applyPodDefaults } from '../../../src/core/pod/defaults.js'
 import { parsePod } from '../../../src/core/pod/parse-pod.js'
@@ -101,8 +101,8 @@ export const pods: FuzzTarget = {
     const read = applyPodDefaults(parsePod(input))
     const plan = planPod({ ...node, pod: read })
     for (const { name, files } of plan.containers) {
-      const high = outcomeValue(files['memory.high'])
-      const max = outcomeValue(files['memory.max'])
+      const high = plannedValue(files['memory.high'])
+      const max = plannedValue(files['memory.max'])
       check(
         high === undefined || max === undefined || high <= max,
         `${name}: memory.high is above memory.max`,

@@ -1,4 +1,4 @@
-// The contract that every cgroup tree keeps, on the real kernel of a bed.
+// The contract that every cgroup tree keeps, on the real kernel of a machine.
 import { readCgroupLayout } from '../../../src/adapters/cgroups/detect.js'
 import { createCgroupTree } from '../../../src/adapters/cgroups/tree.js'
 import { createProcfs } from '../../../src/adapters/procfs/procfs.js'

@@ -51,7 +51,7 @@ const db = apiPod(
 export const kubepods = formatCgroupPath(['kubepods'], driver())
 export const burstable = formatCgroupPath(['kubepods', 'burstable'], driver())
 
-export class CompanionBed {
+export class CompanionFixture {
   readonly running = new Map<string, LabPod>()
   /** Every file before any companion. */
   first: Record<string, string> = {}
@@ -61,22 +61,22 @@ export class CompanionBed {
     readonly stateDir: string,
   ) {}
 
-  static async start(): Promise<CompanionBed> {
-    const bed = new CompanionBed(await startApiStub(), mkdtempSync('/tmp/companion-'))
+  static async start(): Promise<CompanionFixture> {
+    const fixture = new CompanionFixture(await startApiStub(), mkdtempSync('/tmp/companion-'))
     writeFileSync(
-      `${bed.stateDir}/keelson.yaml`,
+      `${fixture.stateDir}/keelson.yaml`,
       'apiVersion: keelson.dev/v1alpha1\nkind: KeelsonConfiguration\nports: {companion: 0}\ncompanion: {memoryReservationPolicy: HardReservation}\n',
     )
     writeFileSync(
-      `${bed.stateDir}/kubelet.yaml`,
+      `${fixture.stateDir}/kubelet.yaml`,
       'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n',
     )
     writeFileSync(
-      `${bed.stateDir}/kubeconfig`,
+      `${fixture.stateDir}/kubeconfig`,
       JSON.stringify({
         apiVersion: 'v1',
         kind: 'Config',
-        clusters: [{ name: 'c', cluster: { server: bed.api.url, 'insecure-skip-tls-verify': true } }],
+        clusters: [{ name: 'c', cluster: { server: fixture.api.url, 'insecure-skip-tls-verify': true } }],
         users: [{ name: 'u', user: {} }],
         contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
         'current-context': 'x',
@@ -86,13 +86,13 @@ export class CompanionBed {
       ['web', web()],
       ['db', db],
     ] as const) {
-      bed.api.put(`lab-${name}`, object)
-      bed.running.set(name, await startPod(parseActuatedPod(object)))
+      fixture.api.put(`lab-${name}`, object)
+      fixture.running.set(name, await startPod(parseActuatedPod(object)))
     }
     await cgroups.apply(kubepods, { 'memory.min': mib(8) })
     await cgroups.apply(burstable, { 'memory.high': mib(600) })
-    bed.first = bed.everything()
-    return bed
+    fixture.first = fixture.everything()
+    return fixture
   }
 
   /** Every file that the companion may write, and others that it must not. */

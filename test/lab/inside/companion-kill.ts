@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../fuzz/random.js'
 import type { Check } from '../../support/check.js'
-import { CompanionBed } from './companion-fixture.js'
+import { CompanionFixture } from './companion-fixture.js'
 import { type Command, commandFromHere } from './lab-kubelet.js'
 
 await commandFromHere()
@@ -42,7 +42,7 @@ export const checks: readonly Check[] = [
     name: 'kill -9 at random points of applying and of rolling back: the next start ends in the exact state',
     timeoutMs: 1_400_000,
     async run() {
-      const bed = await CompanionBed.start()
+      const machine = await CompanionFixture.start()
       const rounds = Number(process.env['LAB_KILLS'] ?? '25')
       const timed = async (command: Command, began: () => boolean, done: () => boolean): Promise<Times> => {
         const start = Date.now()
@@ -53,25 +53,25 @@ export const checks: readonly Check[] = [
         return { startMs, workMs: Date.now() - start - startMs }
       }
       // How long both take here: the points are drawn from that.
-      const probe = bed.start(...bed.fromKubelet())
-      await bed.converges(probe)
-      const applied = bed.everything()
+      const probe = machine.start(...machine.fromKubelet())
+      await machine.converges(probe)
+      const applied = machine.everything()
       await kill(probe)
-      const undo = bed.start('rollback')
+      const undo = machine.start('rollback')
       const backTimes = await timed(
         undo,
-        () => !same(bed.everything(), applied),
-        () => same(bed.everything(), bed.first),
+        () => !same(machine.everything(), applied),
+        () => same(machine.everything(), machine.first),
       )
       await undo.ended
-      const again = bed.start(...bed.fromKubelet())
+      const again = machine.start(...machine.fromKubelet())
       const applyTimes = await timed(
         again,
-        () => bed.hasNotes,
-        () => same(bed.everything(), applied),
+        () => machine.hasNotes,
+        () => same(machine.everything(), applied),
       )
       await kill(again)
-      await bed.rollBack()
+      await machine.rollBack()
 
       /** One in five anywhere in the start, the others once the work shows. */
       const strike = async (command: Command, times: Times, began: () => boolean): Promise<void> => {
@@ -85,20 +85,20 @@ export const checks: readonly Check[] = [
       const applies: Cuts = { before: 0, inside: 0, after: 0 }
       const rollbacks: Cuts = { before: 0, inside: 0, after: 0 }
       for (let round = 0; round < rounds; round++) {
-        const companion = bed.start(...bed.fromKubelet())
-        await strike(companion, applyTimes, () => bed.hasNotes)
-        count(applies, bed.everything(), bed.first, applied)
-        const next = bed.start(...bed.fromKubelet())
-        await bed.converges(next)
-        assert.deepEqual(bed.everything(), applied, `applying killed in round ${round}`)
+        const companion = machine.start(...machine.fromKubelet())
+        await strike(companion, applyTimes, () => machine.hasNotes)
+        count(applies, machine.everything(), machine.first, applied)
+        const next = machine.start(...machine.fromKubelet())
+        await machine.converges(next)
+        assert.deepEqual(machine.everything(), applied, `applying killed in round ${round}`)
         await kill(next)
-        const back = bed.start('rollback')
-        await strike(back, backTimes, () => !same(bed.everything(), applied))
-        count(rollbacks, bed.everything(), applied, bed.first)
-        await bed.rollBack()
-        assert.deepEqual(bed.everything(), bed.first, `rollback killed in round ${round}`)
+        const back = machine.start('rollback')
+        await strike(back, backTimes, () => !same(machine.everything(), applied))
+        count(rollbacks, machine.everything(), applied, machine.first)
+        await machine.rollBack()
+        assert.deepEqual(machine.everything(), machine.first, `rollback killed in round ${round}`)
       }
-      await bed.close()
+      await machine.close()
       for (const [what, { inside }] of Object.entries({ applies, rollbacks }))
         assert.ok(inside >= rounds / 5, `only ${inside} of ${rounds} ${what} were cut in the middle`)
       return { rounds, applies, rollbacks, applyTimes, backTimes }

@@ -121,7 +121,7 @@ export const podChecks: readonly Check[] = [
     },
   },
   {
-    name: 'ContainerStats and ListPodSandboxStats: figures of this container',
+    name: 'ContainerStats and ListPodSandboxStats: values of this container',
     async run() {
       const { containerId, sandboxId } = runningPod()
       const { stats } = await client().runtime.containerStats({ containerId })

@@ -18,7 +18,7 @@ import { connect, endpoint, MiB, type RunningPod, removePod, runPod } from './po
 
 await commandFromHere()
 
-/** Made inside the bed: names of checks are read outside, too. */
+/** Made inside the machine: names of checks are read outside, too. */
 let kept: { readonly direct: CriClient; readonly kubelet: LabKubelet } | undefined
 const here = () => {
   kept ??= { direct: connect(), kubelet: new LabKubelet() }
@@ -28,7 +28,7 @@ let server: ScenarioServer | undefined
 let port = 0
 let pod: RunningPod | undefined
 
-async function bed(): Promise<{ readonly server: ScenarioServer; readonly token: string }> {
+async function machine(): Promise<{ readonly server: ScenarioServer; readonly token: string }> {
   if (server === undefined) {
     ;[port = 0] = await freePorts(1)
     const dir = here().kubelet.directory
@@ -72,7 +72,7 @@ async function fromRpc(client: CriClient, descriptors: readonly MetricDescriptor
 async function fromEndpoint(token: string): Promise<Flat[]> {
   const told = async () => await ask({ port, path: '/metrics/cadvisor', token })
   let { status, body } = await told()
-  // A bed on a busy machine may stand still for seconds, and the endpoint then keeps its deadline.
+  // A machine on a busy machine may stand still for seconds, and the endpoint then keeps its deadline.
   for (let i = 0; i < 3 && status >= 500; i++) ({ status, body } = await told())
   assert.equal(status, 200, body)
   // Without pods there are no families.
@@ -87,7 +87,7 @@ export const checks: readonly Check[] = [
   {
     name: 'nobody reads the endpoint without a token, and Status names its address',
     async run() {
-      const { server: s } = await bed()
+      const { server: s } = await machine()
       assert.equal((await ask({ port, path: '/metrics/cadvisor' })).status, 401)
       const { info } = await s.client.runtime.status({ verbose: true })
       const { metricsUrl } = JSON.parse(info.keelson ?? '{}') as { metricsUrl?: string }
@@ -98,7 +98,7 @@ export const checks: readonly Check[] = [
     name: 'endpoint and RPC agree in names, labels and values; only the endpoint has fractions',
     timeoutMs: 120_000,
     async run() {
-      const { server: s, token } = await bed()
+      const { server: s, token } = await machine()
       pod = await runPod(s.client, {
         name: 'agree',
         cgroupParent: '/kubepods/burstable/podagree',
@@ -129,8 +129,8 @@ export const checks: readonly Check[] = [
     async run() {
       // On the host its cgroups are those of everything else that runs there.
       if (readCgroupLayout().mode !== 'v2')
-        return new NotHere('the kubelet of this scenario has a bed of its own')
-      const { server: s, token } = await bed()
+        return new NotHere('the kubelet of this scenario has a machine of its own')
+      const { server: s, token } = await machine()
       const { kubelet, direct } = here()
       if (pod !== undefined) await removePod(direct, pod)
       const runtime = `unix://${s.running.socketPath}`
@@ -180,7 +180,7 @@ export const checks: readonly Check[] = [
     name: 'everything is closed again',
     async run() {
       await here().kubelet.stop()
-      await (await bed()).server.close()
+      await (await machine()).server.close()
       here().direct.close()
     },
   },

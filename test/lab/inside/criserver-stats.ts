@@ -11,21 +11,21 @@ import type { Check } from '../../support/check.js'
 import { type ScenarioServer, startScenarioServer } from './cri-server-start.js'
 import { connect, endpoint, MiB, type RunningPod, removePod, runPod } from './pod.js'
 
-/** Made inside the bed: names of checks are read outside, too. */
+/** Made inside the machine: names of checks are read outside, too. */
 let kept: { readonly tree: CgroupFsTree; readonly direct: CriClient } | undefined
 const here = () => {
   kept ??= { tree: createCgroupTree(readCgroupLayout()), direct: connect() }
   return kept
 }
-const parent = '/kubepods/burstable/podfigures'
+const parent = '/kubepods/burstable/podvalues'
 let server: ScenarioServer | undefined
 let pod: RunningPod | undefined
 
-const bed = async () => {
-  server ??= await startScenarioServer(endpoint(), 'figures')
+const machine = async () => {
+  server ??= await startScenarioServer(endpoint(), 'values')
   // As critest's container of metrics: quota, shares, limits of memory and of memory with swap.
   pod ??= await runPod(here().direct, {
-    name: 'figures',
+    name: 'values',
     cgroupParent: parent,
     command: [
       '/bin/sh',
@@ -72,7 +72,7 @@ export const checks: readonly Check[] = [
     name: 'ContainerStats: every field that containerd gives stays, and the missing ones are filled',
     timeoutMs: 120_000,
     async run() {
-      const { client, pod: p } = await bed()
+      const { client, pod: p } = await machine()
       await one(client, p.containerId)
       await sleep(1500)
       const theirs = await one(here().direct, p.containerId)
@@ -104,16 +104,16 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'PodSandboxStats: pod figures, processes and interfaces as CRI wants them',
+    name: 'PodSandboxStats: pod values, processes and interfaces as CRI wants them',
     async run() {
-      const { client, pod: p } = await bed()
+      const { client, pod: p } = await machine()
       const theirs = await onePod(here().direct, p.sandboxId).catch((e: unknown) => e)
       const ours = await onePod(client, p.sandboxId)
       const { linux } = ours
       assert.ok(linux !== undefined)
       assert.equal(linux.containers.length, 1)
       assert.equal(linux.containers[0]?.attributes?.id, p.containerId)
-      assert.equal(ours.attributes?.metadata?.name, 'figures')
+      assert.equal(ours.attributes?.metadata?.name, 'values')
       const processes = lines(`${parent}/${p.sandboxId}`) + lines(`${parent}/${p.containerId}`)
       assert.ok(Math.abs(Number(linux.process?.processCount?.value) - processes) <= 2)
       assert.ok((linux.memory?.workingSetBytes?.value ?? 0n) > 0n)
@@ -133,9 +133,9 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'lists: the same figures, filters, and streams over them',
+    name: 'lists: the same values, filters, and streams over them',
     async run() {
-      const { client, pod: p } = await bed()
+      const { client, pod: p } = await machine()
       const { stats: pods } = await client.runtime.listPodSandboxStats({ filter: {} })
       assert.deepEqual(
         pods.map((s) => s.attributes?.id),
@@ -160,7 +160,7 @@ export const checks: readonly Check[] = [
   {
     name: 'metrics: everything that is declared has a value with all its labels, and nothing else has one',
     async run() {
-      const { client, pod: p } = await bed()
+      const { client, pod: p } = await machine()
       const { descriptors } = await client.runtime.listMetricDescriptors({})
       const { podMetrics } = await client.runtime.listPodSandboxMetrics({})
       const ours = podMetrics.find((m) => m.podSandboxId === p.sandboxId)
@@ -196,7 +196,7 @@ export const checks: readonly Check[] = [
   {
     name: 'the pod is removed, and everything is closed',
     async run() {
-      const { client, pod: p, server: s } = await bed()
+      const { client, pod: p, server: s } = await machine()
       await removePod(client, p)
       assert.deepEqual((await client.runtime.listPodSandboxStats({ filter: {} })).stats, [])
       await s.close()

@@ -1,6 +1,6 @@
 #!/bin/bash
 # doctor-node.sh MAIN: a healthy node behind our CRI server, looked at by the doctor; then the same node with real troubles.
-# Runs inside the UML bed, with a disk. Each look leaves NAME.json, and a line "NAME STATUS MILLISECONDS" on standard output.
+# Runs inside the UML lab machine, with a disk. Each look leaves NAME.json, and a line "NAME STATUS MILLISECONDS" on standard output.
 main=$1
 mkdir -p /run/manifests
 pod() { # NAME ARGS RESOURCES

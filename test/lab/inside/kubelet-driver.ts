@@ -1,5 +1,5 @@
 // `keelson kubelet` on a real kernel beside real containerd 1.6: nothing of the cgroup tree changes before the driver is
-// known, the fallback, and the proof of the driver from the path of a running sandbox. The driver of the bed comes in
+// known, the fallback, and the proof of the driver from the path of a running sandbox. The driver of the machine comes in
 // as LAB_DRIVER.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'

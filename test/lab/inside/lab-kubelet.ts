@@ -1,4 +1,4 @@
-// `keelson kubelet` as a process of its own inside a bed: configuration and manifests in directories of its own, restarted with
+// `keelson kubelet` as a process of its own inside a machine: configuration and manifests in directories of its own, restarted with
 // other settings as an administrator would. A scenario that uses it is also the command: see `commandFromHere`.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'

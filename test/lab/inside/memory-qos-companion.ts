@@ -3,19 +3,19 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Check } from '../../support/check.js'
-import { amounts, burstable, CompanionBed, kubepods, web } from './companion-fixture.js'
+import { amounts, burstable, CompanionFixture, kubepods, web } from './companion-fixture.js'
 import { commandFromHere } from './lab-kubelet.js'
 import { cgroups, containerPath, mib, nodeInput, text, tiered } from './memory-qos-node.js'
 
 await commandFromHere()
 
-let made: CompanionBed | undefined
-const bed = (): CompanionBed => {
+let made: CompanionFixture | undefined
+const machine = (): CompanionFixture => {
   assert.ok(made, 'an earlier check failed')
   return made
 }
 const pathOf = (pod: string, container: string): Promise<string> => {
-  const found = bed().running.get(pod)
+  const found = machine().running.get(pod)
   assert.ok(found)
   return containerPath(found, container)
 }
@@ -23,8 +23,8 @@ const ours = (path: string): readonly (string | undefined)[] =>
   ['memory.min', 'memory.low', 'memory.high'].map((file) => text(path, file))
 
 async function rolledBack(): Promise<void> {
-  await bed().rollBack()
-  assert.deepEqual(bed().everything(), bed().first)
+  await machine().rollBack()
+  assert.deepEqual(machine().everything(), machine().first)
 }
 
 export const checks: readonly Check[] = [
@@ -32,23 +32,23 @@ export const checks: readonly Check[] = [
     name: 'pods of another runner, tuned by somebody',
     timeoutMs: 250_000,
     async run() {
-      made = await CompanionBed.start()
+      made = await CompanionFixture.start()
     },
   },
   {
     name: 'pods from /pods: applied on every level; found values stay over a restart; rolled back exactly',
     timeoutMs: 400_000,
     async run() {
-      await bed().with(bed().fromKubelet(), async (companion) => {
-        await bed().converges(companion)
+      await machine().with(machine().fromKubelet(), async (companion) => {
+        await machine().converges(companion)
         assert.equal(text(kubepods, 'memory.min'), mib(80))
         assert.equal(text(burstable, 'memory.min'), mib(32))
         // 32Mi + 0.9 x 64Mi in whole pages.
         assert.deepEqual(ours(await pathOf('web', 'app')), [mib(32), '0', '93949952'])
         assert.deepEqual(ours(await pathOf('db', 'app')), [mib(48), '0', 'max'])
       })
-      assert.notDeepEqual(bed().everything(), bed().first)
-      await bed().with(bed().fromKubelet(), (again) => bed().converges(again))
+      assert.notDeepEqual(machine().everything(), machine().first)
+      await machine().with(machine().fromKubelet(), (again) => machine().converges(again))
       await rolledBack()
     },
   },
@@ -56,8 +56,8 @@ export const checks: readonly Check[] = [
     name: 'debug containers: no throttle in a Guaranteed pod, by allocatable memory in a Burstable one, no protection',
     timeoutMs: 250_000,
     async run() {
-      await bed().with(bed().fromKubelet(), async (companion) => {
-        await bed().converges(companion)
+      await machine().with(machine().fromKubelet(), async (companion) => {
+        await machine().converges(companion)
         assert.deepEqual(ours(await pathOf('db', 'debug')), ['0', '0', 'max'])
         const [min, low, high] = ours(await pathOf('web', 'debug'))
         const node = Number(nodeInput(tiered).node.allocatableMemory)
@@ -71,11 +71,11 @@ export const checks: readonly Check[] = [
     name: 'pods from the API server: a reset by others is put back; bookmarks, clean ends, torn streams, expiry',
     timeoutMs: 500_000,
     async run() {
-      const { api } = bed()
-      await bed().with(bed().fromApi(), async (companion) => {
-        await bed().converges(companion)
+      const { api } = machine()
+      await machine().with(machine().fromApi(), async (companion) => {
+        await machine().converges(companion)
         cgroups.write(kubepods, 'memory.min', '0')
-        await bed().converges(companion)
+        await machine().converges(companion)
         // A pod resized through its status, again and again, each time behind another interruption of the watch.
         for (const [how, request] of [
           ['bookmark', '48Mi'],
@@ -91,11 +91,11 @@ export const checks: readonly Check[] = [
               assert.ok(Date.now() < end, `nothing asked after ${how}\n${companion.output()}`)
           const resources = amounts(request, '96Mi')
           api.put('lab-web', web({ containerStatuses: [{ name: 'app', resources }] }))
-          await bed().converges(companion)
+          await machine().converges(companion)
           assert.equal(text(kubepods, 'memory.min'), mib(48 + Number.parseInt(request, 10)), how)
         }
         api.put('lab-web', web())
-        await bed().converges(companion)
+        await machine().converges(companion)
         assert.equal(text(kubepods, 'memory.min'), mib(80))
       })
       await rolledBack()
@@ -105,7 +105,7 @@ export const checks: readonly Check[] = [
     name: 'annotations that name the uid of another pod, or none that can be: the other pod keeps its values',
     timeoutMs: 250_000,
     async run() {
-      const { api } = bed()
+      const { api } = machine()
       const evil = (uid: string): object => ({
         metadata: {
           name: 'evil',
@@ -116,8 +116,8 @@ export const checks: readonly Check[] = [
         spec: { containers: [{ name: 'app', resources: amounts('1Mi', '4Mi') }] },
         status: { phase: 'Running', qosClass: 'Burstable' },
       })
-      await bed().with(bed().fromApi(), async (companion) => {
-        await bed().converges(companion)
+      await machine().with(machine().fromApi(), async (companion) => {
+        await machine().converges(companion)
         const app = await pathOf('web', 'app')
         const before = ours(app)
         for (const uid of ['lab-web', 'a/b', ' ']) {
@@ -131,7 +131,7 @@ export const checks: readonly Check[] = [
           assert.deepEqual(ours(app), before, uid)
         }
         api.remove('lab-evil')
-        await bed().converges(companion)
+        await machine().converges(companion)
       })
       await rolledBack()
     },
@@ -140,10 +140,10 @@ export const checks: readonly Check[] = [
     name: 'a second companion and a rollback beside a running one are refused',
     timeoutMs: 250_000,
     async run() {
-      await bed().with(bed().fromKubelet(), async (companion) => {
-        await bed().converges(companion)
-        for (const args of [bed().fromKubelet(), ['rollback']]) {
-          const second = bed().start(...args)
+      await machine().with(machine().fromKubelet(), async (companion) => {
+        await machine().converges(companion)
+        for (const args of [machine().fromKubelet(), ['rollback']]) {
+          const second = machine().start(...args)
           await second.ended
           assert.match(second.output(), /companion\.busy/)
         }
@@ -155,7 +155,7 @@ export const checks: readonly Check[] = [
     name: 'values of others stay: ten passes and a rollback leave cpu, limits and pids as they are',
     timeoutMs: 250_000,
     async run() {
-      const pod = bed().running.get('web')?.path ?? ''
+      const pod = machine().running.get('web')?.path ?? ''
       const app = await pathOf('web', 'app')
       const foreign = [
         [kubepods, 'cpu.weight', '77'],
@@ -167,17 +167,17 @@ export const checks: readonly Check[] = [
       ] as const
       const before = foreign.map(([at, file]) => text(at, file) ?? '')
       for (const [at, file, value] of foreign) cgroups.write(at, file, value)
-      await bed().with(bed().fromKubelet(), async (companion) => {
-        await bed().converges(companion)
+      await machine().with(machine().fromKubelet(), async (companion) => {
+        await machine().converges(companion)
         // A pass every two seconds.
         await sleep(22_000)
         for (const [at, file, value] of foreign) assert.equal(text(at, file), value, `${at} ${file}`)
       })
-      await bed().rollBack()
+      await machine().rollBack()
       for (const [at, file, value] of foreign) assert.equal(text(at, file), value, `${at} ${file}`)
       for (const [i, [at, file]] of foreign.entries()) cgroups.write(at, file, before[i] ?? '')
-      assert.deepEqual(bed().everything(), bed().first)
-      await bed().close()
+      assert.deepEqual(machine().everything(), machine().first)
+      await machine().close()
     },
   },
 ]

@@ -84,7 +84,7 @@ const specs: Record<string, () => object> = {
 }
 
 let made: LabKubelet | undefined
-/** Made on first use: outside the bed this file is only read for its names. */
+/** Made on first use: outside the machine this file is only read for its names. */
 const kubelet = (): LabKubelet => {
   made ??= new LabKubelet()
   return made

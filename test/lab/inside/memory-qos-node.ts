@@ -1,4 +1,4 @@
-// A node for Memory QoS scenarios on a real kernel: the engine with the real tree of the bed's driver, and an independent pod
+// A node for Memory QoS scenarios on a real kernel: the engine with the real tree of the machine's driver, and an independent pod
 // runner that makes pods over CRI with a kubelet's labels.
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
@@ -29,7 +29,7 @@ export const driver = (): CgroupDriver => (process.env['LAB_DRIVER'] === 'system
 export const signal = new AbortController().signal
 export const clock = createClock()
 let connected: CriClient | undefined
-/** Connected on first use: outside the bed this file is only read for its names. */
+/** Connected on first use: outside the machine this file is only read for its names. */
 export const client = (): CriClient => {
   connected ??= connect()
   return connected

@@ -1,4 +1,4 @@
-// Memory QoS on a real kernel with real containerd, under the driver of the bed: values of every class and kind of container,
+// Memory QoS on a real kernel with real containerd, under the driver of the machine: values of every class and kind of container,
 // transitions with running containers, values of others, and the transition vectors on real files.
 import assert from 'node:assert/strict'
 import { formatCgroupPath } from '../../../src/core/cgroup/name.js'

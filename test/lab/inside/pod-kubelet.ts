@@ -1,4 +1,4 @@
-// `keelson kubelet` with static pods inside a bed: the command as main.ts runs it, in this process, because a second one
+// `keelson kubelet` with static pods inside a machine: the command as main.ts runs it, in this process, because a second one
 // would take as long as the machine's boot.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ export class LabKubelet {
   private ended: Promise<number> | undefined
   private connected: CriClient | undefined
 
-  /** Connected on first use: outside the bed this file is only read for its names. */
+  /** Connected on first use: outside the machine this file is only read for its names. */
   get cri(): CriClient {
     this.connected ??= connect()
     return this.connected

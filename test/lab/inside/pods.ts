@@ -1,5 +1,5 @@
 // The kubelet runs pods on cgroup v2 with real containerd: values, in-place resize, OOMKilled, adoption, a sandbox that dies,
-// and an end that leaves nothing, all read from the kernel's files. The driver of the bed comes in as LAB_DRIVER.
+// and an end that leaves nothing, all read from the kernel's files. The driver of the machine comes in as LAB_DRIVER.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { imageReferences } from '../../../src/lab/images/images.js'

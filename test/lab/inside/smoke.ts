@@ -1,4 +1,4 @@
-// The least that must hold in every bed: a writable cgroup v2 with its controllers, and the disks asked for.
+// The least that must hold in every machine: a writable cgroup v2 with its controllers, and the disks asked for.
 import assert from 'node:assert/strict'
 import {
   closeSync,
@@ -28,7 +28,7 @@ export const checks: readonly Check[] = [
     run() {
       const has = read(`${root}/cgroup.controllers`).split(' ')
       assert.deepEqual(read(`${root}/cgroup.subtree_control`).split(' ').sort(), [...has].sort())
-      for (const name of expected[process.env.LAB_BED ?? ''] ?? ['no such bed'])
+      for (const name of expected[process.env.LAB_BED ?? ''] ?? ['no such machine'])
         assert.ok(has.includes(name), `${name} is missing in ${has.join(' ')}`)
     },
   },
@@ -47,7 +47,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'process 1 is the one of this bed',
+    name: 'process 1 is the one of this machine',
     run() {
       assert.equal(read('/proc/1/comm'), process.env.LAB_BED === 'uml' ? 'bash' : 'systemd')
     },

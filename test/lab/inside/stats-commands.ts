@@ -1,4 +1,4 @@
-// The commands that show figures, on the real pods of this scenario: `keelson doctor series`, `keelson doctor parity`, and
+// The commands that show values, on the real pods of this scenario: `keelson doctor series`, `keelson doctor parity`, and
 // `keelson companion` as a process of its own that serves the three endpoints.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -40,7 +40,7 @@ interface Parity {
   }[]
 }
 
-/** containerd 1.6 has no figures of swap, and counts threads of containers for the pod's processes. */
+/** containerd 1.6 has no values of swap, and counts threads of containers for the pod's processes. */
 const knownDifferences = /^(process_stats\.process_count|swap\.|pod_swap_|container_swap_)/
 
 async function startCompanion() {

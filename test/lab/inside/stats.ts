@@ -114,7 +114,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'each endpoint says where its figures come from',
+    name: 'each endpoint says where its values come from',
     async run() {
       await resource('cri')
       const { stats, metrics } = of('cri').describe()
@@ -142,7 +142,7 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: '/stats/summary: the same pods, figures and limits',
+    name: '/stats/summary: the same pods, values and limits',
     async run() {
       const [a, b] = await Promise.all([summary('cri'), summary('cgroup')])
       assert.deepEqual(

@@ -1,6 +1,6 @@
 #!/bin/bash
 # up-endpoint.sh MAIN: `keelson up` over a runtime that is there already and stays; once with manifests, once with no pods.
-# Runs inside the UML bed, whose containerd is that runtime.
+# Runs inside the UML lab machine, whose containerd is that runtime.
 mkdir -p /run/manifests
 cat > /run/manifests/own.yaml << 'MANIFEST'
 apiVersion: v1

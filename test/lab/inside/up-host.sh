@@ -1,6 +1,6 @@
 #!/bin/bash
 # up-host.sh MAIN TAR: `keelson up` with an image archive on a host that is its own: what the machine has before and after must be the same.
-# Runs inside the UML bed, where this user is root and cgroup v2 is the only hierarchy.
+# Runs inside the UML lab machine, where this user is root and cgroup v2 is the only hierarchy.
 look() {
   echo "== cgroups"; find /sys/fs/cgroup -type d | sort
   echo "== mounts"; awk '{print $5}' /proc/self/mountinfo | sort

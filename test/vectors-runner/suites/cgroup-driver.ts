@@ -9,8 +9,8 @@ import { runtimeConfig } from '../../../src/fakes/cri/shapes.js'
 import { configuredDriverIgnoredLine, driverFromCriLine } from '../../../src/kubelet/driver/driver-report.js'
 import type { RunningKubelet } from '../../../src/kubelet/start.js'
 import {
-  createKubeletBed,
-  type KubeletBed,
+  createKubeletFixture,
+  type KubeletFixture,
   keelsonDocument,
   kubeletDocument,
   passingTime,
@@ -65,7 +65,7 @@ function missingWords(words: unknown, error: unknown): readonly Difference[] {
 
 async function runCase(input: Fields): Promise<Fields> {
   const cri = fieldsAt(input, 'cri')
-  const bed = await createKubeletBed({
+  const fixture = await createKubeletFixture({
     os: input.os === 'windows' ? 'windows' : 'linux',
     scripts: {
       Version: cri.connect === 'ok' ? version : { code: cri.connect as GrpcCodeName },
@@ -74,19 +74,19 @@ async function runCase(input: Fields): Promise<Fields> {
   })
   try {
     const env = input.dropinEnvAlpha === true ? { KUBELET_CONFIG_DROPIN_DIR_ALPHA: '1' } : {}
-    const flags = await writeNode(bed, input)
+    const flags = await writeNode(fixture, input)
     let kubelet: RunningKubelet | undefined
     let error: string | undefined
     try {
-      kubelet = await passingTime(bed.clock, bed.start(flags, env))
+      kubelet = await passingTime(fixture.clock, fixture.start(flags, env))
     } catch (e) {
       error = asKeelsonError(e).message
     }
-    const delaysMs = [...bed.clock.waits].filter((ms) => ms === 2000)
+    const delaysMs = [...fixture.clock.waits].filter((ms) => ms === 2000)
     await kubelet?.events?.idle()
-    return { ...(await observe(bed)), delaysMs, ...outcomeOf(kubelet), error }
+    return { ...(await observe(fixture)), delaysMs, ...outcomeOf(kubelet), error }
   } finally {
-    await bed.close()
+    await fixture.close()
   }
 }
 
@@ -115,10 +115,10 @@ function hangs(input: Fields): boolean {
 }
 
 /** The node's files and the kubelet's command line. */
-async function writeNode(bed: KubeletBed, input: Fields): Promise<string[]> {
+async function writeNode(fixture: KubeletFixture, input: Fields): Promise<string[]> {
   const keelson = `${keelsonDocument}removedFlagPolicy: ${String(input.removedFlagPolicy)}\n`
   const flags = [
-    `--keelson-config=${await bed.write('keelson.yaml', keelson)}`,
+    `--keelson-config=${await fixture.write('keelson.yaml', keelson)}`,
     `--kubernetes-version=${String(input.kubeletVersion)}`,
     `--profile=${input.profile === 'upstream' ? 'upstream' : 'kep'}`,
     `--runtime-request-timeout=${hangs(input) ? '300ms' : '30s'}`,
@@ -127,12 +127,12 @@ async function writeNode(bed: KubeletBed, input: Fields): Promise<string[]> {
   const { config, flag, gate, dropins, standalone } = input
   if (config !== 'no-file') {
     const driver = config === null ? '' : `cgroupDriver: ${JSON.stringify(config)}\n`
-    flags.push(`--config=${await bed.write('config.yaml', kubeletDocument + driver)}`)
+    flags.push(`--config=${await fixture.write('config.yaml', kubeletDocument + driver)}`)
   }
   if (Array.isArray(dropins)) {
-    for (const [path, text] of dropins) await bed.write(`kubelet.conf.d/${path}`, text)
-    flags.push(`--config-dir=${bed.directory}/kubelet.conf.d`)
-    await bed.write('kubelet.conf.d/README', 'Only names that end in .conf count.\n')
+    for (const [path, text] of dropins) await fixture.write(`kubelet.conf.d/${path}`, text)
+    flags.push(`--config-dir=${fixture.directory}/kubelet.conf.d`)
+    await fixture.write('kubelet.conf.d/README', 'Only names that end in .conf count.\n')
   }
   if (flag !== null) flags.push(`--cgroup-driver=${String(flag)}`)
   if (gate !== null) flags.push(`--feature-gates=KubeletCgroupDriverFromCRI=${String(gate)}`)
@@ -140,20 +140,22 @@ async function writeNode(bed: KubeletBed, input: Fields): Promise<string[]> {
   return flags
 }
 
-async function observe(bed: KubeletBed): Promise<Fields> {
-  const said = new Set(bed.log.lines.map((line) => `${line.level} ${line.message}`))
-  const aboutFlag = bed.log.lines.filter((l) => l.level === 'warn' && l.message.includes('--cgroup-driver'))
+async function observe(fixture: KubeletFixture): Promise<Fields> {
+  const said = new Set(fixture.log.lines.map((line) => `${line.level} ${line.message}`))
+  const aboutFlag = fixture.log.lines.filter(
+    (l) => l.level === 'warn' && l.message.includes('--cgroup-driver'),
+  )
   const warnings = aboutFlag.map((line) => line.fields.id)
   if (said.has(`warn ${deprecatedFallbackLine}`)) warnings.push('deprecated-fallback')
   const notices = []
   if (said.has(`info ${driverFromCriLine}`)) notices.push('driver-from-cri')
   if (said.has(`info ${configuredDriverIgnoredLine}`)) notices.push('configured-driver-ignored')
   return {
-    rpcCalls: bed.runtime.callsOf('RuntimeConfig').length,
+    rpcCalls: fixture.runtime.callsOf('RuntimeConfig').length,
     warnings,
     notices,
-    metrics: parseFamily((await bed.metrics.text()).body, 'kubelet_cri_losing_support'),
-    events: bed.events.filter((e) => e.type === 'Warning').map((e) => e.reason),
+    metrics: parseFamily((await fixture.metrics.text()).body, 'kubelet_cri_losing_support'),
+    events: fixture.events.filter((e) => e.type === 'Warning').map((e) => e.reason),
   }
 }
 

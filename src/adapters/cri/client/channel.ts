@@ -1,5 +1,5 @@
 // One gRPC channel on a socket or a pipe and its observable state. Reconnecting is grpc-js's work; the bounds are
-// ours: the kubelet's own figures, so that a restarted runtime is found again within three seconds.
+// ours: the kubelet's own values, so that a restarted runtime is found again within three seconds.
 import { Client, connectivityState, credentials } from '@grpc/grpc-js'
 import type { ConnectionState } from '../../../ports/runtime.js'
 import type { Endpoint } from '../endpoint.js'

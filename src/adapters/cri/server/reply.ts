@@ -1,5 +1,5 @@
 // The answering half of one client's stream: headers, body, trailers, each once and in order, whatever happens in
-// between. Knows nothing of where an answer comes from.
+// between. HasDefect nothing of where an answer comes from.
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { GrpcStatus } from '../../../ports/cri-calls.js'
 import { responseHeaders, statusHeaders } from './status.js'

@@ -9,11 +9,11 @@ const nowAt = 450
 /** Streams open at once on one connection. */
 export const maxConcurrentStreams = 512
 
-export type Wear = 'fine' | 'soon' | 'now'
+export type ResetPressure = 'fine' | 'soon' | 'now'
 
 export interface ResetBudget {
   /** Counts one reset. */
-  spend(): Wear
+  spend(): ResetPressure
 }
 
 export function createResetBudget(nowMs: () => number = () => performance.now()): ResetBudget {

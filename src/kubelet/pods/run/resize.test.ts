@@ -12,7 +12,7 @@ const MiB = 2 ** 20
 const path = '/kubepods/burstable/podu1'
 const id = 'c'.repeat(64)
 
-async function bed(limit = 64 * MiB) {
+async function fixture(limit = 64 * MiB) {
   const cgroups = new FakeCgroupTree()
   await cgroups.ensure(`${path}/${id}`)
   const updates: unknown[] = []
@@ -48,7 +48,7 @@ async function bed(limit = 64 * MiB) {
 }
 
 test('usage below the new limit: the pod, then its container', async () => {
-  const { cgroups, limit, resize, updates } = await bed()
+  const { cgroups, limit, resize, updates } = await fixture()
   cgroups.kernel.setText(path, 'memory.current', String(limit))
   cgroups.kernel.setText(`${path}/${id}`, 'memory.current', String(limit - 1))
   expect(await resize()).toBeUndefined()
@@ -57,7 +57,7 @@ test('usage below the new limit: the pod, then its container', async () => {
 })
 
 test('no limit any more: the one that is there is taken away', async () => {
-  const { cgroups, resize, updates } = await bed(0)
+  const { cgroups, resize, updates } = await fixture(0)
   cgroups.kernel.write(path, 'memory.max', '4096')
   expect(await resize()).toBeUndefined()
   expect(cgroups.kernel.text(path, 'memory.max')).toBe('max')
@@ -69,7 +69,7 @@ for (const [what, at] of [
   ['container app', `${path}/${id}`],
 ] as const)
   test(`${what} uses more than the new limit: nothing changes, and it waits`, async () => {
-    const { cgroups, limit, resize, updates } = await bed()
+    const { cgroups, limit, resize, updates } = await fixture()
     cgroups.kernel.setText(at, 'memory.current', String(limit + 4096))
     expect(await resize()).toMatchObject({
       reason: 'ResizeDeferred',

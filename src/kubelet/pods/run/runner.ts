@@ -79,7 +79,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       onForgotten: () => {
         workers.delete(uid)
         log.info('a pod has gone', { pod: worker.name, uid })
-        for (const other of workers.values()) if (other.name === worker.name) other.poke()
+        for (const other of workers.values()) if (other.name === worker.name) other.notify()
       },
       onTurn: (seconds, acted) => {
         metrics.turn(seconds)
@@ -167,8 +167,8 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     signal: ended,
     onChange: (uids) => {
       lastSync = clock.monotonicNanos()
-      for (const uid of uids) workers.get(uid)?.poke()
-      for (const worker of workers.values()) if (worker.isHeldByOther) worker.poke()
+      for (const uid of uids) workers.get(uid)?.notify()
+      for (const worker of workers.values()) if (worker.isHeldByOther) worker.notify()
       endStrays()
       o.onChange?.()
     },

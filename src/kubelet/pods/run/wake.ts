@@ -1,4 +1,4 @@
-// A worker's way to sleep: until it is poked, until a time, or until it is to end. A poke while awake is not lost.
+// A worker's way to sleep: until it is poked, until a time, or until it is to end. A notify while awake is not lost.
 import type { Clock } from '../../../ports/clock.js'
 
 export class Wake {
@@ -7,12 +7,12 @@ export class Wake {
 
   constructor(private readonly clock: Clock) {}
 
-  poke(): void {
+  notify(): void {
     this.poked = true
     this.asleep?.abort()
   }
 
-  /** By the monotonic clock, which nobody sets. True: woken by a poke. */
+  /** By the monotonic clock, which nobody sets. True: woken by a notify. */
   async sleep(untilNanos: bigint, signal: AbortSignal): Promise<boolean> {
     const ms = Number((untilNanos - this.clock.monotonicNanos()) / 1_000_000n) + 1
     if (!this.poked && !signal.aborted && ms > 0) await this.sleepFor(ms, signal)

@@ -114,7 +114,7 @@ export class PodWorker {
     // Seen again after a restart is not news: what was annotated first stays.
     this.spec = spec
     this.manifest = manifest
-    this.wake.poke()
+    this.wake.notify()
   }
 
   end(): void {
@@ -123,11 +123,11 @@ export class PodWorker {
     this.ending = { sinceNanos: this.c.clock.monotonicNanos(), graceSeconds }
     this.endingShownNanos = this.c.clock.nowNanos()
     this.pulling.abort(new Error('the pod is to end'))
-    this.wake.poke()
+    this.wake.notify()
   }
 
-  poke(): void {
-    this.wake.poke()
+  notify(): void {
+    this.wake.notify()
   }
 
   /** Undefined for a pod that is only being cleaned up. */

@@ -2,7 +2,7 @@
 
 import { desiredText, type MemoryFile } from '../../../core/memory-qos/unified.js'
 import type { NodePlan, QosFiles } from '../../../core/plan/node-plan.js'
-import { type Outcome, outcomeValue } from '../../../core/plan/planned-value.js'
+import { type PlannedValue, plannedValue } from '../../../core/plan/planned-value.js'
 import type { PodPlan } from '../../../core/plan/pod-plan.js'
 import type { Pod } from '../../../core/pod/pod.js'
 import { podRequests } from '../../../core/pod/resources.js'
@@ -19,7 +19,7 @@ export interface CgroupFacts {
 
 export function podCgroupValues(pod: Pod, plan: PodPlan, facts: CgroupFacts): ControlValues {
   const { files } = plan
-  const quota = outcomeValue(files['cpu.max']) ?? `max ${facts.periodUs}`
+  const quota = plannedValue(files['cpu.max']) ?? `max ${facts.periodUs}`
   const pids: ControlValues = facts.pidsLimit > 0 ? { 'pids.max': String(facts.pidsLimit) } : {}
   if (facts.version === 1) {
     const [amount = 'max', period = String(facts.periodUs)] = quota.split(' ')
@@ -34,16 +34,16 @@ export function podCgroupValues(pod: Pod, plan: PodPlan, facts: CgroupFacts): Co
   }
   return {
     ...memoryValues(files, ['memory.min', 'memory.low', 'memory.high', 'memory.max']),
-    'cpu.weight': String(outcomeValue(files['cpu.weight']) ?? 1n),
+    'cpu.weight': String(plannedValue(files['cpu.weight']) ?? 1n),
     'cpu.max': quota,
     ...pids,
   }
 }
 
-const limitV1 = (outcome: Outcome<bigint>): string => outcomeValue(outcome)?.toString() ?? '-1'
+const limitV1 = (outcome: PlannedValue<bigint>): string => plannedValue(outcome)?.toString() ?? '-1'
 
 function memoryValues(
-  files: Readonly<Partial<Record<MemoryFile, Outcome<bigint>>>>,
+  files: Readonly<Partial<Record<MemoryFile, PlannedValue<bigint>>>>,
   names: readonly MemoryFile[],
 ): ControlValues {
   return Object.fromEntries(
@@ -70,7 +70,7 @@ export function nodeCgroupValues(
           'memory.low',
           ...(level === 'kubepods' ? ['memory.max' as const] : []),
         ]),
-        'cpu.weight': String(outcomeValue(files['cpu.weight']) ?? 1n),
+        'cpu.weight': String(plannedValue(files['cpu.weight']) ?? 1n),
       }
     const limit = level === 'kubepods' ? { 'memory.limit_in_bytes': limitV1(files['memory.max']) } : {}
     return { 'cpu.shares': String(level === 'besteffort' ? 2n : sharesOfMilliCpu(v1[level])), ...limit }

@@ -1,7 +1,7 @@
 // cpu and memory of a container as the runtime is told, and whether a running one has them already. Pure.
 
 import { containerUnified } from '../../../core/memory-qos/unified.js'
-import { outcomeValue } from '../../../core/plan/planned-value.js'
+import { plannedValue } from '../../../core/plan/planned-value.js'
 import type { ContainerPlan } from '../../../core/plan/pod-plan.js'
 import type { Container } from '../../../core/pod/pod.js'
 import { resourcesOf } from '../../../core/pod/pod.js'
@@ -34,14 +34,14 @@ export function containerResources(
   facts: ResourceFacts,
 ): PlannedResources {
   const { requests, limits } = resourcesOf(container)
-  const [quota = 'max'] = (outcomeValue(plan.files['cpu.max']) ?? 'max').split(' ')
+  const [quota = 'max'] = (plannedValue(plan.files['cpu.max']) ?? 'max').split(' ')
   return {
     cpuShares: sharesOfMilliCpu(requests.has('cpu') ? milliCpuOf(requests) : milliCpuOf(limits)),
     cpuPeriod: facts.cpuPeriodUs,
     // -1 takes a quota away; 0 would leave the one that is there.
     cpuQuota: quota === 'max' ? -1n : BigInt(quota),
-    memoryLimitInBytes: outcomeValue(plan.files['memory.max']) ?? 0n,
-    oomScoreAdj: outcomeValue(plan.oomScoreAdj) ?? 0n,
+    memoryLimitInBytes: plannedValue(plan.files['memory.max']) ?? 0n,
+    oomScoreAdj: plannedValue(plan.oomScoreAdj) ?? 0n,
     hugepageLimits: hugepages(container),
     unified: containerUnified(plan.files, facts.cgroupVersion),
   }

@@ -125,7 +125,7 @@ async function eventLoop(o: PlegOptions, state: PlegState, relist: () => Promise
       log.debug('the stream of container events ended', { error })
     }
     // What happened since the last event is only in the lists.
-    if (state.evented) state.wake.poke()
+    if (state.evented) state.wake.notify()
     state.evented = false
     await clock.sleep(awayMs, signal).catch(() => undefined)
   }

@@ -25,7 +25,7 @@ const isNear = (usage: bigint, border: bigint): boolean => usage * near.of >= bo
 /** Here the next allocation already has to reclaim. */
 const isAt = (usage: bigint, border: bigint): boolean => usage * 100n >= border * 98n
 
-export const unknownNext: LiveNext = calm('no memory figures')
+export const unknownNext: LiveNext = calm('no memory values')
 
 export function decideMemoryNext(i: MemoryNextInput): LiveNext {
   const { usage, high, max } = i

@@ -1,4 +1,4 @@
-// What was read against what a snapshot expects: figures of CRI, every series of each listed name, and absent names.
+// What was read against what a snapshot expects: values of CRI, every series of each listed name, and absent names.
 import type { NetworkUsage, Psi, PsiLine } from '../../../../src/stats/usage.js'
 import { compare } from '../../compare.js'
 import { type Difference, type Fields, fieldsAt, isFields } from '../../types.js'

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/stats/cgroup/container-stats.js'
 import { createDevices } from '../../../../src/stats/collectors/device.js'
 import { createHugePageSizes } from '../../../../src/stats/collectors/hugetlb.js'
-import { emitNetwork, networkFigures } from '../../../../src/stats/collectors/network.js'
+import { emitNetwork, networkValues } from '../../../../src/stats/collectors/network.js'
 import { criValue, formatDecimal } from '../../../../src/stats/render/decimal.js'
 import type { NetworkUsage, Usage } from '../../../../src/stats/usage.js'
 import { type Fields, fieldsAt, isFields, textAt } from '../../types.js'
@@ -67,15 +67,15 @@ export function readSnapshot(snapshot: Fields, { hierarchy, path, proc, networkP
       return typeof name === 'string' ? name : undefined
     })
     const context = { cgroups, procfs, device, hugePageSizes: createHugePageSizes({ cgroups }) }
-    const figures = readCgroup(path, 'container', context, () => timeNanos)
-    if (figures === undefined) throw new Error('nothing could be read')
+    const values = readCgroup(path, 'container', context, () => timeNanos)
+    if (values === undefined) throw new Error('nothing could be read')
     const interfaces = procfs.netDev(networkPid)
-    const network = interfaces === undefined ? undefined : networkFigures(interfaces)
+    const network = interfaces === undefined ? undefined : networkValues(interfaces)
     return {
-      usage: usageFrom(figures, previousOf(snapshot)),
+      usage: usageFrom(values, previousOf(snapshot)),
       timeNanos,
-      processCount: figures.processes === undefined ? undefined : BigInt(figures.processes.pids.length),
-      metrics: collect((emit) => emitCgroup(figures, emit)),
+      processCount: values.processes === undefined ? undefined : BigInt(values.processes.pids.length),
+      metrics: collect((emit) => emitCgroup(values, emit)),
       podNetwork: network === undefined ? undefined : networkUsage(network, timeNanos),
       podMetrics: network === undefined ? [] : collect((emit) => emitNetwork(network, emit)),
     }

@@ -2,7 +2,7 @@
 
 import type { CgroupDriver } from '../../../../src/core/cgroup/name.js'
 import { type MemoryQosSettings, parseReservationPolicy } from '../../../../src/core/memory-qos/settings.js'
-import type { Outcome } from '../../../../src/core/plan/planned-value.js'
+import type { PlannedValue } from '../../../../src/core/plan/planned-value.js'
 import { type Bytes, bytes } from '../../../../src/core/units/bytes.js'
 import { type Fields, isFields } from '../../types.js'
 
@@ -43,8 +43,8 @@ export const bytesOf = (v: unknown): Bytes | undefined =>
   typeof v === 'string' || typeof v === 'number' ? bytes(BigInt(v)) : undefined
 
 /** Null: not written. Numbers of the vectors are plain, byte counts are texts. */
-export const asText = (outcome: Outcome<bigint | string>): string | null =>
+export const asText = (outcome: PlannedValue<bigint | string>): string | null =>
   outcome.kind === 'value' ? String(outcome.value) : null
 
-export const asNumber = (outcome: Outcome<bigint>): number | null =>
+export const asNumber = (outcome: PlannedValue<bigint>): number | null =>
   outcome.kind === 'value' ? Number(outcome.value) : null

@@ -8,7 +8,7 @@ import { planPod } from '../../../../src/core/plan/pod-plan.js'
 import { parsePod } from '../../../../src/core/pod/parse-pod.js'
 import type { Pod } from '../../../../src/core/pod/pod.js'
 import { bytes } from '../../../../src/core/units/bytes.js'
-import { type MemoryBed, startBed } from '../../../memory-qos/fixture.js'
+import { type MemoryFixture, startFixture } from '../../../memory-qos/fixture.js'
 import { type Fields, fieldsAt, isFields } from '../../types.js'
 import { bytesOf, setting } from './settings.js'
 
@@ -18,38 +18,41 @@ type Level = (typeof levels)[number]
 export async function runTransition(input: Fields): Promise<Fields> {
   const before = fieldsAt(input, 'before')
   const { resize } = input
-  const bed = await startNode(input)
+  const fixture = await startNode(input)
   const pod = podOf(isFields(resize) ? fieldsAt(resize, 'from') : fieldsAt(input, 'container'))
-  await bed.run(pod)
-  const paths = pathsOf(bed, pod)
+  await fixture.run(pod)
+  const paths = pathsOf(fixture, pod)
   for (const level of levels)
     for (const [file, text] of Object.entries(textsOf(before[level])))
-      if (isMemoryFile(file)) write(bed, paths[level], file, text)
-  if (isFields(resize)) await carryOutResize(bed, paths.container, podOf(fieldsAt(resize, 'to')))
-  else await pass(bed)
+      if (isMemoryFile(file)) write(fixture, paths[level], file, text)
+  if (isFields(resize)) await carryOutResize(fixture, paths.container, podOf(fieldsAt(resize, 'to')))
+  else await pass(fixture)
   const after = levels.map((level) => {
-    const now = memoryFiles.map((file) => [file, bed.text(paths[level], file)])
+    const now = memoryFiles.map((file) => [file, fixture.text(paths[level], file)])
     return [level, { ...textsOf(before[level]), ...Object.fromEntries(now) }]
   })
   return { after: Object.fromEntries(after) }
 }
 
 /** Limits change by a resize alone; the pod's own one is the engine's to write. */
-async function startNode(input: Fields): Promise<MemoryBed> {
+async function startNode(input: Fields): Promise<MemoryFixture> {
   const pageSize = BigInt(Number(input['pageSize'] ?? 4096))
-  const bed = await startBed(
+  const fixture = await startFixture(
     settingsWithDefaults(input),
     { ownsOtherFiles: (t) => t.level === 'pod' },
     { pageSize },
   )
   const allocatableMemory = bytesOf(setting(input, 'allocatableMemory')) ?? bytes(0n)
-  const memoryCapacity = bytesOf(setting(input, 'memoryCapacity')) ?? bed.input.node.memoryCapacity
-  bed.input = { ...bed.input, node: { ...bed.input.node, pageSize, allocatableMemory, memoryCapacity } }
-  return bed
+  const memoryCapacity = bytesOf(setting(input, 'memoryCapacity')) ?? fixture.input.node.memoryCapacity
+  fixture.input = {
+    ...fixture.input,
+    node: { ...fixture.input.node, pageSize, allocatableMemory, memoryCapacity },
+  }
+  return fixture
 }
 
-function pathsOf(bed: MemoryBed, pod: Pod): Record<Level, string> {
-  const container = bed.containerPath(pod, 'container')
+function pathsOf(fixture: MemoryFixture, pod: Pod): Record<Level, string> {
+  const container = fixture.containerPath(pod, 'container')
   return {
     kubepods: '/kubepods',
     burstable: '/kubepods/burstable',
@@ -59,22 +62,23 @@ function pathsOf(bed: MemoryBed, pod: Pod): Record<Level, string> {
 }
 
 /** The agent has seen the pod as it was; then the runtime sets the container's limit, and the agent follows. */
-async function carryOutResize(bed: MemoryBed, container: string, to: Pod): Promise<void> {
-  await pass(bed)
-  bed.input = { ...bed.input, pods: [to] }
-  const files = planPod({ ...bed.input.node, memoryQos: bed.input.memoryQos, pod: to }).containers[0]?.files
+async function carryOutResize(fixture: MemoryFixture, container: string, to: Pod): Promise<void> {
+  await pass(fixture)
+  fixture.input = { ...fixture.input, pods: [to] }
+  const files = planPod({ ...fixture.input.node, memoryQos: fixture.input.memoryQos, pod: to }).containers[0]
+    ?.files
   const limit = files === undefined ? undefined : desiredText('memory.max', files['memory.max'])
-  if (limit !== undefined) write(bed, container, 'memory.max', limit)
-  await pass(bed)
+  if (limit !== undefined) write(fixture, container, 'memory.max', limit)
+  await pass(fixture)
 }
 
-async function pass(bed: MemoryBed): Promise<void> {
-  const report = await bed.pass()
+async function pass(fixture: MemoryFixture): Promise<void> {
+  const report = await fixture.pass()
   if (report.failures > 0) throw new Error(`the pass failed: ${JSON.stringify(report.findings)}`)
 }
 
-function write(bed: MemoryBed, path: string, file: string, text: string): void {
-  const errno = bed.cgroups.kernel.write(path, file, text)
+function write(fixture: MemoryFixture, path: string, file: string, text: string): void {
+  const errno = fixture.cgroups.kernel.write(path, file, text)
   if (errno !== undefined) throw new Error(`${path}/${file} does not take ${JSON.stringify(text)}: ${errno}`)
 }
 
