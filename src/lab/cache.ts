@@ -88,7 +88,8 @@ async function identity(pid: number): Promise<string | undefined> {
   return startTime === undefined ? undefined : `${pid} ${startTime}`
 }
 
-async function lock(path: string, signal: AbortSignal): Promise<() => Promise<void>> {
+/** Waits until nobody else has the lock; the answer gives it back. A dead owner does not hold it. */
+export async function lock(path: string, signal: AbortSignal): Promise<() => Promise<void>> {
   const own = (await identity(process.pid)) ?? String(process.pid)
   for (;;) {
     signal.throwIfAborted()
