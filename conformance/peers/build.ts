@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { lock } from '../../src/lab/cache.js'
+import { waitForLock } from '../../src/lab/cache.js'
 import { runCommand } from '../process.js'
 import { moduleRoot, type Peer, type PeerName, peerOf } from './catalogue.js'
 
@@ -80,11 +80,11 @@ export async function buildPeer(name: PeerName, log: (line: string) => void): Pr
   await requireLibraries(peer)
   await mkdir(join(target, '..'), { recursive: true })
   // Two runs that want the same peer: one builds, the other waits.
-  const release = await lock(`${target}.lock`, AbortSignal.timeout(BUILD_TIMEOUT_MS))
+  const lock = await waitForLock(`${target}.lock`, AbortSignal.timeout(BUILD_TIMEOUT_MS))
   try {
     if (!existsSync(target)) await build(peer, goVersion, command, target, log)
   } finally {
-    await release()
+    await lock.release()
   }
   return target
 }

@@ -3,7 +3,8 @@ import type { Command } from 'commander'
 import type { Io } from './io.js'
 
 export interface CommandModule {
-  create(io: Io): Command
+  /** `whole` builds the program with every command in full: for what describes the others. */
+  create(io: Io, whole: () => Promise<Command>): Command
 }
 
 export interface CommandEntry {

@@ -6,11 +6,10 @@ import type { PodJson } from '../core/pod/document.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { CriClient } from '../ports/runtime.js'
 import { createBackgroundValue } from '../serve/dashboard/background-value.js'
-import { createLive, type LivePorts } from '../serve/dashboard/create-dashboard.js'
+import { createLive, type LivePorts, type ServedDashboard } from '../serve/dashboard/create-dashboard.js'
 import { describeSources } from '../serve/dashboard/describe-sources.js'
 import { createPlanCache } from '../serve/dashboard/plan-cache.js'
 import { createSpecRequests } from '../serve/dashboard/spec-requests.js'
-import type { Endpoint } from '../serve/endpoint.js'
 import type { MemoryQosView } from '../serve/endpoints/memory-qos.js'
 import type { Stats } from '../stats/create-stats.js'
 import type { ConfigzFacts } from './configz.js'
@@ -78,7 +77,7 @@ export function liveSettings({ loaded, inUse }: Pick<ConfigzFacts, 'loaded' | 'i
   return leaves(loaded.config.document, '').sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-export function kubeletLive(i: KubeletLiveInput): readonly Endpoint[] {
+export function kubeletLive(i: KubeletLiveInput): ServedDashboard {
   const { ports, signal, memoryQos } = i
   const { clock, live } = ports
   const settings = { data: liveSettings(i.facts()) }

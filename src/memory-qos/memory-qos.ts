@@ -6,6 +6,7 @@ import type { Finding } from '../core/memory-qos/findings.js'
 import type { MemoryTarget, TargetsInput } from '../core/memory-qos/targets.js'
 import { planMemoryQos } from '../core/memory-qos/targets.js'
 import type { Pod } from '../core/pod/pod.js'
+import { pause } from '../core/units/retry.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import { readLive } from './effective-values.js'
@@ -181,12 +182,10 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
     if (!poked) {
       const early = new AbortController()
       wake = () => early.abort()
-      await clock
-        .sleep(options.periodMs ?? defaultPeriodMs, AbortSignal.any([signal, early.signal]))
-        .catch(() => undefined)
+      await pause(clock, options.periodMs ?? defaultPeriodMs, AbortSignal.any([signal, early.signal]))
       wake = undefined
     }
-    if (poked) await clock.sleep(settleMs, signal).catch(() => undefined)
+    if (poked) await pause(clock, settleMs, signal)
     poked = false
   }
 }

@@ -4,7 +4,7 @@ import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { bundleCommand } from '../support/command.js'
-import { runCri, snapshot } from './cri-scene.js'
+import { runCri, snapshot } from './cri-fixture.js'
 import {
   clusterWith,
   configPath,
@@ -16,7 +16,7 @@ import {
   kubeletDocument,
   runWired,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 let node: TestNode
 let given: string

@@ -13,7 +13,7 @@ import {
   instancePath,
   kubeletDocument,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 const repository = resolve(import.meta.dirname, '../..')
 

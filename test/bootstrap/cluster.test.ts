@@ -12,7 +12,7 @@ import {
   kubeletDocument,
   nodeName,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 const maps = '/api/v1/namespaces/kube-system/configmaps'
 const nodePath = `/api/v1/nodes/${nodeName}`

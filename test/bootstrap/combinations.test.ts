@@ -18,7 +18,7 @@ import {
   kubeletDocument,
   runWired,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 const total = 2_000
 const seed = 4656

@@ -11,7 +11,7 @@ import {
   flagsPath,
   instancePath,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 let node: TestNode
 beforeEach(async () => {

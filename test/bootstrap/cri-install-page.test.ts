@@ -4,8 +4,15 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { formatCriUnit, quoteForUnit } from '../../src/bootstrap/cri-unit.js'
 import { createCriInstall } from '../../src/cli/cri/install.js'
-import { createManager, listen, runCri } from './cri-scene.js'
-import { capture, configPath, createTestNode, instancePath, kubeletDocument, type TestNode } from './scene.js'
+import { createManager, listen, runCri } from './cri-fixture.js'
+import {
+  capture,
+  configPath,
+  createTestNode,
+  instancePath,
+  kubeletDocument,
+  type TestNode,
+} from './fixture.js'
 
 const repository = join(import.meta.dirname, '../..')
 const page = readFileSync(join(repository, 'docs/cri-install.md'), 'utf8')

@@ -13,7 +13,7 @@ import {
   snapshot,
   unitPath,
   wantsPath,
-} from './cri-scene.js'
+} from './cri-fixture.js'
 import {
   annotationKey,
   capture,
@@ -28,7 +28,7 @@ import {
   kubeletDocument,
   nodeName,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 let node: TestNode
 beforeEach(async () => {

@@ -18,7 +18,7 @@ import {
   runWired,
   type TestNode,
   three,
-} from './scene.js'
+} from './fixture.js'
 
 let node: TestNode
 beforeEach(async () => {

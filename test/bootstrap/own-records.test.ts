@@ -8,7 +8,7 @@ import {
   flagsPath,
   kubeletDocument,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 let node: TestNode
 beforeEach(async () => {

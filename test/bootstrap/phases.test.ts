@@ -9,7 +9,7 @@ import {
   instancePath,
   kubeletDocument,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 let node: TestNode
 beforeEach(async () => {

@@ -6,7 +6,6 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { recover } from '../../src/bootstrap/execute/recover.js'
 import { wireNode } from '../../src/cli/node/wire.js'
 import type { FakeCluster } from '../../src/fakes/cluster-objects.js'
-import { dyingPorts, PowerCut } from './power-cut.js'
 import {
   annotationKey,
   clusterWith,
@@ -21,7 +20,8 @@ import {
   nodeName,
   runWired,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
+import { dyingPorts, PowerCut } from './power-cut.js'
 
 interface Scenario {
   readonly name: string

@@ -14,7 +14,7 @@ import {
   kubeletDocument,
   runWired,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 let node: TestNode
 const mounted: string[] = []

@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Bundle, bundleCommand } from '../support/command.js'
 import { requires } from '../support/requirements.js'
-import { listen, snapshot, unitPath, wantsPath } from './cri-scene.js'
+import { listen, snapshot, unitPath, wantsPath } from './cri-fixture.js'
 import {
   configPath,
   createTestNode,
@@ -14,7 +14,7 @@ import {
   flagsPath,
   kubeletDocument,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 const upgrade = 'node upgrade node --kubernetes-version 1.35 --ignore-preflight-errors all'.split(' ')
 

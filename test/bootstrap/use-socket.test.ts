@@ -15,7 +15,7 @@ import {
   nodeName,
   runWired,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 let node: TestNode
 beforeEach(async () => {

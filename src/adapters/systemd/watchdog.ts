@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { messageOf } from '../../core/errors.js'
 import type { Log } from '../../ports/log.js'
 import type { Watchdog } from './watchdog-env.js'
 
@@ -53,11 +54,11 @@ export function startWatchdog(o: WatchdogOptions): { stop(): void } {
       await run('systemd-notify', ['WATCHDOG=1'], { timeout: questionMs, env: { NOTIFY_SOCKET, PATH } })
       return undefined
     } catch (e) {
-      return `systemd-notify: ${e instanceof Error ? e.message : String(e)}`
+      return `systemd-notify: ${messageOf(e)}`
     }
   }
   const turn = async (): Promise<void> => {
-    const problem = await tell().catch((e: unknown) => (e instanceof Error ? e.message : String(e)))
+    const problem = await tell().catch((e: unknown) => messageOf(e))
     if (life.signal.aborted) return
     if (problem !== undefined && problem !== problemBefore)
       log.error("systemd's watchdog is not answered; it starts this process again if that goes on", {

@@ -12,9 +12,9 @@ import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { readConfig } from '../config-files.js'
 import type { Io } from '../io.js'
 import { eventsTo, openSource, readSettingsFile, settingsAsker } from './cluster.js'
+import { serveCompanion } from './http.js'
 import { mountedRecursive, openMachine, procfsOf } from './machine.js'
 import type { CompanionCommandOptions } from './options.js'
-import { serveCompanion } from './serve.js'
 
 export interface RunningCompanion {
   readonly done: Promise<void>
