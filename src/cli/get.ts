@@ -14,7 +14,7 @@ import {
   withReach,
 } from './pods/kubelet-client.js'
 import { createWatchTable } from './pods/watch-table.js'
-import { untilSignal } from './signals.js'
+import { untilSignal } from './process/signals.js'
 
 interface GetOptions extends ReachOptions {
   readonly output?: 'wide' | 'json' | 'yaml' | 'name'
@@ -32,15 +32,13 @@ export const create = (io: Io): Command =>
         'Show the pods of this node.\n\n  keelson get pods -o wide\n  keelson get pod web -o yaml\n  keelson get pods -w',
       )
       .argument('<kind>', 'pods')
-      .argument('[name]', "one pod, with or without the node's name at its end"),
+      .argument('[name]', 'pod name, with or without the node name suffix'),
   )
-    .addOption(
-      new Option('-o, --output <form>', 'form of the answer').choices(['wide', 'json', 'yaml', 'name']),
-    )
-    .option('-n, --namespace <name>', 'only pods of this namespace')
-    .option('-w, --watch', 'go on and print each change')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['wide', 'json', 'yaml', 'name']))
+    .option('-n, --namespace <name>', 'show only pods of this namespace')
+    .option('-w, --watch', 'watch for changes and print them')
     .action(async (kind: string, name: string | undefined, options: GetOptions) => {
-      if (!kinds.includes(kind)) throw keelsonError('usage.invalid', `get ${kind}: only pods can be shown`)
+      if (!kinds.includes(kind)) throw keelsonError('usage.invalid', `get ${kind}: only pods are supported`)
       const client = createKubeletClient(options)
       if (options.watch === true) await untilSignal((signal) => watch(client, name, options, io, signal))
       else io.stdout.write(format(await select(client, name, options), name, options))

@@ -8,7 +8,7 @@ import type { Findings, Origin } from './origin.js'
 import { describeJson, parseYaml } from './parse-yaml.js'
 import { decodeText, type NamedBytes } from './read-text.js'
 
-export interface ExpectedKind {
+interface ExpectedKind {
   readonly apiVersion: string
   readonly kind: string
   readonly from: 'file' | 'drop-in'

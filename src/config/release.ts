@@ -12,7 +12,7 @@ import { applyPatch, emptyTree, leaf, replaceAt } from './node.js'
 import { defaultOrigin, type Findings } from './origin.js'
 import type { NamedBytes } from './read-text.js'
 
-export interface ReleaseInput {
+interface ReleaseInput {
   readonly keelson?: NamedBytes | undefined
   readonly flags?: readonly string[]
   readonly overrides?: {

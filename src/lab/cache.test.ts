@@ -53,7 +53,7 @@ test('ensurePart: what it says fits a part with a plural name, as images', async
   await ensurePart(dir, { ...counted('a').part, name: 'images' }, never, (text) => said.push(text))
   assert.deepEqual(
     said.map((text) => text.replace(/[\d.]+ s$/, '0.1 s').replace(dir, 'DIR')),
-    ['making images (once, kept in DIR)', 'made images in 0.1 s'],
+    ['building images (once, cached in DIR)', 'built images in 0.1 s'],
   )
 })
 

@@ -1,5 +1,5 @@
-// The lab's cache: parts that are dear to make, kept outside the repository, each made once and moved into place
-// whole. Two runs that want the same part at once: one makes it, the other waits.
+// The lab's cache: parts that are expensive to build, outside the repository, each built once and moved into place
+// atomically. If two runs need the same part, one builds it and the other waits.
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -54,7 +54,7 @@ export async function ensurePart(
   await mkdir(cacheDir, { recursive: true }).catch((e: unknown) => {
     throw keelsonError(
       'lab.cache',
-      `make ${cacheDir}: ${messageOf(e)}; choose another directory with $KEELSON_LAB_CACHE`,
+      `create ${cacheDir}: ${messageOf(e)}; choose another directory with $KEELSON_LAB_CACHE`,
       { cacheDir },
       e,
     )
@@ -63,7 +63,7 @@ export async function ensurePart(
   const scratch = `${dir}.new-${process.pid}-${randomBytes(4).toString('hex')}`
   try {
     if (await isComplete(dir, manifest)) return dir
-    progress(`making ${part.name} (once, kept in ${cacheDir})`)
+    progress(`building ${part.name} (once, cached in ${cacheDir})`)
     const started = performance.now()
     await mkdir(scratch)
     await part.build(scratch, signal)
@@ -74,7 +74,7 @@ export async function ensurePart(
     await file.close()
     if (await exists(dir)) await rm(dir, { recursive: true, force: true })
     await rename(scratch, dir)
-    progress(`made ${part.name} in ${((performance.now() - started) / 1000).toFixed(1)} s`)
+    progress(`built ${part.name} in ${((performance.now() - started) / 1000).toFixed(1)} s`)
     return dir
   } finally {
     await rm(scratch, { recursive: true, force: true })

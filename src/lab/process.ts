@@ -1,4 +1,4 @@
-// Runs other programs for the lab: each in a process group of its own, so that the group can be ended whole.
+// Runs other programs for the lab: each in a separate process group, so that the whole group can be killed.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { keelsonError, messageOf } from '../core/errors.js'
 import { parsePidStat } from '../core/kernel-text/pid-stat.js'
 
-export interface Finished {
+interface Finished {
   readonly code: number
   /** The last part of what the program printed. */
   readonly output: string
@@ -46,7 +46,7 @@ export async function runProgram(
   try {
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
     options.signal?.throwIfAborted()
-    return { code: code ?? 128, output: signal === null ? output : `${output}\nended by ${signal}` }
+    return { code: code ?? 128, output: signal === null ? output : `${output}\nkilled by ${signal}` }
   } catch (e) {
     options.signal?.throwIfAborted()
     throw keelsonError('lab.program', `run ${argv[0]}: ${messageOf(e)}`, { argv }, e)
@@ -64,7 +64,7 @@ export async function mustRun(
   if (code !== 0)
     throw keelsonError(
       'lab.program',
-      `${argv.join(' ')} ended with status ${code}:\n${lastLines(output, 15)}`,
+      `${argv.join(' ')} exited with status ${code}:\n${lastLines(output, 15)}`,
       {
         argv,
         code,
@@ -90,12 +90,12 @@ export function startProgram(argv: readonly string[], options: SpawnOptions): Ch
   return spawn(command, args, { ...options, env: { ...env, PATH }, detached: true })
 }
 
-export function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
+function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
   if (child.pid === undefined) return
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // Nobody of that group is left.
+    // No process of that group is left.
   }
 }
 

@@ -1,8 +1,8 @@
 // What the kernel says about the cgroups of the plan: contents of our three files, usage, and throttle events.
 
-import { findContainerCgroup } from '../core/cgroup/container-cgroup.js'
 import { readControl, readControlText, readCount } from '../core/cgroup/control-file.js'
 import { childPath } from '../core/cgroup/path.js'
+import { findContainerCgroup } from '../core/cgroup/pod-cgroup.js'
 import { createFlatKeyedParser } from '../core/kernel-text/flat-keyed.js'
 import { type MemoryTarget, type QosFile, qosFiles } from '../core/memory-qos/targets.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'

@@ -9,7 +9,7 @@ import { login } from './endpoints/login.js'
 import { ownMetrics, slis } from './endpoints/metrics.js'
 import type { Health } from './health.js'
 
-export interface CommonServed {
+interface CommonServed {
   readonly health: Health
   readonly configz: () => ConfigzContent
   readonly metrics: Metrics

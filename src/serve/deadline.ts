@@ -32,7 +32,7 @@ export async function withDeadline<T>(
   }
 }
 
-export interface Backoff {
+interface Backoff {
   readonly firstMs: number
   readonly factor: number
   /** Attempts in all. */

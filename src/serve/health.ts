@@ -10,7 +10,7 @@ export interface HealthCheck {
   readonly aboutOthers?: true
 }
 
-export interface HealthResult {
+interface HealthResult {
   readonly name: string
   readonly problem?: string
 }
@@ -21,7 +21,7 @@ export interface Health {
   run(name: string | undefined, signal: AbortSignal): Promise<readonly HealthResult[] | undefined>
 }
 
-export const ping: HealthCheck = { name: 'ping', check: () => undefined }
+const ping: HealthCheck = { name: 'ping', check: () => undefined }
 
 async function runOne(check: HealthCheck, signal: AbortSignal): Promise<HealthResult> {
   try {

@@ -14,7 +14,7 @@ import { initialState, type TopState } from './state.js'
 import type { Style } from './style.js'
 import { update } from './update.js'
 
-export interface TopOptions {
+interface TopOptions {
   readonly reader: Pick<LiveReader, 'take' | 'logPath' | 'periodMs'>
   readonly terminal: Terminal
   readonly logs: LogTail
@@ -22,13 +22,13 @@ export interface TopOptions {
   readonly style: Style
   readonly initial: Partial<TopState>
   readonly signal: AbortSignal
-  /** Told what is looked at, as the reader reads in full only that. */
+  /** Called with the pod on screen: only that is read in full. */
   readonly onView?: (state: TopState, visible: ReadonlySet<string>) => void
 }
 
 const maxLogBytes = 256 * 1024
 
-/** Resolves when somebody quits or the signal comes. */
+/** Resolves when the user quits or the signal is aborted. */
 export async function runTop(o: TopOptions): Promise<void> {
   const { terminal, clock } = o
   const over = new AbortController()
@@ -68,7 +68,7 @@ export async function runTop(o: TopOptions): Promise<void> {
     const title = `${row.pod.namespace}/${row.pod.name} ${container.name}`
     const path = o.reader.logPath(container.id)
     const nothing = (absent: string): Logs => ({ title, lines: [], absent })
-    if (path === undefined) logs = nothing('the runtime names no log file of this container')
+    if (path === undefined) logs = nothing('the runtime reports no log file for this container')
     else
       try {
         const text = await o.logs.read(path, maxLogBytes)

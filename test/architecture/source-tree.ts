@@ -8,7 +8,7 @@ export const root = resolve(import.meta.dirname, '../..')
 /** Paths from the repository's root. */
 export const sources = (folder: string): readonly string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((f) => /\.(tsx?|mjs)$/.test(f) && !f.includes('node_modules/'))
+    .filter((f) => /\.(tsx?|mjs)$/.test(f) && !/\.d\.m?ts$|node_modules\//.test(f))
     .map((f) => join(folder, f))
     .sort()
 

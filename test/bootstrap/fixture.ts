@@ -1,10 +1,12 @@
-// A node below a temporary root for tests: its files, listening sockets, and commands run the way the binary runs them.
+// The fixture of the tests of `keelson node`: a node below a temporary root with its files and listening sockets, and
+// commands run the way the binary runs them.
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
+import { afterEach, beforeEach } from 'vitest'
 import { parse } from 'yaml'
 import { createNodeCommand } from '../../src/cli/node/command.js'
 import { type Wire, wireNode } from '../../src/cli/node/wire.js'
@@ -24,6 +26,14 @@ export const annotationKey = 'kubeadm.alpha.kubernetes.io/cri-socket'
 
 export const kubeletDocument = (endpoint = ''): string =>
   `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\ncgroupDriver: systemd\nclusterDomain: cluster.local\ncontainerRuntimeEndpoint: "${endpoint}"\n`
+
+/** kubeadm-flags.env with these words in it. */
+export const flagsFile = (words = ''): string => `KUBELET_KUBEADM_ARGS="${words}"\n`
+/** The flag by which releases before the instance file name the socket. */
+export const endpointFlag = (endpoint: string): string => `--container-runtime-endpoint=${endpoint}`
+
+/** Most tests are not about preflight, and this machine is no node. */
+export const ignorePreflight = ['--ignore-preflight-errors', 'all'] as const
 
 export interface CommandResult {
   readonly status: number
@@ -102,6 +112,38 @@ export async function createTestNode(): Promise<TestNode> {
     },
   }
   return node
+}
+
+/** A node of its own for each test of a file; `arrange` is what all of them begin with. */
+export function useTestNode(arrange: (node: TestNode) => Promise<void> = async () => {}): TestNode {
+  let node: TestNode | undefined
+  beforeEach(async () => {
+    node = await createTestNode()
+    await arrange(node)
+  })
+  afterEach(async () => {
+    await node?.close()
+    node = undefined
+  })
+  const now = (): TestNode => {
+    if (node === undefined) throw new Error('there is a node only while a test runs')
+    return node
+  }
+  return {
+    get top() {
+      return now().top
+    },
+    get root() {
+      return now().root
+    },
+    put: (path, text) => now().put(path, text),
+    read: (path) => now().read(path),
+    files: () => now().files(),
+    listen: (endpoint) => now().listen(endpoint),
+    hangUp: () => now().hangUp(),
+    run: (...args) => now().run(...args),
+    close: () => now().close(),
+  }
 }
 
 export interface WiredResult {

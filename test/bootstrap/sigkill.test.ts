@@ -11,6 +11,8 @@ import {
   createTestNode,
   crio,
   effectiveEndpoint,
+  endpointFlag,
+  flagsFile,
   flagsPath,
   kubeletDocument,
   type TestNode,
@@ -51,7 +53,7 @@ async function arrange(args: readonly string[]): Promise<TestNode> {
   await node?.close()
   node = await createTestNode()
   await node.put(configPath, kubeletDocument())
-  await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio} --v=2"\n`)
+  await node.put(flagsPath, flagsFile(`${endpointFlag(crio)} --v=2`))
   if (args.includes('uninstall')) expect(runNow(node, ['cri', 'install']).status).toBe(0)
   return node
 }

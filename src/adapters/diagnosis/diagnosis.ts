@@ -22,7 +22,7 @@ export const createDiagnosis = (): Diagnosis => ({
     } catch (e) {
       throw keelsonError(
         'file.write-failed',
-        `chmod ${mode.toString(8)} ${path}: ${messageOf(e)}; is this user root?`,
+        `chmod ${mode.toString(8)} ${path}: ${messageOf(e)}; run as root`,
         { path },
         e,
       )

@@ -51,7 +51,7 @@ export async function listFiles(
       if (files.length > maxEntries)
         throw keelsonError(
           'input.too-large',
-          `list ${directory}: more than ${maxEntries} files; is it the right place?`,
+          `list ${directory}: more than ${maxEntries} files; is it the right directory?`,
           {
             directory,
             maxEntries,

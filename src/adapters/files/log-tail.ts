@@ -26,7 +26,7 @@ export const createLogTail = (): LogTail => ({
       const reason = messageOf(e)
       throw keelsonError(
         'input.unreadable',
-        `read log file ${path}: ${reason}; may this process read it?`,
+        `read log file ${path}: ${reason}; check its permissions`,
         { path },
         e,
       )

@@ -35,7 +35,7 @@ export async function readBounded(path: string, maxBytes: number): Promise<Uint8
     const chunks: Buffer[] = []
     let length = 0
     for (;;) {
-      // One byte more than allowed tells a full file from a too large one.
+      // One byte more than allowed distinguishes a full file from one that is too large.
       const buffer = Buffer.allocUnsafe(Math.min(CHUNK, maxBytes + 1 - length))
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, null).catch((error: unknown) => {
         throw unreadable(path, error)

@@ -76,7 +76,7 @@ export async function replaceFile(
     const reason = messageOf(error)
     throw keelsonError(
       'file.write-failed',
-      `replace ${path}: ${reason}; the old content is untouched`,
+      `replace ${path}: ${reason}; the old content is unchanged`,
       { path },
       error,
     )

@@ -40,12 +40,12 @@ async function livingPid(holder: string): Promise<number | undefined> {
   return identity === undefined || now === undefined || identity === now ? pid : undefined
 }
 
-/** Only while our own lock is held: then nobody but a process of version 0.1 can be in the way. */
+/** Only while our own lock is held: then only a process of version 0.1 can hold it. */
 export async function takeOldFile(file: string, busy: (pid: number) => Error): Promise<Lock> {
   const identity = await identityOf(process.pid)
   const mine = `${file}.${process.pid}.0`
   try {
-    // Linked into place whole: nobody ever reads a lock without its owner's id.
+    // Linked into place atomically: a lock always has the id of its owner.
     await writeFile(mine, [process.pid, 0, ...(identity === undefined ? [] : [identity])].join(' '), {
       mode: 0o600,
     })

@@ -27,7 +27,7 @@ async function readMounts(mountinfo: string, path: string): Promise<string> {
     const why = messageOf(e)
     throw keelsonError(
       'node.refused',
-      `look for mounts below ${path}: ${why}; nothing was deleted, because a mount would lose its contents`,
+      `list mounts below ${path}: ${why}; nothing was deleted, to protect the contents of mounts`,
       { path },
       e,
     )

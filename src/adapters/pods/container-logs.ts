@@ -12,7 +12,7 @@ import { isMissing } from '../files/read.js'
 import { failed } from './directories.js'
 import { podParents } from './read-at.js'
 
-/** Far above any containerLogMaxFiles; whoever fills the directory must not fill our memory too. */
+/** Far above any containerLogMaxFiles; a full directory must not fill our memory. */
 const maxEntries = 10_000
 
 export async function listLogs(directory: string): Promise<readonly LogFileEntry[] | undefined> {

@@ -27,7 +27,7 @@ export async function ensureDirectory(path: string, { mode, gid }: DirectoryOpti
     if (made !== undefined || gid !== undefined)
       await chmod(path, gid === undefined ? mode : mode | setGroupId)
   } catch (e) {
-    throw failed('make the directory', path, e)
+    throw failed('create directory', path, e)
   }
 }
 
@@ -41,7 +41,7 @@ export async function ensureFile(path: string, mode: number): Promise<void> {
       await file.close()
     }
   } catch (e) {
-    throw failed('make the file', path, e)
+    throw failed('create file', path, e)
   }
 }
 

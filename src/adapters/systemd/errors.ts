@@ -40,7 +40,7 @@ export function systemdError(what: string, address: string, error: unknown): unk
 export const unavailable = (what: string, address: string, reason: string, cause?: unknown): KeelsonError =>
   keelsonError(
     'systemd.unavailable',
-    `${what}: ${reason} (${address}); is systemd running as PID 1, and is the system bus there?`,
+    `${what}: ${reason} (${address}); is systemd running as PID 1 with a system bus?`,
     { address },
     cause,
   )

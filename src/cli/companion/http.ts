@@ -31,14 +31,14 @@ const companionEndpoints = (
   ...dashboardPage(dashboard.page),
 ]
 
-export interface CompanionServeInput extends Omit<CompanionLiveInput, 'stats'> {
+interface CompanionServeInput extends Omit<CompanionLiveInput, 'stats'> {
   readonly options: CompanionCommandOptions
   readonly flags: readonly LiveSetting[]
   readonly metrics: Metrics
   readonly api: KubeApi | undefined
 }
 
-export interface ServedCompanion {
+interface ServedCompanion {
   readonly server: RunningServer
   readonly stats: Stats
 }

@@ -11,8 +11,8 @@ import { readKubeletConfig, readRelease } from '../../kubelet/read-config.js'
 import { startKubelet } from '../../kubelet/start.js'
 import { exitStatus } from '../exit-status.js'
 import type { Io } from '../io.js'
-import { untilSignal } from '../signals.js'
-import { keepHeapSmall } from '../small-heap.js'
+import { untilSignal } from '../process/signals.js'
+import { keepHeapSmall } from '../process/small-heap.js'
 import { version } from '../version.js'
 import { answerWatchdog } from '../watchdog.js'
 import { formatKubeletHelp } from './help.js'
@@ -23,7 +23,7 @@ const debugVerbosity = 4
 
 export const create = (io: Io): Command =>
   new Command('kubelet')
-    .description('the node agent, with the flags and files of the upstream kubelet; --help lists them')
+    .description('run the node agent, with the flags and files of the upstream kubelet; --help lists them')
     .allowUnknownOption()
     .allowExcessArguments()
     .helpOption(false)
@@ -53,13 +53,13 @@ async function runKubelet(argv: readonly string[], io: Io): Promise<void> {
       const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort')
       await Promise.race([stopped, kubelet.done])
       await kubelet.close()
-      log.info('ended')
+      log.info('stopped')
     } catch (e) {
       if (signal.aborted) return
       // A reader of JSON lines gets the reason as one of them; everybody else as the last line of the command.
       if (format !== 'json') throw e
       const error = asKeelsonError(e)
-      log.error('the kubelet does not start', { error })
+      log.error('kubelet failed to start', { error })
       io.exitCode = exitStatus(error.code)
     }
   }

@@ -1,24 +1,19 @@
 // With --rootfs every message names the files that were really touched, and the default endpoint has one spelling.
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createManager, runCri } from '../../../test/bootstrap/cri-fixture.js'
 import {
   configPath,
   containerd,
-  createTestNode,
   crio,
   flagsPath,
+  ignorePreflight,
   kubeletDocument,
-  type TestNode,
+  useTestNode,
 } from '../../../test/bootstrap/fixture.js'
 import { rootedText } from './rooted-text.js'
 
-let node: TestNode
-beforeEach(async () => {
-  node = await createTestNode()
-})
-afterEach(() => node.close())
+const node = useTestNode()
 
-const all = ['--ignore-preflight-errors', 'all']
 /** Paths of the host in a message, where the node's own were meant. */
 const ofHost = (text: string): string[] =>
   text
@@ -28,17 +23,18 @@ const ofHost = (text: string): string[] =>
 
 test('no message of a command with --rootfs names a path of this host', async () => {
   await node.listen(containerd)
-  const init = await node.run('init', '--kubernetes-version', '1.36', ...all)
+  const init = await node.run('init', '--kubernetes-version', '1.36', ...ignorePreflight)
   expect(init.stdout).toContain(`wrote ${node.root}${configPath}\n`)
   const outputs = [
     init.stdout,
     (await node.run('status')).stdout,
-    (await node.run('upgrade', 'node', '--dry-run', '--kubernetes-version', '1.36', ...all)).stdout,
+    (await node.run('upgrade', 'node', '--dry-run', '--kubernetes-version', '1.36', ...ignorePreflight))
+      .stdout,
     (await node.run('use-socket', crio, '--force')).stdout,
     (await node.run('use-socket', '--undo')).stdout,
     (await runCri(node, createManager(node, undefined).change, 'install', '--dry-run')).stdout,
-    (await node.run('reset', '--force', ...all)).stdout,
-    (await node.run('upgrade', 'node', '--kubernetes-version', '1.36', ...all)).stderr,
+    (await node.run('reset', '--force', ...ignorePreflight)).stdout,
+    (await node.run('upgrade', 'node', '--kubernetes-version', '1.36', ...ignorePreflight)).stderr,
   ]
   expect(outputs.map((o) => o.length > 0)).toEqual(outputs.map(() => true))
   for (const output of outputs) expect(ofHost(output), output).toEqual([])
@@ -47,7 +43,7 @@ test('no message of a command with --rootfs names a path of this host', async ()
 test('an error names the file below the root', async () => {
   await node.put(configPath, kubeletDocument())
   await node.put(flagsPath, 'OTHER="x"\n')
-  const { stderr } = await node.run('upgrade', 'node', '--kubernetes-version', '1.36', ...all)
+  const { stderr } = await node.run('upgrade', 'node', '--kubernetes-version', '1.36', ...ignorePreflight)
   expect(stderr).toContain(`read ${node.root}${flagsPath}: it does not set KUBELET_KUBEADM_ARGS`)
 })
 
@@ -55,7 +51,7 @@ test('the default endpoint is the same text in status and init', async () => {
   expect((await node.run('status')).stdout).toContain(
     `the kubelet uses ${containerd} (default of the kubelet`,
   )
-  const { stdout } = await node.run('init', '--dry-run', '--kubernetes-version', '1.36', ...all)
+  const { stdout } = await node.run('init', '--dry-run', '--kubernetes-version', '1.36', ...ignorePreflight)
   expect(stdout).toContain(`CRI socket: ${containerd} (the default`)
 })
 

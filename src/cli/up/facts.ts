@@ -57,7 +57,7 @@ export async function requirePort(port: number): Promise<void> {
   } catch (e) {
     throw keelsonError(
       'up.port',
-      `use port ${port} of 127.0.0.1: ${messageOf(e)}; end the program that has it, or give --port`,
+      `use port ${port} of 127.0.0.1: ${messageOf(e)}; stop the program that uses it, or choose another with --port`,
       { port },
       e,
     )
@@ -74,7 +74,7 @@ export async function requireDisk(path: string): Promise<void> {
   if (type === tmpfsMagic)
     throw keelsonError(
       'up.unsupported',
-      `compare page caches in ${path}: it lies in memory (tmpfs); set TMPDIR to a directory on a disk, or give --on lab`,
+      `compare page caches in ${path}: it is in memory (tmpfs); set TMPDIR to a directory on a disk, or use --on lab`,
       { path },
     )
 }

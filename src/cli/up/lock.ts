@@ -7,16 +7,16 @@ import { type Lock, takeLock as takeFileLock } from '../../adapters/lock/lock.js
 import { readPidStat } from '../../adapters/procfs/pid-stat.js'
 import { keelsonError, messageOf } from '../../core/errors.js'
 
-export interface UpLock {
+interface UpLock {
   readonly dir: string
   release(): Promise<void>
 }
 
 const lockName = 'up.lock'
-/** The lock of version 0.1: whoever it names, if that process lives. */
+/** The lock of version 0.1: the process it names, if that is alive. */
 const ownerFile = 'owner'
 
-/** A process number alone may be another process's by now. */
+/** A pid alone may belong to another process by now. */
 const startTime = async (pid: number): Promise<string | undefined> => (await readPidStat(pid))?.startTicks
 
 async function livingOwner(dir: string): Promise<number | undefined> {
@@ -29,7 +29,7 @@ async function livingOwner(dir: string): Promise<number | undefined> {
 const busy = (pid: number, dir: string): Error =>
   keelsonError(
     'up.busy',
-    `keelson up runs already, as process ${pid}; use it, or end it with Ctrl-C (kill -INT ${pid})`,
+    `keelson up is already running as process ${pid}; use it, or stop it with Ctrl-C (kill -INT ${pid})`,
     { pid, dir },
   )
 
@@ -45,7 +45,7 @@ async function makeOwnDirectory(dir: string): Promise<void> {
     if (!found.isDirectory() || found.uid !== process.getuid?.())
       throw keelsonError(
         'up.busy',
-        `use ${dir}: it is no directory of yours, but of user ${found.uid}; set TMPDIR to a directory of your own`,
+        `use ${dir}: it is owned by user ${found.uid}; set TMPDIR to a directory that you own`,
       )
   }
 }
@@ -93,7 +93,7 @@ export async function takeLock(
       } finally {
         await lock.release()
       }
-      // Somebody else's lock may be in it by now.
+      // It may hold the lock of another process by now.
       await rmdir(dir).catch(() => undefined)
     },
   }

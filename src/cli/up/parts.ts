@@ -1,4 +1,4 @@
-// The processes of the node: our own commands as children, each with a log of its own, ended with their parent.
+// The processes of the node: our own commands as children, each with its log, stopped with their parent.
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
@@ -21,7 +21,7 @@ export function startPart(
   log: string,
 ): Part & { readonly child: ChildProcess } {
   const fd = openSync(log, 'a')
-  // A parent that is killed cannot stop anybody; the kernel does it then.
+  // If the parent is killed, the kernel kills the children.
   const child = startProgram(['setpriv', '--pdeathsig', 'KILL', ...ownCommand(), ...argv], {
     stdio: ['ignore', fd, fd],
   })
@@ -31,7 +31,7 @@ export function startPart(
     child,
     ended: exit.then(async ([how]) => {
       const text = await readFile(log, 'utf8').catch(() => '')
-      return `${name} ended (${String(how)}); the end of its log:\n${lastLines(text, 12)}`
+      return `${name} exited (${String(how)}); the end of its log:\n${lastLines(text, 12)}`
     }),
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {

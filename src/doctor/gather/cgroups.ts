@@ -19,7 +19,7 @@ import { containerIdOf } from '../../stats/cgroup/locator.js'
 import type { CgroupFacts } from '../facts.js'
 import type { Activity, PodCgroup } from '../pod-cgroup.js'
 
-export interface CgroupsInput {
+interface CgroupsInput {
   readonly tree: CgroupTree
   readonly procfs: Pick<Procfs, 'mountInfo'>
   readonly clock: Pick<Clock, 'sleep' | 'monotonicNanos'>
@@ -66,7 +66,7 @@ export async function gatherCgroups(input: CgroupsInput): Promise<CgroupFacts> {
   }
 }
 
-/** A configured cgroupRoot has ancestors of its own, which cap the pods as well. */
+/** A configured cgroupRoot has more ancestors, which cap the pods as well. */
 function withAncestors(tree: CgroupTree, roots: readonly string[]): string[] {
   const above = roots.flatMap((root) => {
     const list: string[] = []
@@ -76,7 +76,7 @@ function withAncestors(tree: CgroupTree, roots: readonly string[]): string[] {
   return [...new Set([...above, ...roots.flatMap((root) => tree.walk(root, { maxCgroups }))])]
 }
 
-/** `max` as a protection stands for more than any memory. */
+/** `max` as a protection is more than any memory. */
 const protection = (tree: CgroupTree, path: string, file: string): bigint => {
   const value = readCountOrMax(tree, path, file)
   return value === 'max' ? 2n ** 63n : (value ?? 0n)

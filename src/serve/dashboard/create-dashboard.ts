@@ -12,7 +12,7 @@ export interface LivePorts {
   readonly page: PageFiles | undefined
 }
 
-export interface LiveEnding {
+interface LiveEnding {
   readonly log: Log
   /** Ends the streams of open pages with the process, which would else wait for them. */
   readonly signal: AbortSignal

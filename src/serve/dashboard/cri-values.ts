@@ -9,7 +9,7 @@ import { type CriPodUsage, containerUsageOf, podUsageOf } from '../../stats/runt
 import type { CpuUsage, NetworkUsage, Usage } from '../../stats/usage.js'
 import { perSecond, valuesOfUsage } from './dashboard-values.js'
 
-export interface CriPodValues {
+interface CriPodValues {
   readonly values: LiveValues
   readonly network: LivePod['network']
 }
@@ -19,7 +19,7 @@ export interface CriValues {
   container(id: string): LiveValues | undefined
 }
 
-export interface CriValuesCache extends CriValues {
+interface CriValuesCache extends CriValues {
   /** The last problem of the runtime with it, in words. */
   readonly problem: string | undefined
   refresh(signal: AbortSignal): Promise<void>

@@ -1,4 +1,4 @@
-// The live picture of a node: read while somebody watches, once for all of them. Nothing is read for nobody.
+// The live snapshot of a node: read once for all open dashboards, and only while one is open.
 
 import type {
   LiveDriver,
@@ -34,7 +34,7 @@ export interface LiveParts {
   readonly sources: () => Part<LiveSources>
   readonly rpcs: () => Part<readonly LiveRpc[]>
   readonly warnings: () => Part<readonly LiveWarning[]>
-  /** What Memory QoS wants written; undefined: nobody plans here. */
+  /** What Memory QoS wants written; undefined: no Memory QoS in this process. */
   readonly plan?: () => LiveReport | undefined
   readonly requests?: SpecRequests
 }
@@ -81,7 +81,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
     calls,
     clock,
     periodMs: (o.listMs ?? 2_000) * 2,
-    // Whoever looks wants to know why nothing is there; a wait would end as a deadline, which says nothing.
+    // Fail at once with the reason: a wait would end as a deadline, which explains nothing.
     waitsForFirst: false,
     onFailure(e) {
       problem = asKeelsonError(e).message
@@ -106,7 +106,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
     ...(o.focus === undefined ? {} : { focus: o.focus }),
   })
   let underWay: Promise<void> | undefined
-  let borders: ReadonlyMap<string, string> = new Map()
+  let thresholds: ReadonlyMap<string, string> = new Map()
   let needsCri = false
 
   /** Everything that waits for the runtime, so that a reading does not have to. */
@@ -116,7 +116,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
     if (inventory.current().timeNanos !== before) problem = undefined
     if (problem !== undefined) return
     if (needsCri) await cri.refresh(signal)
-    await details.refresh(borders, signal)
+    await details.refresh(thresholds, signal)
   }
 
   async function withPatience(signal: AbortSignal): Promise<void> {
@@ -152,7 +152,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
       await withPatience(signal)
       signal.throwIfAborted()
       const reading = pods.read(inventory.current())
-      borders = reading.borders
+      thresholds = reading.thresholds
       needsCri = reading.needsCri
       return {
         time: new Date(Number(nowNanos() / 1_000_000n)).toISOString(),
@@ -162,7 +162,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
         pods: reading.pods,
         cgroups:
           o.wantsTree?.() === false
-            ? { absent: 'not asked for' }
+            ? { absent: 'not requested' }
             : readTree(cgroups, reading.pods, parts.plan?.(), nowNanos()),
         driver: parts.driver(),
         config: parts.config(),

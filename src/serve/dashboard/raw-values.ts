@@ -7,16 +7,16 @@ import { type Pressure, parsePressure } from '../../core/kernel-text/pressure.js
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import { workingSet } from '../../stats/collectors/memory-values.js'
 
-export type Border = bigint | 'max' | undefined
+export type Threshold = bigint | 'max' | undefined
 
-interface Borders {
-  readonly min: Border
-  readonly low: Border
-  readonly high: Border
-  readonly max: Border
+interface Thresholds {
+  readonly min: Threshold
+  readonly low: Threshold
+  readonly high: Threshold
+  readonly max: Threshold
 }
 
-export interface RawMemory extends Borders {
+export interface RawMemory extends Thresholds {
   readonly timeNanos: bigint
   readonly usage: bigint
   readonly workingSet: bigint
@@ -52,11 +52,11 @@ export interface RawValues {
   readonly io: RawIo | undefined
 }
 
-/** What is read of a cgroup. Borders change rarely. */
-export type ValuePart = 'memory' | 'borders' | 'cpu' | 'pressure' | 'io'
+/** What is read of a cgroup. Thresholds change rarely. */
+export type ValuePart = 'memory' | 'thresholds' | 'cpu' | 'pressure' | 'io'
 export const allParts: ReadonlySet<ValuePart> = new Set<ValuePart>([
   'memory',
-  'borders',
+  'thresholds',
   'cpu',
   'pressure',
   'io',
@@ -71,7 +71,7 @@ const cpuStat = createFlatKeyedParser(['usage_usec', 'nr_periods', 'nr_throttled
 /** v1 writes the largest multiple of the page size for "no limit". */
 const noLimitV1 = 2n ** 62n
 
-const readBorders = (cgroups: Reader, path: CgroupPath): Borders => ({
+const readThresholds = (cgroups: Reader, path: CgroupPath): Thresholds => ({
   min: readCountOrMax(cgroups, path, 'memory.min'),
   low: readCountOrMax(cgroups, path, 'memory.low'),
   high: readCountOrMax(cgroups, path, 'memory.high'),
@@ -82,13 +82,13 @@ function readMemoryV2(
   cgroups: Reader,
   path: CgroupPath,
   timeNanos: bigint,
-  borders: Borders | undefined,
+  thresholds: Thresholds | undefined,
 ): RawMemory | undefined {
   const usage = readCount(cgroups, path, 'memory.current')
   if (usage === undefined) return undefined
   const stat = readControl(cgroups, path, 'memory.stat', memoryStat)
   const events = readControl(cgroups, path, 'memory.events', memoryEvents)
-  const { min, low, high, max } = borders ?? readBorders(cgroups, path)
+  const { min, low, high, max } = thresholds ?? readThresholds(cgroups, path)
   return {
     timeNanos,
     usage,
@@ -170,11 +170,11 @@ export function readRawValues(
 ): RawValues | undefined {
   const isV2 = cgroups.version === 'v2'
   const parts = before === undefined ? allParts : wanted
-  const borders = parts.has('borders') ? undefined : before?.memory
+  const thresholds = parts.has('thresholds') ? undefined : before?.memory
   const memory = !parts.has('memory')
     ? before?.memory
     : isV2
-      ? readMemoryV2(cgroups, path, timeNanos, borders)
+      ? readMemoryV2(cgroups, path, timeNanos, thresholds)
       : readMemoryV1(cgroups, path, timeNanos)
   const cpu = parts.has('cpu') ? readCpu(cgroups, path, timeNanos) : before?.cpu
   if ((memory === undefined && cpu === undefined) || !isThere(parts, memory, cpu, cgroups, path))

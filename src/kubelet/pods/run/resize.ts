@@ -1,7 +1,7 @@
 // Other cpu and memory values for a running pod, in place: its cgroup and every container that differs. A limit below what is
 // in use waits: the kernel would answer it with OOM kills.
-import { findContainerCgroup } from '../../../core/cgroup/container-cgroup.js'
 import { readCount } from '../../../core/cgroup/control-file.js'
+import { findContainerCgroup } from '../../../core/cgroup/pod-cgroup.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { CgroupPath, ControlValues } from '../../../ports/cgroups.js'
 import type { PodContext } from '../context.js'

@@ -20,7 +20,7 @@ import {
   terminationLog,
 } from '../to-cri/names.js'
 import { podHostname } from '../to-cri/sandbox-config.js'
-import { isRuntimeAway } from '../view/runtime-unreachable.js'
+import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 
 /** A pull may take as long as it makes progress; this ends one that does not. */
 const pullTimeoutMs = 30 * 60_000
@@ -157,7 +157,7 @@ async function getImage(i: StartInput, c: PodContext, signal: AbortSignal): Prom
 }
 
 const isAway = (error: KeelsonError, signal: AbortSignal): boolean =>
-  signal.aborted || error.code === 'internal.unexpected' || isRuntimeAway(error)
+  signal.aborted || error.code === 'internal.unexpected' || isRuntimeUnreachable(error)
 
 const fault = (c: PodContext, reason: string, message: string): Hold => ({
   untilNanos: c.clock.monotonicNanos() + faultRetryNanos,

@@ -9,7 +9,7 @@ import type { ObservedPod } from '../decide/observed.js'
 import { createPodState, type PodState, podName, startedAtNanos } from '../decide/pod-state.js'
 import { type PodEffect, type PodEvent, type PodFacts, stepPod } from '../decide/pod-step.js'
 import type { Backoff } from '../decide/restart-backoff.js'
-import { isRuntimeAway } from '../view/runtime-unreachable.js'
+import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 import { act } from './execute.js'
 import { Wake } from './wake.js'
 
@@ -128,7 +128,7 @@ export class PodWorker {
     } catch (e) {
       if (signal.aborted) return false
       const error = rethrowBug(e)
-      this.dispatch({ kind: 'failed', error, runtimeUnreachable: isRuntimeAway(error) })
+      this.dispatch({ kind: 'failed', error, runtimeUnreachable: isRuntimeUnreachable(error) })
       return false
     }
   }

@@ -16,15 +16,15 @@ function fingerprint(options: Agent['options']): string {
 }
 
 /** Takes the agent of one request and gives the one to use. Others than plain TLS, such as proxies, stay as they are. */
-export function createAgentKeeper(): (fresh: PlainAgent | undefined) => PlainAgent | undefined {
-  let kept: { readonly credentials: string; readonly agent: Agent } | undefined
+export function createAgentCache(): (fresh: PlainAgent | undefined) => PlainAgent | undefined {
+  let cached: { readonly credentials: string; readonly agent: Agent } | undefined
   return (fresh) => {
     if (!(fresh instanceof Agent) || fresh.constructor !== Agent) return fresh
     const credentials = fingerprint(fresh.options)
-    if (kept?.credentials !== credentials) {
+    if (cached?.credentials !== credentials) {
       const agent = new Agent({ ...fresh.options, keepAlive: true, maxFreeSockets, timeout: idleMs })
-      kept = { credentials, agent }
+      cached = { credentials, agent }
     }
-    return kept.agent
+    return cached.agent
   }
 }

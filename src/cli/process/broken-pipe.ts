@@ -1,16 +1,16 @@
-// `keelson ... | head`, a terminal that is closed: the reader of our output may leave before we are done. Nobody sees what
-// would follow, so a command then ends as if it had been told to: those that listen for SIGTERM put their things in order.
-import { asKeelsonError } from '../core/errors.js'
-import { systemError } from './system-error.js'
+// `keelson ... | head`, or a closed terminal: the reader of the output may leave early. The command then stops as on
+// SIGTERM, so that commands with a SIGTERM handler clean up.
+import { asKeelsonError } from '../../core/errors.js'
+import { systemError } from '../system-error.js'
 
-export interface Output {
+interface Output {
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown
   listenerCount(event: 'error'): number
 }
 
 export interface Streams {
   readonly outputs: readonly Output[]
-  /** `waits`: somebody listens for SIGTERM. `under-way`: somebody did, and is ending already. `none`: nobody ever did. */
+  /** `waits`: a SIGTERM handler is set. `under-way`: it has run and is ending the command. `none`: there never was one. */
   orderlyEnd(): 'waits' | 'under-way' | 'none'
   endInOrder(): void
   endNow(status: number): void
@@ -53,7 +53,7 @@ export function processStreams(): Streams {
     endNow: (status) => process.exit(status),
     failWith(error) {
       const shown = systemError(error) ?? asKeelsonError(error)
-      process.stderr.write(`keelson: the output cannot be written: ${shown.message} [${shown.code}]\n`)
+      process.stderr.write(`keelson: cannot write the output: ${shown.message} [${shown.code}]\n`)
       process.exit(1)
     },
   }
