@@ -4,6 +4,7 @@ import { bootstrap } from './bootstrap.js'
 import { cadvisor } from './cadvisor.js'
 import { critest } from './critest.js'
 import { driver } from './driver.js'
+import { e2eNode } from './e2e-node.js'
 import { metricsServer } from './metrics-server.js'
 
-export const units: readonly Unit[] = [driver, bootstrap, critest, cadvisor, metricsServer]
+export const units: readonly Unit[] = [driver, bootstrap, critest, cadvisor, metricsServer, e2eNode]

@@ -85,7 +85,7 @@ export async function ensurePart(
 class Busy extends Error {}
 
 /** Waits for whoever makes the part now; the lock of one that died is free at once. */
-async function waitForLock(path: string, signal: AbortSignal): Promise<Lock> {
+export async function waitForLock(path: string, signal: AbortSignal): Promise<Lock> {
   for (;;) {
     signal.throwIfAborted()
     try {
