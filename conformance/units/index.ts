@@ -2,8 +2,9 @@
 import type { Unit } from '../unit.js'
 import { bootstrap } from './bootstrap.js'
 import { cadvisor } from './cadvisor.js'
+import { controlPlane } from './control-plane.js'
 import { critest } from './critest.js'
 import { driver } from './driver.js'
 import { metricsServer } from './metrics-server.js'
 
-export const units: readonly Unit[] = [driver, bootstrap, critest, cadvisor, metricsServer]
+export const units: readonly Unit[] = [driver, controlPlane, bootstrap, critest, cadvisor, metricsServer]
