@@ -4,14 +4,21 @@ import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { buildPeer, GoMissing } from './peers/build.js'
 import { type PeerName, peerNames } from './peers/catalogue.js'
-import { type CheckResult, formatCounts, type Unit, type UnitContext } from './unit.js'
+import {
+  type CheckResult,
+  formatCounts,
+  type OptionValues,
+  type Unit,
+  type UnitContext,
+  UsageError,
+} from './unit.js'
 import { units } from './units/index.js'
 
 const mayNotSkip = process.env.CI === 'true'
 const say = (line: string) => process.stdout.write(`${line}\n`)
-const only = process.argv.find((a) => a.startsWith('--only='))?.slice('--only='.length) ?? ''
 const results: CheckResult[] = []
 
 function record(result: CheckResult): void {
@@ -26,10 +33,21 @@ function skip(unit: string, check: string, reason: string): void {
   record({ unit, check, outcome: mayNotSkip ? 'failed' : 'skipped', reason })
 }
 
+interface RunOptions {
+  readonly buildOnly: boolean
+  readonly only: string
+  readonly options: OptionValues
+}
+
 const reasonOf = (e: unknown): string =>
   (e instanceof Error ? e.message : String(e)).trim().replaceAll('\n', '\n     ')
 
-async function runUnit(unit: Unit, buildOnly: boolean): Promise<void> {
+async function runUnit(unit: Unit, { buildOnly, only, options }: RunOptions): Promise<void> {
+  const missing = buildOnly ? undefined : unit.missing?.()
+  if (missing !== undefined) {
+    skip(unit.name, 'runs here', missing)
+    return
+  }
   const built = new Map<PeerName, string>()
   for (const name of unit.peers) {
     try {
@@ -49,6 +67,7 @@ async function runUnit(unit: Unit, buildOnly: boolean): Promise<void> {
   process.once('exit', removeDirectory) // also when the run is stopped by a signal
   const cleanups: (() => Promise<void>)[] = []
   const context: UnitContext = {
+    options,
     directory,
     peer(name) {
       const path = built.get(name)
@@ -101,29 +120,68 @@ async function buildEveryPeer(): Promise<number> {
   return failed === 0 ? 0 : 1
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  const names = args.filter((a) => !a.startsWith('--'))
-  const unknown = names.filter((n) => !units.some((u) => u.name === n))
-  if (unknown.length > 0) {
-    say(`unknown unit ${unknown.join(', ')}; known: ${units.map((u) => u.name).join(', ')}`)
-    return 2
+const common = {
+  list: { type: 'boolean' },
+  build: { type: 'boolean' },
+  only: { type: 'string' },
+} as const
+
+const unitOptions = (of: readonly Unit[]): Record<string, { type: 'string' | 'boolean' }> =>
+  Object.fromEntries(of.flatMap((u) => Object.entries(u.options ?? {}).map(([k, { type }]) => [k, { type }])))
+
+function parseCommandLine(args: readonly string[]): { chosen: readonly Unit[]; values: OptionValues } {
+  const parse = (options: Record<string, { type: 'string' | 'boolean' }>) =>
+    parseArgs({ args: [...args], allowPositionals: true, options: { ...common, ...options } })
+  try {
+    const { positionals: names } = parse(unitOptions(units))
+    const unknown = names.filter((n) => !units.some((u) => u.name === n))
+    if (unknown.length > 0)
+      throw new UsageError(
+        `unknown unit ${unknown.join(', ')}; known: ${units.map((u) => u.name).join(', ')}`,
+      )
+    const chosen = units.filter((u) => (names.length === 0 ? u.onlyByName !== true : names.includes(u.name)))
+    const { values } = parse(unitOptions(chosen)) // a flag of a unit that does not run is a mistake
+    for (const unit of chosen) unit.checkOptions?.(values)
+    return { chosen, values }
+  } catch (e) {
+    // parseArgs, about the arguments; its second sentence is about positional arguments, of which there are none such.
+    if (e instanceof TypeError) throw new UsageError(e.message.split('. ')[0])
+    throw e
   }
-  const chosen = names.length === 0 ? units : units.filter((u) => names.includes(u.name))
-  if (args.includes('--list')) {
-    for (const unit of chosen) say(`${unit.name.padEnd(12)} ${unit.summary}`)
+}
+
+function listUnits(): void {
+  for (const unit of units) {
+    say(`${unit.name.padEnd(14)} ${unit.summary}${unit.onlyByName === true ? ' (only when named)' : ''}`)
+    for (const [name, { type, summary }] of Object.entries(unit.options ?? {}))
+      say(`${' '.repeat(14)}   --${name}${type === 'string' ? ' VALUE' : ''}: ${summary}`)
+  }
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const { chosen, values } = parseCommandLine(args)
+  if (values.list === true) {
+    listUnits()
     return 0
   }
-  if (args.includes('--build') && names.length === 0) return await buildEveryPeer()
+  const buildOnly = values.build === true
+  if (buildOnly && args.every((a) => a.startsWith('--'))) return await buildEveryPeer()
   for (const unit of chosen) {
     say(`# ${unit.name}: ${unit.summary}`)
-    await runUnit(unit, args.includes('--build'))
+    await runUnit(unit, { buildOnly, only: String(values.only ?? ''), options: values })
   }
   const failed = results.some((r) => r.outcome === 'failed')
-  if (!args.includes('--build')) say(formatCounts(results))
+  if (!buildOnly) say(formatCounts(results))
   return failed ? 1 : 0
 }
 
 // A stopped run still ends its daemons: their handlers sit on the exit of this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
-process.exitCode = await main(process.argv.slice(2))
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (e) {
+  if (!(e instanceof UsageError)) throw e
+  say(e.message)
+  process.exitCode = 2
+}

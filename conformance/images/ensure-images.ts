@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { cacheDirectory, ensurePart } from '../../src/lab/cache.js'
+import { ensurePart } from '../../src/lab/cache.js'
 import { findCommand } from '../../src/lab/packages.js'
 import { mustRun } from '../../src/lab/process.js'
-import { moduleDirectory } from '../peers/build.js'
+import { cacheRoot, moduleDirectory } from '../peers/build.js'
 import { busybox } from './busybox.js'
 import { debianFiles } from './debian-files.js'
 import { writeLayout } from './layout.js'
@@ -34,7 +34,7 @@ export async function ensureSuiteImages(
   signal: AbortSignal,
   progress: (line: string) => void,
 ): Promise<SuiteImages> {
-  const cache = cacheDirectory(process.env)
+  const cache = cacheRoot()
   const debian = await ensurePart(cache, debianFiles, signal, progress)
   const busyboxDir = await ensurePart(cache, busybox, signal, progress)
   const code = createHash('sha256')

@@ -94,7 +94,7 @@ export async function buildPeer(name: PeerName, log: (line: string) => void): Pr
 /** Directory of the module's sources in Go's module cache, downloaded when it is not there. */
 export async function moduleDirectory(module: string, path: string): Promise<string> {
   const cwd = join(moduleRoot, module)
-  const env = { ...process.env, GOWORK: 'off', GOFLAGS: '-mod=mod' }
+  const env = { ...process.env, GOWORK: 'off', GOFLAGS: '' }
   await runCommand('go', ['mod', 'download', path], { cwd, env, timeoutMs: BUILD_TIMEOUT_MS })
   const list = ['list', '-m', '-f', '{{.Dir}}', path]
   return (await runCommand('go', list, { cwd, env, timeoutMs: 60_000 })).stdout.trim()

@@ -5,6 +5,15 @@ import { cadvisor } from './cadvisor.js'
 import { controlPlane } from './control-plane.js'
 import { critest } from './critest.js'
 import { driver } from './driver.js'
+import { e2eNode } from './e2e-node.js'
 import { metricsServer } from './metrics-server.js'
 
-export const units: readonly Unit[] = [driver, controlPlane, bootstrap, critest, cadvisor, metricsServer]
+export const units: readonly Unit[] = [
+  driver,
+  controlPlane,
+  bootstrap,
+  critest,
+  cadvisor,
+  metricsServer,
+  e2eNode,
+]

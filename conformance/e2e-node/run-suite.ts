@@ -1,0 +1,129 @@
+// One run of e2e_node.test inside a node environment: the suite starts the kubelet that lies beside its binary.
+import { cp, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { bundleCommand } from '../../test/support/command.js'
+import type { SuiteImages } from '../images/ensure-images.js'
+import {
+  insideCache,
+  insideDirectory,
+  type RuntimeName,
+  type RuntimePrograms,
+  runtimeSocket,
+} from '../node-environment/plan.js'
+import { startEnvironment } from '../node-environment/start.js'
+import { cacheRoot } from '../peers/build.js'
+import type { PeerName } from '../peers/catalogue.js'
+import { formatKubeletConfig } from './kubelet-config.js'
+import type { KubeletName } from './options.js'
+import { focusArguments, isStandalone, type ListedSpec } from './specs.js'
+
+export interface SuiteRun {
+  readonly kubelet: KubeletName
+  readonly runtime: RuntimeName
+  readonly specs: readonly ListedSpec[]
+  readonly procs: number
+  readonly images: SuiteImages
+  peer(name: PeerName): string
+  readonly onOutput: (text: string) => void
+  readonly leftovers: readonly string[]
+  readonly timeoutMs: number
+  /** Where the logs of suite, kubelet and runtime are copied to. */
+  readonly keep: string | undefined
+}
+
+/** A path of the cache as the environment sees it. */
+const inCache = (path: string): string => join(insideCache, relative(cacheRoot(), path))
+
+const runtimePrograms = (runtime: RuntimeName, peer: SuiteRun['peer']): RuntimePrograms =>
+  runtime === 'containerd-1.6'
+    ? { containerd: '/usr/bin/containerd', ctr: '/usr/bin/ctr', runc: '/usr/sbin/runc', shims: '/usr/bin' }
+    : {
+        containerd: inCache(peer('containerd')),
+        ctr: inCache(peer('ctr')),
+        runc: inCache(peer('runc')),
+        shims: dirname(inCache(peer('containerd-shim-runc-v2'))),
+      }
+
+/** The suite takes the file `kubelet` beside its own binary. */
+const keelsonWrapper = `#!/bin/sh
+exec ${process.execPath} ${insideDirectory}/keelson/main.mjs kubelet --keelson-config ${insideDirectory}/keelson.yaml "$@"
+`
+const keelsonConfig = `apiVersion: keelson.dev/v1alpha1
+kind: KeelsonConfiguration
+profile: upstream
+kubernetesVersion: "1.37.1"
+`
+
+async function writeKubelet(run: SuiteRun, directory: string): Promise<void> {
+  const bin = join(directory, 'bin')
+  await mkdir(bin)
+  await symlink(inCache(run.peer('e2e-node')), join(bin, 'e2e_node.test'))
+  if (run.kubelet === 'upstream') {
+    await symlink(inCache(run.peer('kubelet')), join(bin, 'kubelet'))
+    return
+  }
+  const bundle = await bundleCommand()
+  await cp(dirname(bundle.main), join(directory, 'keelson'), { recursive: true })
+  await bundle.remove()
+  await writeFile(join(bin, 'kubelet'), keelsonWrapper, { mode: 0o755 })
+  await writeFile(join(directory, 'keelson.yaml'), keelsonConfig)
+}
+
+function suiteArguments(run: SuiteRun): string[] {
+  const out = join(insideDirectory, 'out')
+  const standalone = run.specs.some(isStandalone)
+  return [
+    inCache(run.peer('ginkgo')),
+    `--procs=${Math.min(run.procs, run.specs.length)}`,
+    '--no-color',
+    `--timeout=${Math.round(run.timeoutMs / 1000)}s`,
+    '--json-report=report.json',
+    `--output-dir=${out}`,
+    ...focusArguments(run.specs),
+    join(insideDirectory, 'bin/e2e_node.test'),
+    '--',
+    '--node-name=node',
+    `--container-runtime-endpoint=unix://${runtimeSocket}`,
+    `--report-dir=${out}`,
+    // It would pull images of other suites that nobody here needs.
+    '--prepull-images=false',
+    `--kubelet-config-file=${join(insideDirectory, 'kubelet-config.yaml')}`,
+    ...(standalone ? ['--standalone-mode=true'] : []),
+  ]
+}
+
+/** The text of ginkgo's report. */
+export async function runSuite(run: SuiteRun): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'keelson-node-'))
+  await writeKubelet(run, directory)
+  await writeFile(join(directory, 'kubelet-config.yaml'), formatKubeletConfig())
+  const environment = await startEnvironment({
+    directory,
+    cache: cacheRoot(),
+    runtime: run.runtime,
+    programs: runtimePrograms(run.runtime, run.peer),
+    imageLayout: inCache(run.images.layout),
+    imageArchive: inCache(run.images.archive),
+    // Specs that restart the kubelet do so through systemd.
+    systemdStandIns: run.specs.some((s) => s.labels.includes('Serial')),
+    argv: suiteArguments(run),
+    cwd: join(insideDirectory, 'out'),
+    env: { HOME: '/root', TMPDIR: '/tmp' },
+    onOutput: run.onOutput,
+    leftovers: run.leftovers,
+  })
+  // ginkgo ends itself at its own deadline and still writes its report; a run that hangs beyond that is killed.
+  const timer = setTimeout(() => void environment.close().catch(() => {}), run.timeoutMs + 5 * 60_000)
+  try {
+    const status = await environment.ended
+    const out = join(directory, 'out')
+    if (run.keep !== undefined) await cp(out, run.keep, { recursive: true })
+    return await readFile(join(out, 'report.json'), 'utf8').catch(() => {
+      throw new Error(`the suite ended with status ${status} and wrote no report`)
+    })
+  } finally {
+    clearTimeout(timer)
+    await environment.close()
+  }
+}
