@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RuntimeName } from '../node-environment/plan.js'
+import type { KubeletName } from '../node-environment/programs.js'
 import type { GroupName } from './groups.js'
-import type { KubeletName } from './options.js'
 import type { SpecResult } from './report.js'
 
 export type RecordedSpec = SpecResult & { readonly group: GroupName | 'standalone' }

@@ -6,7 +6,7 @@ import { missingRequirement } from '../../test/support/requirements.js'
 import { groupNames } from '../e2e-node/groups.js'
 import { limitOf } from '../e2e-node/limits.js'
 import { listSpecs } from '../e2e-node/list-specs.js'
-import { type E2eNodeOptions, kubelets, parseOptions } from '../e2e-node/options.js'
+import { type E2eNodeOptions, parseOptions } from '../e2e-node/options.js'
 import { parseResults, suiteFailures } from '../e2e-node/report.js'
 import {
   compareResults,
@@ -21,6 +21,7 @@ import { isStandalone, type ListedSpec, selectSpecs, sets } from '../e2e-node/sp
 import { writeTable } from '../e2e-node/table.js'
 import { ensureSuiteImages, missingForImages } from '../images/ensure-images.js'
 import { runtimes } from '../node-environment/plan.js'
+import { kubelets, runtimePeers } from '../node-environment/programs.js'
 import { readHierarchies } from '../node-environment/start.js'
 import { readPinnedVersion } from '../peers/build.js'
 import { peerOf } from '../peers/catalogue.js'
@@ -124,17 +125,7 @@ export const e2eNode: Unit = {
   name: 'e2e-node',
   summary: "Kubernetes' node suite (e2e_node.test) with the upstream kubelet or Keelson",
   onlyByName: true,
-  peers: [
-    'kubelet',
-    'e2e-node',
-    'ginkgo',
-    'agnhost',
-    'sample-device-plugin',
-    'containerd',
-    'containerd-shim-runc-v2',
-    'ctr',
-    'runc',
-  ],
+  peers: ['kubelet', 'e2e-node', 'ginkgo', 'agnhost', 'sample-device-plugin', ...runtimePeers],
   options: {
     kubelet: { type: 'string', summary: `${kubelets.join(' or ')} (default keelson)` },
     group: { type: 'string', summary: `only specs of ${groupNames.join(', ')}` },
