@@ -18,8 +18,11 @@ export interface Results {
 
 const directory = join(import.meta.dirname, '..', 'results')
 
-export const resultsPath = (kubelet: KubeletName, runtime: RuntimeName): string =>
-  join(directory, `e2e-node-${kubelet}-${runtime}.json`)
+export const resultsPath = (
+  kubelet: KubeletName,
+  runtime: RuntimeName,
+  suite: 'e2e' | 'e2e-node' = 'e2e-node',
+): string => join(directory, `${suite}-${kubelet}-${runtime}.json`)
 
 export async function readResults(path: string): Promise<Results | undefined> {
   const text = await readFile(path, 'utf8').catch((e: unknown) => {
