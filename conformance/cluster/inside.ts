@@ -43,7 +43,7 @@ async function main(): Promise<number> {
     name: basename(hostKubeconfig, '.kubeconfig'),
     server: plan.hostUrl,
   })
-  await forward({ path: join(insideDirectory, 'out', apiSocket) }, { host: nodeAddress, port: API_PORT })
+  await forward({ path: join(insideDirectory, apiSocket) }, { host: nodeAddress, port: API_PORT })
   const seconds = (): string => ((Date.now() - started) / 1000).toFixed(1)
   process.stdout.write(`control plane ready after ${seconds()} s\n`)
   const node: NodeOptions = {

@@ -21,8 +21,8 @@ export const insidePlan = `${insideDirectory}/cluster.json`
 export const insideCluster = `${insideDirectory}/out/cluster`
 export const insideAdmin = `${insideCluster}/admin.kubeconfig`
 
-/** File names of `out`, for the host. */
-export const hostKubeconfig = 'cluster/from-host.kubeconfig'
+/** Of the environment's directory, which the host sees at another path. */
 export const apiSocket = 'api.sock'
+export const hostKubeconfig = 'out/cluster/from-host.kubeconfig'
 /** Printed by the program inside. */
 export const readyLine = 'cluster ready'

@@ -110,7 +110,7 @@ export async function startCluster(request: ClusterRequest): Promise<Cluster> {
   let forwarder: Forwarder | undefined
   let environment: NodeEnvironment
   try {
-    forwarder = await forward({ host: '127.0.0.1', port: request.port }, { path: join(out, apiSocket) })
+    forwarder = await forward({ host: '127.0.0.1', port: request.port }, { path: join(directory, apiSocket) })
     await writeFile(join(directory, 'cluster.json'), JSON.stringify(planCluster(request, forwarder.port)))
     environment = await startInside(request, directory)
   } catch (e) {
@@ -118,7 +118,7 @@ export async function startCluster(request: ClusterRequest): Promise<Cluster> {
     throw e
   }
   return {
-    kubeconfig: join(out, hostKubeconfig),
+    kubeconfig: join(directory, hostKubeconfig),
     out,
     ended: environment.ended,
     async close() {

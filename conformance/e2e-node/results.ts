@@ -1,5 +1,5 @@
 // Recorded results: one file per kubelet and runtime, one line per spec, so that a diff shows what changed.
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RuntimeName } from '../node-environment/plan.js'
 import type { KubeletName } from '../node-environment/programs.js'
@@ -46,8 +46,10 @@ export function formatResults({ specs, ...facts }: Results): string {
   return `${head},\n  "specs": {\n${rows.join(',\n')}\n  }\n}\n`
 }
 
-export const writeResults = async (path: string, results: Results): Promise<void> =>
+export async function writeResults(path: string, results: Results): Promise<void> {
+  await mkdir(directory, { recursive: true })
   await writeFile(path, formatResults(results))
+}
 
 /** What changed since the recorded run, in words. */
 export function compareResults(old: Results | undefined, fresh: Results): string[] {

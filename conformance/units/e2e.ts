@@ -96,7 +96,11 @@ async function runSpecs(context: UnitContext, o: E2eOptions, specs: readonly Lis
   const timer = setTimeout(() => void cluster.close().catch(() => {}), timeoutOf(o, specs) + BASE_MS)
   try {
     const status = await cluster.ended
-    if (keep !== undefined) await cp(cluster.out, keep, { recursive: true })
+    if (keep !== undefined)
+      await cp(cluster.out, keep, {
+        recursive: true,
+        filter: (path) => !/\/(etcd|pki)$|\.(key|kubeconfig)$/.test(path),
+      })
     return await readFile(join(cluster.out, 'report.json'), 'utf8').catch(() => {
       throw new Error(`the suite ended with status ${status} and wrote no report`)
     })
