@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { nodeAddress, runtimeSocket } from '../node-environment/plan.js'
-import type { ApiClient } from '../peers/api-client.js'
+import { type ApiClient, createApiClient } from '../peers/api-client.js'
 import { type Daemon, startDaemon, waitUntil } from '../process.js'
 import { writePair } from './certificates.js'
 import { clusterDomain, podNetwork } from './components.js'
@@ -139,7 +139,13 @@ async function allowDns(client: ApiClient, user: string): Promise<void> {
 
 export async function startCoreDns(o: NodeOptions, binary: string): Promise<Daemon> {
   const user = 'system:coredns'
-  await allowDns(o.plane.client, user)
+  const { url, client, certificates } = o.plane
+  await allowDns(client, user)
+  // Rights reach the authorizer a moment later; a list that is refused once is asked for again only after a while.
+  const own = createApiClient(url, await certificates.issueClient(user), certificates.ca)
+  const isAllowed = async (): Promise<boolean> =>
+    (await own.get('/apis/discovery.k8s.io/v1/endpointslices?limit=1')) !== undefined
+  await waitUntil('the rights of CoreDNS', isAllowed, { timeoutMs: READY_TIMEOUT_MS })
   const config = join(o.directory, 'Corefile')
   await writeFile(config, corefile(await o.plane.issueKubeconfig({ name: 'coredns', user })))
   return run(o, 'coredns', [binary, '-conf', config])
