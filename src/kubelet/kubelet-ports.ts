@@ -4,7 +4,8 @@ import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Files } from '../ports/files.js'
 import type { Host } from '../ports/host.js'
-import type { KubeApi } from '../ports/kubeapi.js'
+import type { KubeApi } from '../ports/kube-api.js'
+import type { KubeCalls } from '../ports/kube-calls.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { PodHost } from '../ports/pod-host.js'
@@ -26,7 +27,7 @@ export interface KubeletServeOptions {
   readonly metrics: Metrics
   readonly log: Log
   readonly clock: Clock
-  readonly api?: KubeApi
+  readonly api?: KubeCalls
 }
 
 export interface OpenedCgroups {

@@ -1,5 +1,5 @@
 // What the kubelet serves: values, pods, Memory QoS and the dashboard, each where the node has it.
-import type { KubeApi } from '../ports/kubeapi.js'
+import type { KubeCalls } from '../ports/kube-calls.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { Endpoint } from '../serve/endpoint.js'
 import { memoryQosEndpoint } from '../serve/endpoints/memory-qos.js'
@@ -25,7 +25,7 @@ export interface ServedNode {
   readonly stats: Stats
   readonly memoryQos: KubeletMemoryQos | undefined
   readonly pods: RunningPods | undefined
-  readonly api: KubeApi | undefined
+  readonly api: KubeCalls | undefined
   readonly signal: AbortSignal
 }
 

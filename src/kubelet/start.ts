@@ -11,6 +11,7 @@ import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
 import { createBackgroundValue } from '../serve/dashboard/background-value.js'
 import type { HealthCheck } from '../serve/health.js'
+import { createKubeCalls } from '../serve/kube-calls.js'
 import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver/driver-report.js'
 import { watchRuntime } from './driver/runtime-watch.js'
 import { asksRuntime, settleDriver } from './driver/settle-driver.js'
@@ -89,7 +90,8 @@ async function startParts(
   const inUse = await settleDriver(loaded, client, ports, signal)
   exposeLosingSupport(inUse, ports.metrics)
   const linux = await inspectNode(files, inUse, client, ports, life)
-  const api = await openApi(config.process.kubeconfig, ports)
+  const kubeApi = await openApi(config.process.kubeconfig, ports)
+  const api = kubeApi === undefined ? undefined : createKubeCalls(kubeApi)
   const events = api === undefined ? undefined : createEventQueue({ api, clock, log, nodeName, signal })
   if (inUse.event) events?.record(runtimeUpgradeNeeded(client.socketPath))
 

@@ -3,7 +3,7 @@ import { keelsonError } from '../../src/core/errors.js'
 import { FakeClock } from '../../src/fakes/clock.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import { createEventQueue } from '../../src/kubelet/node/event-queue.js'
-import type { NodeEvent } from '../../src/ports/kubeapi.js'
+import type { NodeEvent } from '../../src/ports/kube-calls.js'
 
 function queueWith(answer: (event: NodeEvent, nth: number) => Promise<void> | void) {
   const clock = new FakeClock()

@@ -1,7 +1,7 @@
 // What the companion serves: its plan and state, values of the pods, the dashboard.
 import type { LiveSetting } from '../../core/dashboard/model.js'
 import { statsEndpoints } from '../../kubelet/node/node-stats.js'
-import type { KubeApi } from '../../ports/kubeapi.js'
+import type { KubeCalls } from '../../ports/kube-calls.js'
 import type { Metrics } from '../../ports/metrics.js'
 import { memoryQosEndpoint } from '../../serve/endpoints/memory-qos.js'
 import type { RunningServer } from '../../serve/start-server.js'
@@ -16,7 +16,7 @@ export interface CompanionServeInput extends Omit<CompanionLiveInput, 'stats'> {
   readonly options: CompanionCommandOptions
   readonly flags: readonly LiveSetting[]
   readonly metrics: Metrics
-  readonly api: KubeApi | undefined
+  readonly api: KubeCalls | undefined
 }
 
 export interface ServedCompanion {

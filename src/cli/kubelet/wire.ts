@@ -3,7 +3,7 @@ import { createClock } from '../../adapters/clock/clock.js'
 import { createCriClient } from '../../adapters/cri/client/client.js'
 import { createFiles } from '../../adapters/files/files.js'
 import { createHost } from '../../adapters/host/host.js'
-import { createKubeApi } from '../../adapters/kubeapi/client.js'
+import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import { createPodHost } from '../../adapters/pods/pod-host.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
@@ -48,6 +48,6 @@ export const createKubeletPorts = async (
   live: { ...openLivePorts(), version, diagnose: (signal) => diagnose(env, undefined, signal) },
   connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
   openCgroups,
-  openKubeApi: createKubeApi,
+  openKubeApi: (kubeconfig) => openKubeApi({ kubeconfig, log, version }),
   serve: startNodeServer,
 })

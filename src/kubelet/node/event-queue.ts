@@ -2,7 +2,7 @@
 // refusal that asking again cannot mend drops that one event.
 import { asKeelsonError } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { KubeApi, NodeEvent } from '../../ports/kubeapi.js'
+import type { KubeCalls, NodeEvent } from '../../ports/kube-calls.js'
 import type { Log } from '../../ports/log.js'
 
 export interface NewEvent {
@@ -19,7 +19,7 @@ export interface NewEvent {
 }
 
 export interface EventQueueOptions {
-  readonly api: Pick<KubeApi, 'createEvent'>
+  readonly api: Pick<KubeCalls, 'createEvent'>
   readonly clock: Clock
   readonly log: Log
   readonly nodeName: string
