@@ -132,6 +132,10 @@ export const flagTable = {
   config: { kind: 'text' },
   'config-dir': { kind: 'text', since: 28 },
   kubeconfig: { kind: 'text' },
+  'bootstrap-kubeconfig': { kind: 'text' },
+  'cert-dir': { kind: 'text' },
+  'cloud-provider': { kind: 'text' },
+  'node-labels': { kind: 'map' },
   'node-ip': { kind: 'text' },
   'hostname-override': { kind: 'text' },
   'root-dir': { kind: 'text' },
@@ -171,22 +175,16 @@ const others: readonly { readonly effect: OtherEffect; readonly flags: string }[
       redirect-container-streaming! 20-20; runtime-cgroups`,
   },
   {
-    effect: { kind: 'harmless', why: 'this kubelet registers no Node' },
-    flags: 'cloud-config 20-33; cloud-provider; node-labels; register-schedulable! 20-33',
+    effect: { kind: 'harmless', why: 'cloud providers are outside the kubelet' },
+    flags: 'cloud-config 20-33',
   },
   {
-    effect: {
-      kind: 'harmless',
-      why: 'the file of --kubeconfig has to be there already, and a start without it says so',
-    },
-    flags: 'bootstrap-kubeconfig; experimental-bootstrap-kubeconfig 20-22',
+    effect: { kind: 'harmless', why: 'registerWithTaints says it' },
+    flags: 'register-schedulable! 20-33',
   },
   {
-    effect: {
-      kind: 'harmless',
-      why: 'the serving certificate that the kubelet makes is kept in pki below --root-dir',
-    },
-    flags: 'cert-dir',
+    effect: { kind: 'harmless', why: 'it was another name of --bootstrap-kubeconfig' },
+    flags: 'experimental-bootstrap-kubeconfig 20-22',
   },
   {
     effect: { kind: 'harmless', why: 'the last ended container of each name is kept, and no others' },

@@ -22,6 +22,7 @@ import {
   textList,
 } from './field-kinds.js'
 import type { Json } from './node.js'
+import { nodeFields } from './node-fields.js'
 import { upstreamFields } from './upstream-fields.js'
 
 export const kubeletApiVersion = 'kubelet.config.k8s.io/v1beta1'
@@ -197,6 +198,9 @@ const fieldsRead = {
     ...unset,
     default: '1m0s',
   }),
+
+  // A node of a cluster
+  ...nodeFields,
 
   // The program itself
   protectKernelDefaults: flag('refuse to start where kernel settings are not those that a kubelet wants', {

@@ -5,7 +5,6 @@ import { group, harmless, missing } from './field.js'
 import type { Json } from './node.js'
 
 const noEviction = 'it only tunes eviction, which evictionHard and evictionSoft report'
-const noNode = 'this kubelet registers no Node'
 const fewRequests = 'this kubelet sends the API server a handful of requests'
 const fewEvents = 'Events are few here, and wait in a bounded queue'
 const noVolumes = 'a pod with such a volume is refused'
@@ -159,16 +158,8 @@ export const upstreamFields = {
   }),
   configMapAndSecretChangeDetectionStrategy: harmless(noVolumes),
   volumePluginDir: harmless(noVolumes),
-  enableControllerAttachDetach: harmless(noVolumes),
 
   // The cluster
-  registerNode: harmless(noNode, 23),
-  registerWithTaints: harmless(`${noNode}, so that nothing is scheduled to it`, 23),
-  providerID: harmless(noNode),
-  nodeLeaseDurationSeconds: harmless(noNode),
-  nodeStatusMaxImages: harmless(noNode),
-  nodeStatusReportFrequency: harmless(noNode),
-  nodeStatusUpdateFrequency: harmless(noNode),
   podCIDR: harmless('addresses of pods are the business of the runtime and its CNI plugins'),
   hairpinMode: harmless('bridges are the business of the runtime and its CNI plugins'),
   makeIPTablesUtilChains: harmless('kube-proxy makes the chains that it needs; nothing here uses iptables'),

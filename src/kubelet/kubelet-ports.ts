@@ -8,6 +8,7 @@ import type { KubeApi } from '../ports/kube-api.js'
 import type { KubeCalls } from '../ports/kube-calls.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
+import type { NodeHost } from '../ports/node-host.js'
 import type { PodHost } from '../ports/pod-host.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
@@ -37,6 +38,9 @@ export interface OpenedCgroups {
 }
 
 export interface KubeletPorts {
+  /** Of this program. */
+  readonly version: string
+  readonly nodeHost: NodeHost
   readonly procfs: Procfs
   readonly statsFiles: StatsFiles
   readonly files: Files

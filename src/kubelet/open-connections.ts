@@ -50,11 +50,6 @@ export async function openApi(
     return undefined
   }
   const api = await openKubeApi(kubeconfig)
-  log.info(
-    'the API server is used for TokenReview, SubjectAccessReview and Events; the node is not registered',
-    {
-      kubeconfig,
-    },
-  )
+  log.info('this machine is a node of a cluster', { kubeconfig, server: api.server })
   return api
 }

@@ -102,6 +102,15 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
     oomScores,
     ports: {
       procfs: { ...createProcfs({ proc: join(kernel, 'proc') }), pageSize: () => 4096n },
+      version: '0.0.0',
+      nodeHost: {
+        architecture: 'amd64',
+        ownAddresses: () => ['10.0.0.7'],
+        routedAddresses: () => ['10.0.0.7'],
+        lookup: async () => [],
+        hugePages: () => [],
+        osImage: () => 'Test Linux',
+      },
       statsFiles: noFiles,
       files: createFiles(),
       podHost: createPodHost(),

@@ -11,7 +11,13 @@ type FlagName = keyof typeof flagTable
 const processDocs: Readonly<Partial<Record<FlagName, string>>> = {
   config: 'file of kind KubeletConfiguration',
   'config-dir': 'directory of drop-ins (*.conf), merged over --config in name order',
-  kubeconfig: 'API server for TokenReview, SubjectAccessReview and Events; not given: standalone',
+  kubeconfig: 'cluster that this machine is a node of, and who it is there; not given: standalone',
+  'bootstrap-kubeconfig':
+    'used once to ask for a client certificate, when --kubeconfig is missing or its certificate has ended',
+  'cert-dir':
+    'directory of the certificates that the kubelet makes or asks for (default pki below --root-dir)',
+  'cloud-provider': 'external: a cloud controller gives the Node its addresses; empty: there is none',
+  'node-labels': 'labels of a Node that is created',
   'node-ip': 'addresses of this node, also names of its serving certificate',
   'hostname-override': 'name of this node; not given: the host name',
   'root-dir': 'directory of our files (default /var/lib/kubelet)',
@@ -27,7 +33,11 @@ const groups: readonly (readonly [string, RegExp])[] = [
   ['Keelson', /^(keelson-config|kubernetes-version|profile|strict)$/],
   [
     'Files and node',
-    /^(config|config-dir|kubeconfig|node-ip|hostname-override|root-dir|feature-gates|oom-score-adj|protect-kernel-defaults)$/,
+    /^(config|config-dir|node-ip|hostname-override|root-dir|cert-dir|feature-gates|oom-score-adj|protect-kernel-defaults)$/,
+  ],
+  [
+    'Cluster',
+    /^(kubeconfig|bootstrap-kubeconfig|cloud-provider|node-labels|node-status|provider-id|register-|rotate-|enable-controller)/,
   ],
   [
     'Container runtime',

@@ -84,7 +84,8 @@ async function runCase(input: Fields): Promise<Fields> {
       error = asKeelsonError(e).message
     }
     const delaysMs = [...fixture.clock.waits].filter((ms) => ms === 2000)
-    await kubelet?.events?.idle()
+    // Events about the Node wait until it is registered.
+    if (kubelet?.events !== undefined) await passingTime(fixture.clock, kubelet.events.idle())
     return { ...(await observe(fixture)), delaysMs, ...outcomeOf(kubelet), error }
   } finally {
     await fixture.close()
