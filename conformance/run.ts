@@ -1,17 +1,24 @@
 // npm run conformance [-- NAME...]: compares Keelson with real peers, unit by unit, and ends in counts.
-// `--list` names the units; `--build` only fills the cache of peers; `--only=TEXT` runs the checks whose names have it.
+// `--list` names the units; `--build` only fills the cache of peers, all of them when no unit is named; `--only=TEXT` runs the checks whose names have it.
 import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { buildPeer, GoMissing } from './peers/build.js'
-import type { PeerName } from './peers/catalogue.js'
-import { type CheckResult, formatCounts, type Unit, type UnitContext } from './unit.js'
+import { type PeerName, peerNames } from './peers/catalogue.js'
+import {
+  type CheckResult,
+  formatCounts,
+  type OptionValues,
+  type Unit,
+  type UnitContext,
+  UsageError,
+} from './unit.js'
 import { units } from './units/index.js'
 
 const mayNotSkip = process.env.CI === 'true'
 const say = (line: string) => process.stdout.write(`${line}\n`)
-const only = process.argv.find((a) => a.startsWith('--only='))?.slice('--only='.length) ?? ''
 const results: CheckResult[] = []
 
 function record(result: CheckResult): void {
@@ -26,10 +33,29 @@ function skip(unit: string, check: string, reason: string): void {
   record({ unit, check, outcome: mayNotSkip ? 'failed' : 'skipped', reason })
 }
 
+interface RunOptions {
+  readonly buildOnly: boolean
+  readonly only: string
+  readonly options: OptionValues
+}
+
+const endings = ['SIGINT', 'SIGTERM'] as const
+const endAtOnce = (): void => process.exit(130)
+
+const untilStopped = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of endings) process.removeListener(signal, endAtOnce).once(signal, () => resolve())
+  })
+
 const reasonOf = (e: unknown): string =>
   (e instanceof Error ? e.message : String(e)).trim().replaceAll('\n', '\n     ')
 
-async function runUnit(unit: Unit, buildOnly: boolean): Promise<void> {
+async function runUnit(unit: Unit, { buildOnly, only, options }: RunOptions): Promise<void> {
+  const missing = buildOnly ? undefined : unit.missing?.()
+  if (missing !== undefined) {
+    skip(unit.name, 'runs here', missing)
+    return
+  }
   const built = new Map<PeerName, string>()
   for (const name of unit.peers) {
     try {
@@ -49,6 +75,7 @@ async function runUnit(unit: Unit, buildOnly: boolean): Promise<void> {
   process.once('exit', removeDirectory) // also when the run is stopped by a signal
   const cleanups: (() => Promise<void>)[] = []
   const context: UnitContext = {
+    options,
     directory,
     peer(name) {
       const path = built.get(name)
@@ -68,6 +95,7 @@ async function runUnit(unit: Unit, buildOnly: boolean): Promise<void> {
     },
     skip: (check, reason) => skip(unit.name, check, reason),
     note: (line) => say(`     ${line}`),
+    untilStopped,
     defer: (cleanup) => void cleanups.push(cleanup),
   }
   try {
@@ -82,28 +110,89 @@ async function runUnit(unit: Unit, buildOnly: boolean): Promise<void> {
   }
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  const names = args.filter((a) => !a.startsWith('--'))
-  const unknown = names.filter((n) => !units.some((u) => u.name === n))
-  if (unknown.length > 0) {
-    say(`unknown unit ${unknown.join(', ')}; known: ${units.map((u) => u.name).join(', ')}`)
-    return 2
+/** One peer that cannot be built does not stop the others; a second call goes on where this one ended. */
+async function buildEveryPeer(): Promise<number> {
+  const started = Date.now()
+  let failed = 0
+  for (const name of peerNames) {
+    try {
+      say(`${name}: ${await buildPeer(name, say)}`)
+    } catch (e) {
+      failed++
+      say(`FAIL ${name}: ${reasonOf(e)}`)
+      if (e instanceof GoMissing) break
+    }
   }
-  const chosen = names.length === 0 ? units : units.filter((u) => names.includes(u.name))
-  if (args.includes('--list')) {
-    for (const unit of chosen) say(`${unit.name.padEnd(12)} ${unit.summary}`)
+  say(
+    `${peerNames.length - failed} of ${peerNames.length} peers in ${Math.round((Date.now() - started) / 1000)} s`,
+  )
+  return failed === 0 ? 0 : 1
+}
+
+const common = {
+  list: { type: 'boolean' },
+  build: { type: 'boolean' },
+  only: { type: 'string' },
+} as const
+
+const unitOptions = (of: readonly Unit[]): Record<string, { type: 'string' | 'boolean' }> =>
+  Object.fromEntries(of.flatMap((u) => Object.entries(u.options ?? {}).map(([k, { type }]) => [k, { type }])))
+
+async function parseCommandLine(
+  args: readonly string[],
+): Promise<{ chosen: readonly Unit[]; values: OptionValues }> {
+  const parse = (options: Record<string, { type: 'string' | 'boolean' }>) =>
+    parseArgs({ args: [...args], allowPositionals: true, options: { ...common, ...options } })
+  try {
+    const { positionals: names } = parse(unitOptions(units))
+    const unknown = names.filter((n) => !units.some((u) => u.name === n))
+    if (unknown.length > 0)
+      throw new UsageError(
+        `unknown unit ${unknown.join(', ')}; known: ${units.map((u) => u.name).join(', ')}`,
+      )
+    const chosen = units.filter((u) => (names.length === 0 ? u.onlyByName !== true : names.includes(u.name)))
+    const { values } = parse(unitOptions(chosen)) // a flag of a unit that does not run is a mistake
+    for (const unit of chosen) await unit.checkOptions?.(values)
+    return { chosen, values }
+  } catch (e) {
+    // parseArgs, about the arguments; its second sentence is about positional arguments, of which there are none such.
+    if (e instanceof TypeError) throw new UsageError(e.message.split('. ')[0])
+    throw e
+  }
+}
+
+function listUnits(): void {
+  for (const unit of units) {
+    say(`${unit.name.padEnd(14)} ${unit.summary}${unit.onlyByName === true ? ' (only when named)' : ''}`)
+    for (const [name, { type, summary }] of Object.entries(unit.options ?? {}))
+      say(`${' '.repeat(14)}   --${name}${type === 'string' ? ' VALUE' : ''}: ${summary}`)
+  }
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const { chosen, values } = await parseCommandLine(args)
+  if (values.list === true) {
+    listUnits()
     return 0
   }
+  const buildOnly = values.build === true
+  if (buildOnly && args.every((a) => a.startsWith('--'))) return await buildEveryPeer()
   for (const unit of chosen) {
     say(`# ${unit.name}: ${unit.summary}`)
-    await runUnit(unit, args.includes('--build'))
+    await runUnit(unit, { buildOnly, only: String(values.only ?? ''), options: values })
   }
   const failed = results.some((r) => r.outcome === 'failed')
-  if (!args.includes('--build')) say(formatCounts(results))
+  if (!buildOnly) say(formatCounts(results))
   return failed ? 1 : 0
 }
 
 // A stopped run still ends its daemons: their handlers sit on the exit of this process.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+for (const signal of endings) process.once(signal, endAtOnce)
 
-process.exitCode = await main(process.argv.slice(2))
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (e) {
+  if (!(e instanceof UsageError)) throw e
+  say(e.message)
+  process.exitCode = 2
+}

@@ -6,10 +6,29 @@ export interface Unit {
   readonly summary: string
   /** Built (or taken from the cache) before run() is called. */
   readonly peers: readonly PeerName[]
+  /** Flags of its own, with what `--list` says about them. */
+  readonly options?: Readonly<Record<string, UnitOption>>
+  /** Takes long or needs choices: it runs only when it is named. */
+  readonly onlyByName?: boolean
+  /** Throws UsageError for flags that make no sense; called before anything is built. */
+  checkOptions?(options: OptionValues): void | Promise<void>
+  /** In words what this machine lacks; asked before anything is built. */
+  missing?(): string | undefined
   run(context: UnitContext): Promise<void>
 }
 
+export interface UnitOption {
+  readonly type: 'string' | 'boolean'
+  readonly summary: string
+}
+
+export type OptionValues = Readonly<Record<string, string | boolean | undefined>>
+
+export class UsageError extends Error {}
+
 export interface UnitContext {
+  /** Flags of the unit, as they were given. */
+  readonly options: OptionValues
   /** Path of a built peer of this unit. */
   peer(name: PeerName): string
   /** An empty directory of this run; removed afterwards, after every daemon has ended. */
@@ -19,6 +38,8 @@ export interface UnitContext {
   /** Records a check that cannot run here, with the reason. A failure where nothing may be skipped (CI=true). */
   skip(name: string, reason: string): void
   note(line: string): void
+  /** Resolves at Ctrl-C or SIGTERM, which from then on do not end the run before its clean-up. */
+  untilStopped(): Promise<void>
   /** Called in reverse order when the unit ends, however it ends. */
   defer(cleanup: () => Promise<void>): void
 }

@@ -1,7 +1,8 @@
 // The command line as a whole: help, version, near misses, and completion scripts that real shells accept.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { commands } from '../src/cli/commands.js'
 import { runCommand } from './support/memory-io.js'
@@ -19,6 +20,24 @@ describe('the bundle', () => {
   test('--version is the version of the package', () => {
     const { version } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { version: string }
     expect(keelson('--version').stdout.trim()).toBe(version)
+  })
+
+  test('kubelet --version is what the profile says: our version, or a release of Kubernetes', () => {
+    const { version } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { version: string }
+    expect(keelson('kubelet', '--version').stdout).toBe(`keelson ${version}\n`)
+    const dir = mkdtempSync(join(tmpdir(), 'keelson-cli-'))
+    try {
+      const file = join(dir, 'keelson.yaml')
+      const text = 'apiVersion: keelson.dev/v1alpha1\nkind: KeelsonConfiguration\nprofile: upstream\n'
+      writeFileSync(file, `${text}kubernetesVersion: "1.37.1"\n`)
+      expect(keelson('kubelet', '--keelson-config', file, '--version').stdout).toBe('Kubernetes v1.37.1\n')
+      const flag = ['--kubernetes-version', '1.36.2']
+      expect(keelson('kubelet', ...flag, '--keelson-config', file, '--version').stdout).toBe(
+        'Kubernetes v1.36.2\n',
+      )
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
   })
 
   test('no arguments and --help show every command', () => {

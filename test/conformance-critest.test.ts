@@ -1,7 +1,6 @@
 // The critest unit's own parts, without building a peer: reports, comparison, images and the registry that serves them.
 
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,9 +9,9 @@ import { cannotRun, specsOf } from '../conformance/critest/cannot-run.js'
 import { compareRuns, formatRun } from '../conformance/critest/compare.js'
 import { effectiveUidProgram } from '../conformance/critest/effective-uid.js'
 import { testImages } from '../conformance/critest/image-list.js'
-import { contentKey, packImages, startRegistry } from '../conformance/critest/registry.js'
 import { parseReport, type Spec, suiteFailures } from '../conformance/critest/report.js'
 import { leftSegments, parseSegments } from '../conformance/critest/shared-memory.js'
+import { packImages } from '../conformance/images/registry.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-critest-test-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -148,50 +147,8 @@ test('the program of the image nonewprivs prints its effective user', () => {
 
 test('images: tags of one image share its manifest, all others have an identity of their own', async () => {
   const content = await packImages(testImages(Buffer.from('busybox'), ['sh', 'ls']))
-  const manifest = (name: string) => content.get(`manifests/k8s-staging-cri-tools/${name}`)?.data.toString()
+  const manifest = (name: string) => content.get(`manifests/k8s-staging-cri-tools/${name}`)?.digest
   expect(manifest('test-image-tags/1')).toBe(manifest('test-image-tags/3'))
   const names = ['test-image-1/latest', 'test-image-2/latest', 'test-image-tag/test', 'test-image-tag/all']
   expect(new Set(names.map(manifest)).size).toBe(names.length)
-})
-
-describe('registry', () => {
-  for (const [path, key] of [
-    ['/v2/e2e-test-images/busybox/manifests/1.29-2', 'manifests/e2e-test-images/busybox/1.29-2'],
-    ['/v2/pause/blobs/sha256:ab', 'blobs/sha256:ab'],
-    ['/v2/pause/tags/list', undefined],
-    ['/v2/../etc/passwd', undefined],
-  ] as const)
-    test(`key of ${path}`, () => {
-      expect(contentKey(path)).toBe(key)
-    })
-
-  test('serves what a pull asks for, under the digests it promises', async () => {
-    const images = [{ repository: 'a/b', tags: ['1'], files: [{ path: 'x', mode: 0o755 }], user: '1002' }]
-    const registry = await startRegistry(await packImages(images))
-    try {
-      const get = async (path: string, method = 'GET') => await fetch(`${registry.url}${path}`, { method })
-      const digestOf = (data: ArrayBuffer) =>
-        `sha256:${createHash('sha256').update(new Uint8Array(data)).digest('hex')}`
-      expect((await get('/v2/')).status).toBe(200)
-      const head = await get('/v2/a/b/manifests/1', 'HEAD')
-      const digest = head.headers.get('docker-content-digest') ?? ''
-      const data = await (await get(`/v2/a/b/manifests/${digest}?ns=registry.k8s.io`)).arrayBuffer()
-      expect(digestOf(data)).toBe(digest)
-      const { config, layers } = JSON.parse(Buffer.from(data).toString()) as {
-        readonly config: { readonly digest: string }
-        readonly layers: readonly { readonly digest: string; readonly size: number }[]
-      }
-      const blob = await (await get(`/v2/a/b/blobs/${config.digest}`)).text()
-      expect(JSON.parse(blob)).toMatchObject({
-        config: { User: '1002' },
-        rootfs: { diff_ids: [layers[0]?.digest] },
-      })
-      const layer = await (await get(`/v2/a/b/blobs/${layers[0]?.digest}`)).arrayBuffer()
-      expect([layer.byteLength, digestOf(layer)]).toEqual([layers[0]?.size, layers[0]?.digest])
-      expect((await get('/v2/a/b/manifests/2')).status).toBe(404)
-      expect((await get('/v2/a/b/manifests/1', 'PUT')).status).toBe(404)
-    } finally {
-      await registry.close()
-    }
-  })
 })

@@ -7,7 +7,7 @@ import { differenceNames, explain } from '../conformance/bootstrap/known-differe
 import type { NodeState, Scenario } from '../conformance/bootstrap/scenario.js'
 import { scenarios } from '../conformance/bootstrap/scenarios.js'
 import { differenceNames as cadvisorDifferences } from '../conformance/cadvisor/known-differences.js'
-import { cacheRoot, readPinnedVersion } from '../conformance/peers/build.js'
+import { cacheRoot, explainBuildFailure, readPinnedVersion } from '../conformance/peers/build.js'
 import { peerNames, peerOf } from '../conformance/peers/catalogue.js'
 import { formatCounts } from '../conformance/unit.js'
 
@@ -106,7 +106,7 @@ describe('peers', () => {
     })
 
   // A peer that is a library needs a caller; it is short, ours, and a test tool only.
-  const callers = new Set(['cadvisor', 'metrics-server'])
+  const callers = new Set(['cadvisor', 'coredns', 'metrics-server'])
 
   test('their modules hold pins, and a short caller where the peer is a library', () => {
     for (const folder of readdirSync(join(root, 'conformance/go'))) {
@@ -118,6 +118,15 @@ describe('peers', () => {
         ).toBeLessThan(150)
     }
   })
+})
+
+test('a module that cannot be downloaded is said in words, before the compiler output', () => {
+  const offline =
+    'go: k8s.io/api@v0.37.1: Get "https://proxy.golang.org/": dial tcp: lookup proxy.golang.org: no such host'
+  expect(explainBuildFailure('kubelet', 1, offline)).toContain(
+    'a module cannot be downloaded; check the network and GOPROXY',
+  )
+  expect(explainBuildFailure('kubelet', 1, 'main.go:1: syntax error')).not.toContain('downloaded')
 })
 
 test('binaries are kept outside the repository', () => {

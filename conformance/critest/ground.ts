@@ -9,8 +9,8 @@ import {
 } from '../../src/lab/containerd/start-containerd.js'
 import { mustRun } from '../../src/lab/process.js'
 import { type RunningCommand, startCommand } from '../../test/support/command.js'
+import { formatHosts, packImages, type Registry, startRegistry } from '../images/registry.js'
 import { testImages } from './image-list.js'
-import { formatHosts, packImages, type Registry, startRegistry } from './registry.js'
 
 export interface Ground {
   readonly containerd: PrivateContainerd

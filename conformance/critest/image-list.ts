@@ -2,17 +2,8 @@
 // the specs look at in the published one. A registry of ours serves them by repository, whatever the registry's host.
 import type { ImageFile } from '../../src/lab/images/archive.js'
 import { pauseProgram } from '../../src/lab/images/programs.js'
+import type { TestImage } from '../images/test-image.js'
 import { effectiveUidProgram } from './effective-uid.js'
-
-export interface TestImage {
-  /** The name without the registry's host; one manifest can have several tags. */
-  readonly repository: string
-  readonly tags: readonly string[]
-  readonly files: readonly ImageFile[]
-  readonly entrypoint?: readonly string[]
-  readonly command?: readonly string[]
-  readonly user?: string
-}
 
 const executable = (path: string, text: string): ImageFile => ({ path, data: Buffer.from(text), mode: 0o755 })
 
@@ -91,38 +82,40 @@ export function testImages(busybox: Uint8Array, applets: readonly string[]): Tes
   const marked = (name: string, tags: readonly string[], user?: string): TestImage => ({
     repository: `k8s-staging-cri-tools/${name}`,
     tags,
-    files: [...files, { path: `${name}-${tags[0] ?? ''}`, data: Buffer.from(name), mode: 0o644 }],
+    layers: [[...files, { path: `${name}-${tags[0] ?? ''}`, data: Buffer.from(name), mode: 0o644 }]],
     command,
     ...(user === undefined ? {} : { user }),
   })
   const webServer = (repository: string, tag: string, port: number): TestImage => ({
     repository,
     tags: [tag],
-    files: [...files, ...page, executable('usr/sbin/nginx', nginx(port))],
+    layers: [[...files, ...page, executable('usr/sbin/nginx', nginx(port))]],
     entrypoint: ['/usr/sbin/nginx', 'master process'],
   })
   return [
-    { repository: 'e2e-test-images/busybox', tags: ['1.29-2'], files, command },
+    { repository: 'e2e-test-images/busybox', tags: ['1.29-2'], layers: [files], command },
     webServer('e2e-test-images/nginx', '1.14-2', 80),
     webServer('k8s-staging-cri-tools/hostnet-nginx-amd64', 'latest', 12003),
     {
       repository: 'e2e-test-images/httpd',
       tags: ['2.4.39-4'],
-      files: [...files, ...page, executable('usr/sbin/start-httpd', httpd)],
+      layers: [[...files, ...page, executable('usr/sbin/start-httpd', httpd)]],
       entrypoint: ['/usr/sbin/start-httpd'],
     },
     {
       repository: 'e2e-test-images/nonewprivs',
       tags: ['1.3'],
-      files: [...files, { path: 'nnp', data: effectiveUidProgram(), mode: 0o4755 }],
+      layers: [[...files, { path: 'nnp', data: effectiveUidProgram(), mode: 0o4755 }]],
       entrypoint: ['/nnp'],
     },
     {
       repository: 'pause',
       tags: ['3.9'],
-      files: [
-        { path: 'pause', data: pauseProgram(), mode: 0o755 },
-        { path: 'critest', mode: 0o755 },
+      layers: [
+        [
+          { path: 'pause', data: pauseProgram(), mode: 0o755 },
+          { path: 'critest', mode: 0o755 },
+        ],
       ],
       entrypoint: ['/pause'],
     },
@@ -138,12 +131,14 @@ export function testImages(busybox: Uint8Array, applets: readonly string[]): Tes
     {
       repository: 'k8s-staging-cri-tools/test-image-predefined-group',
       tags: ['latest'],
-      files: [
-        ...base,
-        ...accounts(
-          ['default-user:x:1000:1000::/home:/bin/sh'],
-          ['default-user:x:1000:', 'group-defined-in-image:x:50000:default-user'],
-        ),
+      layers: [
+        [
+          ...base,
+          ...accounts(
+            ['default-user:x:1000:1000::/home:/bin/sh'],
+            ['default-user:x:1000:', 'group-defined-in-image:x:50000:default-user'],
+          ),
+        ],
       ],
       command,
       user: '1000',

@@ -42,23 +42,26 @@ export async function readPinnedVersion(peer: Peer): Promise<string> {
   return version
 }
 
-/** Arguments of go build without the output path: they are part of the cache key. */
-async function buildArguments(peer: Peer): Promise<string[]> {
+/** The command that builds the peer, without the output path: it is part of the cache key. */
+async function buildCommand(peer: Peer): Promise<readonly string[]> {
+  if (peer.build === 'C') return ['gcc', '-std=c99', '-Os', '-static', '-s']
   const version = await readPinnedVersion(peer)
   const flags = peer.linkerVariables.map((v) => `-X ${v.replace('VERSION', version)}`)
   return [
-    ...(peer.isTest === true ? ['test', '-c'] : ['build']),
+    'go',
+    // Without -vet=off go vets the whole dependency tree of a test binary after it has compiled it.
+    ...(peer.build === 'go test' ? ['test', '-c', '-vet=off'] : ['build']),
     '-mod=readonly',
     '-trimpath',
     '-buildvcs=false',
+    ...(peer.tags === undefined ? [] : ['-tags', peer.tags.join(',')]),
     '-ldflags',
     ['-s -w', ...flags].join(' '),
-    peer.package,
   ]
 }
 
-async function cachePath(peer: Peer, goVersion: string, args: readonly string[]): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify([goVersion, args]))
+async function cachePath(peer: Peer, goVersion: string, command: readonly string[]): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify([goVersion, command, peer.package]))
   const sources = (await readdir(join(moduleRoot, peer.module)))
     .filter((f) => /\.(go|mod|sum)$/.test(f))
     .sort()
@@ -70,15 +73,16 @@ async function cachePath(peer: Peer, goVersion: string, args: readonly string[])
 export async function buildPeer(name: PeerName, log: (line: string) => void): Promise<string> {
   const peer = peerOf(name)
   const goVersion = await readGoVersion()
-  const args = await buildArguments(peer)
-  const target = await cachePath(peer, goVersion, args)
+  const command = await buildCommand(peer)
+  const target = await cachePath(peer, goVersion, command)
   if (existsSync(target)) return target
+  await requireLibraries(peer)
   log(`building ${name} ${await readPinnedVersion(peer)} with ${goVersion}; the first build takes minutes`)
   const started = Date.now()
   const partial = `${target}.${process.pid}.partial`
   await mkdir(join(target, '..'), { recursive: true })
   try {
-    await goBuild(peer, [...args.slice(0, -1), '-o', partial, peer.package])
+    await runBuild(peer, [...command, '-o', partial, ...(await sourcesOf(peer))])
     await rename(partial, target)
   } finally {
     await rm(partial, { force: true })
@@ -87,10 +91,39 @@ export async function buildPeer(name: PeerName, log: (line: string) => void): Pr
   return target
 }
 
-async function goBuild(peer: Peer, args: readonly string[]): Promise<void> {
-  // Static binaries run in every machine, whatever C library its root file system has.
-  const env = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '' }
-  const child = spawn('nice', ['-n', '15', 'go', ...args], {
+/** Directory of the module's sources in Go's module cache, downloaded when it is not there. */
+export async function moduleDirectory(module: string, path: string): Promise<string> {
+  const cwd = join(moduleRoot, module)
+  const env = { ...process.env, GOWORK: 'off', GOFLAGS: '' }
+  await runCommand('go', ['mod', 'download', path], { cwd, env, timeoutMs: BUILD_TIMEOUT_MS })
+  const list = ['list', '-m', '-f', '{{.Dir}}', path]
+  return (await runCommand('go', list, { cwd, env, timeoutMs: 60_000 })).stdout.trim()
+}
+
+async function sourcesOf(peer: Peer): Promise<string[]> {
+  if (peer.build !== 'C') return [peer.package]
+  const folder = join(await moduleDirectory(peer.module, peer.versionOf), peer.package)
+  const files = (await readdir(folder)).filter((f) => f.endsWith('.c')).sort()
+  return files.map((f) => join(folder, f))
+}
+
+async function requireLibraries(peer: Peer): Promise<void> {
+  const missing: string[] = []
+  for (const { pkgConfig, debianPackage } of peer.libraries ?? []) {
+    const asked = runCommand('pkg-config', ['--exists', pkgConfig], { timeoutMs: 30_000 })
+    await asked.catch(() => missing.push(debianPackage))
+  }
+  if (missing.length > 0)
+    throw new Error(
+      `${peer.name} needs ${missing.join(' and ')}; as root run: apt-get install -y pkg-config gcc libc6-dev ${missing.join(' ')}`,
+    )
+}
+
+async function runBuild(peer: Peer, command: readonly string[]): Promise<void> {
+  // Static binaries run in every lab machine, whatever C library its root file system has.
+  const cgo = peer.build === 'go with C' ? '1' : '0'
+  const env = { ...process.env, CGO_ENABLED: cgo, GOWORK: 'off', GOFLAGS: '', GOTOOLCHAIN: 'local' }
+  const child = spawn('nice', ['-n', '15', ...command], {
     cwd: join(moduleRoot, peer.module),
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -103,5 +136,17 @@ async function goBuild(peer: Peer, args: readonly string[]): Promise<void> {
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve)
   })
-  if (code !== 0) throw new Error(`go build of ${peer.name} ended with ${code ?? 'a signal'}:\n${stderr}`)
+  if (code !== 0) throw new Error(explainBuildFailure(peer.name, code, stderr))
+}
+
+/** Go's words about the network are easy to miss among hundreds of lines of compiler output. */
+export function explainBuildFailure(name: string, code: number | null, stderr: string): string {
+  const unreachable = stderr
+    .split('\n')
+    .find((l) => /dial tcp|no such host|i\/o timeout|(403|404|410) |connection refused/.test(l))
+  const hint =
+    unreachable === undefined
+      ? ''
+      : `a module cannot be downloaded; check the network and GOPROXY (${unreachable.trim().slice(0, 300)})\n`
+  return `building ${name} ended with ${code ?? 'a signal'}: ${hint}\n${stderr}`
 }

@@ -24,11 +24,12 @@ Errors carry a code such as [config.invalid]; docs/errors.md explains each one.`
 export async function createProgram(io: Io, wanted: readonly string[]): Promise<Command> {
   const program = new Command('keelson')
     .description('A Kubernetes node stack: the container runtime is the single source of truth for the node.')
-    .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', epilogue)
     .showSuggestionAfterError()
+  // The kubelet answers --version itself, as the release that its profile names.
+  if (wanted[0] !== 'kubelet') program.version(version, '-V, --version', 'print the version')
   for (const entry of commands) {
     if (wanted.includes(entry.name)) {
       const module = await entry.load()

@@ -4,11 +4,12 @@
 import { isDropIn } from '../config/drop-ins.js'
 import { readProcessFlags } from '../config/flag-words.js'
 import { defaultKeelsonConfigPath } from '../config/keelson-schema.js'
-import { type ConfigInput, type LoadedConfig, loadConfig } from '../config/load.js'
+import { type ConfigInput, type LoadedConfig, loadConfig, requireConfig } from '../config/load.js'
 import { formatOrigin } from '../config/origin.js'
 import { maxConfigBytes, type NamedBytes } from '../config/read-text.js'
 import type { EndpointChoice } from '../core/driver/proof.js'
 import { keelsonError } from '../core/errors.js'
+import type { ReleaseRules } from '../core/release/rules.js'
 import type { Files } from '../ports/files.js'
 
 /** A drop-in directory holds a handful. */
@@ -25,19 +26,34 @@ export async function readKubeletConfig(
   files: Pick<Files, 'read' | 'list'>,
 ): Promise<KubeletConfigFiles> {
   const named = readProcessFlags(flags)
-  const keelsonPath = named['keelson-config']
   const input: ConfigInput = {
     kubelet: named.config === undefined ? undefined : await readNamed(files, named.config, '--config'),
     dropIns: named['config-dir'] === undefined ? undefined : await readDropIns(files, named['config-dir']),
-    keelson:
-      keelsonPath === undefined
-        ? await readOptional(files, defaultKeelsonConfigPath)
-        : await readNamed(files, keelsonPath, '--keelson-config'),
+    keelson: await readKeelsonFile(files, named['keelson-config']),
     env,
   }
   const loaded = loadConfig({ ...input, flags })
   return { loaded, endpoint: endpointChoice(loaded, input) }
 }
+
+/** Release and profile alone, for what is asked before anything starts. */
+export async function readRelease(
+  flags: readonly string[],
+  files: Pick<Files, 'read'>,
+): Promise<ReleaseRules> {
+  const named = readProcessFlags(flags)
+  const keelson = await readKeelsonFile(files, named['keelson-config'])
+  const overrides = { kubernetesVersion: named['kubernetes-version'], profile: named.profile }
+  return requireConfig({ keelson, overrides }).config
+}
+
+const readKeelsonFile = (
+  files: Pick<Files, 'read'>,
+  path: string | undefined,
+): Promise<NamedBytes | undefined> =>
+  path === undefined
+    ? readOptional(files, defaultKeelsonConfigPath)
+    : readNamed(files, path, '--keelson-config')
 
 async function readOptional(files: Pick<Files, 'read'>, path: string): Promise<NamedBytes | undefined> {
   const bytes = await files.read(path, maxConfigBytes)

@@ -6,7 +6,8 @@ import { createFiles } from '../../adapters/files/files.js'
 import { createLog } from '../../adapters/log/log.js'
 import { splitFlags } from '../../config/flag-words.js'
 import { asKeelsonError } from '../../core/errors.js'
-import { readKubeletConfig } from '../../kubelet/read-config.js'
+import { formatKubeletVersion } from '../../core/release/version-line.js'
+import { readKubeletConfig, readRelease } from '../../kubelet/read-config.js'
 import { startKubelet } from '../../kubelet/start.js'
 import { exitStatus } from '../exit-status.js'
 import type { Io } from '../io.js'
@@ -28,8 +29,10 @@ export const create = (io: Io): Command =>
     .action(async (_options: unknown, command: Command) => {
       const asked = new Set(splitFlags(command.args).words.map((w) => w.name))
       if (asked.has('help')) io.stdout.write(formatKubeletHelp())
-      else if (asked.has('version')) io.stdout.write(`keelson ${version}\n`)
-      else await runKubelet(command.args, io)
+      else if (asked.has('version')) {
+        const release = await readRelease(command.args, createFiles())
+        io.stdout.write(`${formatKubeletVersion(release, version)}\n`)
+      } else await runKubelet(command.args, io)
     })
 
 async function runKubelet(argv: readonly string[], io: Io): Promise<void> {

@@ -7,7 +7,7 @@ import { pack } from 'tar-stream'
 export type ImageFile =
   | { readonly path: string; readonly data: Uint8Array; readonly mode: number }
   | { readonly path: string; readonly link: string }
-  | { readonly path: string; readonly mode: number }
+  | { readonly path: string; readonly mode: number; readonly owner?: number }
 
 export interface ImageSpec {
   readonly reference: string
@@ -24,7 +24,8 @@ export async function formatLayer(files: readonly ImageFile[]): Promise<Buffer> 
     const base = { name: file.path, uid: 0, gid: 0, mtime: epoch }
     if ('link' in file) tar.entry({ ...base, type: 'symlink', linkname: file.link })
     else if ('data' in file) tar.entry({ ...base, mode: file.mode }, Buffer.from(file.data))
-    else tar.entry({ ...base, type: 'directory', mode: file.mode })
+    else
+      tar.entry({ ...base, type: 'directory', mode: file.mode, uid: file.owner ?? 0, gid: file.owner ?? 0 })
   }
   tar.finalize()
   const chunks: Buffer[] = []

@@ -1,0 +1,56 @@
+// The unit's command line, checked before anything is built or started.
+
+import { type RuntimeName, runtimes } from '../node-environment/plan.js'
+import { type KubeletName, kubelets } from '../node-environment/programs.js'
+import { UsageError } from '../unit.js'
+import { type GroupName, groupNames } from './groups.js'
+import { type Selection, type SetName, sets } from './specs.js'
+
+export interface E2eNodeOptions {
+  readonly kubelet: KubeletName
+  readonly runtime: RuntimeName
+  readonly selection: Selection
+  readonly procs: number
+  readonly record: boolean
+  /** Where logs and the raw report are copied to. */
+  readonly keep: string | undefined
+}
+
+const PROCS = 12 // specs mostly wait
+
+function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((a) => a === value)
+  if (found === undefined) throw new UsageError(`--${flag} ${value}: choose one of ${allowed.join(', ')}`)
+  return found
+}
+
+export function parseShard(text: string): NonNullable<Selection['shard']> {
+  const [, part, of] = /^(\d{1,4})\/(\d{1,4})$/.exec(text)?.map(Number) ?? []
+  if (part === undefined || of === undefined || part < 1 || part > of)
+    throw new UsageError(`--shard ${text}: give K/N with K from 1 to N, such as 1/4`)
+  return { part, of }
+}
+
+export function parseOptions(given: Readonly<Record<string, string | boolean | undefined>>): E2eNodeOptions {
+  const text = (name: string): string | undefined => {
+    const value = given[name]
+    return typeof value === 'string' ? value : undefined
+  }
+  const [group, focus, shard] = [text('group'), text('focus'), text('shard')]
+  const procs = Number(text('procs') ?? PROCS)
+  if (!Number.isInteger(procs) || procs < 1 || procs > 64)
+    throw new UsageError(`--procs ${text('procs')}: give a number from 1 to 64`)
+  return {
+    kubelet: oneOf<KubeletName>('kubelet', text('kubelet') ?? 'keelson', kubelets),
+    runtime: oneOf<RuntimeName>('runtime', text('runtime') ?? 'containerd-2', runtimes),
+    selection: {
+      set: oneOf<SetName>('set', text('set') ?? 'plain', sets),
+      ...(group === undefined ? {} : { group: oneOf<GroupName>('group', group, groupNames) }),
+      ...(focus === undefined ? {} : { focus }),
+      ...(shard === undefined ? {} : { shard: parseShard(shard) }),
+    },
+    procs,
+    record: given.record === true,
+    keep: text('keep'),
+  }
+}

@@ -1,0 +1,99 @@
+// The score in docs/conformance.md, made from the recorded results and the two lists of reasons.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RuntimeName } from '../node-environment/plan.js'
+import { groupNames, groups } from './groups.js'
+import { limitOf } from './limits.js'
+import { type RecordedSpec, type Results, readResults, resultsPath } from './results.js'
+import { waitsFor } from './waits-for.js'
+
+const rowNames = [...groupNames, 'standalone'] as const
+const runtime: RuntimeName = 'containerd-2'
+const page = join(import.meta.dirname, '../../docs/conformance.md')
+const begin = '<!-- e2e-node score: written by npm run conformance -- e2e-node --record -->'
+const end = '<!-- end of e2e-node score -->'
+
+const entriesOf = (results: Results | undefined): [string, RecordedSpec][] =>
+  Object.entries(results?.specs ?? {})
+
+const passed = (results: Results | undefined, row: string): string => {
+  const rows = entriesOf(results).filter(([, s]) => s.group === row)
+  return rows.length === 0 ? '-' : String(rows.filter(([, s]) => s.outcome === 'passed').length)
+}
+
+const summaryOf = (row: (typeof rowNames)[number]): string =>
+  row === 'standalone' ? 'static pods of a kubelet without an API server' : groups[row].summary
+
+const inCell = (text: string): string => text.replaceAll('|', '\\|')
+
+function formatMissing(title: string, rows: readonly (readonly [string, string])[]): string[] {
+  if (rows.length === 0) return []
+  const lines = rows
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([n, why]) => `| ${inCell(n)} | ${inCell(why)} |`)
+  return ['', title, '', '| spec | reason |', '|---|---|', ...lines]
+}
+
+/** Specs that never began have one reason for a whole group: a line, not a table of hundreds. */
+function formatNotRun(upstream: Results, keelson: Results | undefined): string[] {
+  const notRun = entriesOf(keelson).filter(
+    ([name, s]) => s.outcome === 'not run' && upstream.specs[name]?.outcome === 'passed',
+  )
+  if (notRun.length === 0) return []
+  const reasons = [...new Set(notRun.map(([name]) => waitsFor(name) ?? ''))].filter((r) => r !== '')
+  return [
+    '',
+    `${notRun.length} specs that upstream passes could not begin with Keelson, because the suite itself waits for: ${reasons.join('; ')}.`,
+  ]
+}
+
+export function formatTable(upstream: Results, keelson: Results | undefined): string {
+  const recorded = entriesOf(upstream)
+  const rows = rowNames
+    .map((row) => ({ row, specs: recorded.filter(([, s]) => s.group === row).length }))
+    .filter(({ specs }) => specs > 0)
+    .map(
+      ({ row, specs }) =>
+        `| ${row} | ${summaryOf(row)} | ${specs} | ${passed(upstream, row)} | ${passed(keelson, row)} |`,
+    )
+  const limited = recorded
+    .filter(([, s]) => s.outcome !== 'passed')
+    .map(([name, s]) => [name, limitOf(name) ?? s.message ?? s.outcome] as const)
+  const behind = entriesOf(keelson)
+    .filter(
+      ([name, s]) =>
+        upstream.specs[name]?.outcome === 'passed' && s.outcome !== 'passed' && s.outcome !== 'not run',
+    )
+    .map(([name, s]) => [name, waitsFor(name) ?? s.message ?? s.outcome] as const)
+  return [
+    begin,
+    `${upstream.suite} on ${upstream.runtime}; ${upstream.machine}.`,
+    '',
+    `| group | what | specs | ${upstream.kubelet} passes | ${keelson?.kubelet ?? 'Keelson'} passes |`,
+    '|---|---|---|---|---|',
+    ...rows,
+    ...formatMissing('Not passed by the upstream kubelet here, each a limit of the environment:', limited),
+    ...formatMissing('Passed by the upstream kubelet and not by Keelson:', behind),
+    ...formatNotRun(upstream, keelson),
+    end,
+  ].join('\n')
+}
+
+export function replaceTable(text: string, table: string): string {
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
+  if (from < 0 || to < from) throw new Error('docs/conformance.md has lost the marks of the score')
+  return text.slice(0, from) + table + text.slice(to + end.length)
+}
+
+/** The page as it should be; undefined without a recorded run of the upstream kubelet. */
+export async function renderPage(): Promise<string | undefined> {
+  const upstream = await readResults(resultsPath('upstream', runtime))
+  if (upstream === undefined) return undefined
+  const keelson = await readResults(resultsPath('keelson', runtime))
+  return replaceTable(await readFile(page, 'utf8'), formatTable(upstream, keelson))
+}
+
+export async function writeTable(): Promise<void> {
+  const text = await renderPage()
+  if (text !== undefined) await writeFile(page, text)
+}

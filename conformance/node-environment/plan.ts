@@ -1,0 +1,69 @@
+// What a node environment is made of: a node's worth of private namespaces on this host, with a container runtime, a
+// registry and one command that runs inside. The plan crosses into the namespaces as JSON.
+export const runtimes = ['containerd-1.6', 'containerd-2'] as const
+export type RuntimeName = (typeof runtimes)[number]
+
+export interface Hierarchy {
+  /** Below /sys/fs/cgroup; '' for the one hierarchy of cgroup v2. */
+  readonly name: string
+  readonly type: 'cgroup' | 'cgroup2'
+  /** Options that mount it again: controllers, or the name of a hierarchy without any. */
+  readonly options: readonly string[]
+}
+
+export interface RuntimePrograms {
+  readonly containerd: string
+  readonly ctr: string
+  readonly runc: string
+  /** Directory with containerd-shim-runc-v2. */
+  readonly shims: string
+}
+
+export interface EnvironmentPlan {
+  /** On the host; inside it is `insideDirectory`. Needs a file system that overlayfs can write to. */
+  readonly directory: string
+  /** Of the environment's cgroup in every hierarchy, and of the node. */
+  readonly name: string
+  readonly hierarchies: readonly Hierarchy[]
+  /** Host directory of the cache with peers and images; inside it is at `insideCache`. */
+  readonly cache: string
+  readonly runtime: RuntimeName
+  /** Paths inside the environment. */
+  readonly programs: RuntimePrograms
+  readonly imageLayout: string
+  readonly imageArchive: string
+  /** Stand-ins for systemd-run and systemctl; without them the environment has neither. */
+  readonly systemdStandIns: boolean
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** /mnt exists on every Debian; in the environment it is a file system of its own. */
+export const insideDirectory = '/mnt/node'
+/** The program of the environment, at its path inside. */
+export const insideBundle = `${insideDirectory}/inside.mjs`
+export const insideCache = '/mnt/cache'
+export const runtimeSocket = '/run/containerd/containerd.sock'
+export const nodeAddress = '10.77.0.1'
+export const podSubnet = '10.100.0.0/24'
+export const registryPort = 5999
+
+/** Cgroup hierarchies of a host, from its /proc/self/mountinfo. */
+export function parseHierarchies(mountinfo: string): Hierarchy[] {
+  const root = '/sys/fs/cgroup'
+  return mountinfo.split('\n').flatMap((line): Hierarchy[] => {
+    const [before = '', after = ''] = line.split(' - ')
+    const mountPoint = before.split(' ')[4] ?? ''
+    const [type, , superOptions = ''] = after.split(' ')
+    if (!(mountPoint === root || mountPoint.startsWith(`${root}/`))) return []
+    const name = mountPoint.slice(root.length + 1)
+    if (type === 'cgroup2') return [{ name, type, options: [] }]
+    if (type !== 'cgroup') return []
+    const controllers = superOptions.split(',').filter((o) => !ignored.has(o))
+    const isNamed = controllers.some((o) => o.startsWith('name='))
+    return [{ name, type, options: isNamed ? ['none', ...controllers] : controllers }]
+  })
+}
+
+const ignored = new Set(['rw', 'ro', 'xattr', 'clone_children'])
