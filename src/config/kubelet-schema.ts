@@ -21,8 +21,8 @@ import {
   text,
   textList,
 } from './field-kinds.js'
+import { nodeFields } from './kubelet-fields/node-fields.js'
 import type { Json } from './node.js'
-import { nodeFields } from './node-fields.js'
 import { upstreamFields } from './upstream-fields.js'
 
 export const kubeletApiVersion = 'kubelet.config.k8s.io/v1beta1'

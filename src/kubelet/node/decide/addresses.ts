@@ -1,7 +1,7 @@
 // The addresses of the Node. The first that is usable counts: those that were given, the node's name if it is one, what DNS
 // says about the name, the address on the interface of the default route.
 import type { NodeAddress } from '../../../core/kube/objects.js'
-import { ipFamily, isSameIp, nodeIpProblem } from './ip-address.js'
+import { ipFamily, nodeIpProblem } from './ip-address.js'
 
 export interface AddressFacts {
   readonly hostname: string
@@ -56,7 +56,3 @@ function bestAddress(f: AddressFacts): string | undefined {
     preferred(f.routed)
   )
 }
-
-/** Whether the serving certificate has to name other hosts than before. */
-export const isSameAddress = (a: NodeAddress, b: NodeAddress): boolean =>
-  a.type === b.type && (a.address === b.address || isSameIp(a.address, b.address))

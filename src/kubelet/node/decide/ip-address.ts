@@ -59,7 +59,3 @@ export function nodeIpProblem(ip: string, ownAddresses: readonly string[]): stri
     ? undefined
     : `node IP: ${JSON.stringify(ip)} not found in the host's network interfaces`
 }
-
-/** Where other machines can be reached from: what a default route leads out by. */
-export const isGlobalUnicast = (ip: string): boolean =>
-  ipFamily(ip) !== undefined && isUnreachable(ip) === undefined

@@ -98,12 +98,12 @@ const decideNodeInfo = (f: NodeFactsNow): NonNullable<NodeStatus['nodeInfo']> =>
   ...(f.swapBytes === 0n ? {} : { swap: { capacity: Number(f.swapBytes) } }),
 })
 
-/** The empty name is the default handler; the API server leaves empty names and lists out. */
+/** The empty name is the default handler. */
 const decideHandlers = (handlers: NodeFactsNow['handlers']): readonly NodeRuntimeHandler[] =>
   [...handlers]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, features }) => ({
-      ...(name === '' ? {} : { name }),
+      name,
       features: {
         recursiveReadOnlyMounts: features?.recursiveReadOnlyMounts ?? false,
         userNamespaces: features?.userNamespaces ?? false,

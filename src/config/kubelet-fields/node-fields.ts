@@ -1,8 +1,8 @@
 // Fields of KubeletConfiguration that count only for a node of a cluster: registration, heartbeats, certificates.
-import type { Taint } from '../core/kube/objects.js'
-import { fieldOf, type Read, read, refuse } from './field.js'
-import { duration, flag, integer, text } from './field-kinds.js'
-import type { Json } from './node.js'
+import type { Taint } from '../../core/kube/objects.js'
+import { fieldOf, type Read, read, refuse } from '../field.js'
+import { duration, flag, integer, text } from '../field-kinds.js'
+import type { Json } from '../node.js'
 
 const unset = { zeroIsUnset: true } as const
 
