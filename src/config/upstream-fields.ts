@@ -5,7 +5,6 @@ import { group, harmless, missing } from './field.js'
 import type { Json } from './node.js'
 
 const noEviction = 'it only tunes eviction, which evictionHard and evictionSoft report'
-const noNode = 'this kubelet registers no Node'
 const fewRequests = 'this kubelet sends few requests to the API server'
 const fewEvents = 'events are few and are queued'
 const noVolumes = 'a pod with such a volume is refused'
@@ -158,16 +157,8 @@ export const upstreamFields = {
   }),
   configMapAndSecretChangeDetectionStrategy: harmless(noVolumes),
   volumePluginDir: harmless(noVolumes),
-  enableControllerAttachDetach: harmless(noVolumes),
 
   // The cluster
-  registerNode: harmless(noNode, 23),
-  registerWithTaints: harmless(`${noNode}, so that nothing is scheduled to it`, 23),
-  providerID: harmless(noNode),
-  nodeLeaseDurationSeconds: harmless(noNode),
-  nodeStatusMaxImages: harmless(noNode),
-  nodeStatusReportFrequency: harmless(noNode),
-  nodeStatusUpdateFrequency: harmless(noNode),
   podCIDR: harmless('pod addresses are assigned by the CNI plugins of the runtime'),
   hairpinMode: harmless('bridges are set up by the CNI plugins of the runtime'),
   makeIPTablesUtilChains: harmless(

@@ -48,6 +48,7 @@ export const errorCodes = [
   'host.swap',
   'host.sysctl',
   'kubeapi.failed',
+  'kubeapi.kubeconfig',
   'companion.journal',
   'companion.busy',
   'companion.rollback',

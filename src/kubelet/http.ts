@@ -1,6 +1,6 @@
 // What the kubelet serves over HTTPS, besides what every process has (`serve/common-endpoints.ts`). A part that this node
 // does not have serves nothing: no pods without staticPodPath, no dashboard without its page.
-import type { KubeApi } from '../ports/kubeapi.js'
+import type { KubeCalls } from '../ports/kube-calls.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { ServedDashboard } from '../serve/dashboard/create-dashboard.js'
 import type { Endpoint } from '../serve/endpoint.js'
@@ -37,7 +37,7 @@ export interface ServedNode {
   readonly stats: Stats
   readonly memoryQos: KubeletMemoryQos | undefined
   readonly pods: RunningPods | undefined
-  readonly api: KubeApi | undefined
+  readonly api: KubeCalls | undefined
   readonly signal: AbortSignal
 }
 

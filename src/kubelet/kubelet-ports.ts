@@ -5,9 +5,11 @@ import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Files } from '../ports/files.js'
 import type { Host } from '../ports/host.js'
-import type { KubeApi } from '../ports/kubeapi.js'
+import type { KubeApi } from '../ports/kube-api.js'
+import type { KubeCalls } from '../ports/kube-calls.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
+import type { NodeHost } from '../ports/node-host.js'
 import type { PodHost } from '../ports/pod-host.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
@@ -27,7 +29,7 @@ export interface KubeletServeOptions {
   readonly metrics: Metrics
   readonly log: Log
   readonly clock: Clock
-  readonly api?: KubeApi
+  readonly api?: KubeCalls
 }
 
 /** What the dashboard needs beyond the kubelet's other ports. */
@@ -44,6 +46,9 @@ export interface OpenedCgroups {
 }
 
 export interface KubeletPorts {
+  /** Of this program. */
+  readonly version: string
+  readonly nodeHost: NodeHost
   readonly procfs: Procfs
   readonly statsFiles: StatsFiles
   readonly files: Files

@@ -1,5 +1,5 @@
 // Whom the kubelet talks to: the runtime, its image service, and the API server if there is one.
-import type { KubeApi } from '../ports/kubeapi.js'
+import type { KubeApi } from '../ports/kube-api.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { ConfigzFacts } from './configz.js'
 import { connectImages, connectRuntime } from './connect.js'
@@ -50,11 +50,6 @@ export async function openApi(
     return undefined
   }
   const api = await openKubeApi(kubeconfig)
-  log.info(
-    'the API server is used for TokenReview, SubjectAccessReview and Events; the node is not registered',
-    {
-      kubeconfig,
-    },
-  )
+  log.info('this machine is a node of a cluster', { kubeconfig, server: api.server })
   return api
 }

@@ -19,6 +19,9 @@ export const resolveRootDir = (
   host: Pick<PodHost, 'resolve'>,
 ): Promise<string> => host.resolve(givenRootDir(config))
 
+export const certDirectory = ({ process }: Pick<EffectiveConfig, 'process'>, rootDir: string): string =>
+  process['cert-dir'] ?? `${rootDir}/pki`
+
 export function kubeletServeSettings(
   config: EffectiveConfig,
   nodeName: string,
@@ -34,7 +37,7 @@ export function kubeletServeSettings(
     readOnlyPort: kubelet.readOnlyPort,
     healthzAddress: kubelet.healthzBindAddress,
     healthzPort: kubelet.healthzPort,
-    certDirectory: `${rootDir}/pki`,
+    certDirectory: certDirectory(config, rootDir),
     // A second kubelet on one machine has a root directory of its own, and so a token of its own.
     localTokenFile:
       givenRootDir(config) === defaultRootDir ? standard.localTokenFile : `${rootDir}/keelson-token`,

@@ -11,6 +11,7 @@ import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
 import { createBackgroundValue } from '../serve/dashboard/background-value.js'
 import type { HealthCheck } from '../serve/health.js'
+import { createKubeCalls } from '../serve/kube-calls.js'
 import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver/driver-report.js'
 import { watchRuntime } from './driver/runtime-watch.js'
 import { asksRuntime, settleDriver } from './driver/settle-driver.js'
@@ -21,8 +22,10 @@ import { createKubeletMemoryQos } from './memory-qos.js'
 import { watchMetricsUrl } from './metrics-url.js'
 import { createEventQueue, type EventQueue } from './node/event-queue.js'
 import { type InspectedNode, inspectNode } from './node/inspect-node.js'
+import { startMembership } from './node/membership.js'
 import type { NodeFacts } from './node/node-facts.js'
 import { createNodeStats } from './node/node-stats.js'
+import { createOwnNode, waitForUid } from './node/own-node.js'
 import { openApi, openRuntime } from './open-connections.js'
 import { runsPods, startStaticPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
@@ -89,8 +92,13 @@ async function startParts(
   const inUse = await settleDriver(loaded, client, ports, signal)
   exposeLosingSupport(inUse, ports.metrics)
   const linux = await inspectNode(files, inUse, client, ports, life)
-  const api = await openApi(config.process.kubeconfig, ports)
-  const events = api === undefined ? undefined : createEventQueue({ api, clock, log, nodeName, signal })
+  const kubeApi = await openApi(config.process.kubeconfig, ports)
+  const api = kubeApi === undefined ? undefined : createKubeCalls(kubeApi)
+  const own = kubeApi === undefined ? undefined : createOwnNode(kubeApi, nodeName)
+  const events =
+    api === undefined || own === undefined
+      ? undefined
+      : createEventQueue({ api, clock, log, nodeName, nodeUid: waitForUid(own, clock, signal), signal })
   if (inUse.event) events?.record(runtimeUpgradeNeeded(client.socketPath))
 
   const metricsUrl = watchMetricsUrl({ client, log, signal })
@@ -126,6 +134,10 @@ async function startParts(
   )
   if (server !== undefined) life.onClose(() => server.close())
 
+  const membership =
+    kubeApi === undefined || own === undefined || events === undefined
+      ? undefined
+      : startMembership({ ...shared, nodeName, api: kubeApi, own, events, images })
   const statsDone = stats.run(signal)
   const watchDone = watchRuntime({
     client,
@@ -152,7 +164,9 @@ async function startParts(
     events,
     url: server?.url,
     healthChecks: pods?.healthChecks ?? [],
-    done: Promise.all([watchDone, statsDone, pods?.done, memoryQos?.memoryQos.run()]).then(() => undefined),
+    done: Promise.all([watchDone, statsDone, pods?.done, memoryQos?.memoryQos.run(), membership?.done]).then(
+      () => undefined,
+    ),
   }
 }
 

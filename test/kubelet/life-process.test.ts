@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
 import { type Bundle, bundleCommand, startCommand } from '../support/command.js'
-import { createTestApiServer } from './api-server.js'
+import { createTestApiServer, nodeUid } from './api-server.js'
 import { type KubeletProcess, startKubeletProcess } from './kubelet-process.js'
 
 let bundle: Bundle
@@ -65,26 +65,27 @@ test('a runtime that comes back with another driver is reported loudly, the driv
     expect(await kubelet.end()).toBe(0)
   }))
 
-test('a fallback: the Event waits for an API server that comes later, and comes once', async () => {
+test('a fallback: the Event waits for an API server that comes later, and comes once, with the real Node', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'keelson-api-'))
   const api = await createTestApiServer(directory)
+  const warnings = () => api.events.filter((e) => e.type === 'Warning')
   try {
     await withKubelet({ flags: [`--kubeconfig=${api.kubeconfig}`, '--v=4'] }, async (kubelet) => {
       await kubelet.says('the kubelet is up')
-      await kubelet.says('an event waits for the API server')
+      await kubelet.says('the Node cannot be registered; retrying')
       expect(api.events).toEqual([])
       await api.listen()
-      await expect.poll(() => api.events.length, { timeout: 15_000 }).toBe(1)
-      expect(api.events[0]).toMatchObject({
-        involvedObject: { kind: 'Node', name: 'node-1' },
+      await expect.poll(warnings, { timeout: 15_000 }).toHaveLength(1)
+      expect(warnings()[0]).toMatchObject({
+        involvedObject: { kind: 'Node', name: 'node-1', uid: nodeUid },
         type: 'Warning',
         reason: 'RuntimeUpgradeNeeded',
         source: { component: 'kubelet', host: 'node-1' },
       })
-      expect(api.events[0]?.message).toContain(kubelet.runtime.socketPath)
+      expect(warnings()[0]?.message).toContain(kubelet.runtime.socketPath)
       expect(await kubelet.end()).toBe(0)
     })
-    expect(api.events.length).toBe(1)
+    expect(warnings()).toHaveLength(1)
   } finally {
     await api.close()
     await rm(directory, { recursive: true, force: true })

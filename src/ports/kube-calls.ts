@@ -35,7 +35,7 @@ export interface NodeEvent {
   readonly count: number
 }
 
-export interface KubeApi {
+export interface KubeCalls {
   /** The user behind a token; undefined: the API server does not know it. */
   reviewToken(token: string, signal: AbortSignal): Promise<ReviewedUser | undefined>
   reviewAccess(question: AccessQuestion, signal: AbortSignal): Promise<AccessVerdict>

@@ -1,0 +1,348 @@
+// `keelson kubelet` as a node of a real control plane: etcd, API server with Node authorizer and NodeRestriction, and
+// controller manager. Only the runtime is scripted, so that it can be ill on demand.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ControlPlane, startControlPlane } from '../../conformance/cluster/control-plane.js'
+import { buildPeer } from '../../conformance/peers/build.js'
+import type { KubeNode, Lease } from '../../src/core/kube/objects.js'
+import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
+import { type KubeletProcess, startKubeletProcess } from '../kubelet/kubelet-process.js'
+import { type Bundle, bundleCommand } from '../support/command.js'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js'
+import { version } from '../support/kubelet-fixture.js'
+
+let bundle: Bundle
+let plane: ControlPlane
+let proxy: FaultProxy
+let directory: string
+
+beforeAll(async () => {
+  bundle = await bundleCommand()
+  directory = await mkdtemp(join(tmpdir(), 'keelson-membership-'))
+  const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const
+  const built = await Promise.all(
+    names.map(async (name) => [name, await buildPeer(name, console.log)] as const),
+  )
+  const binaries = Object.fromEntries(built) as Record<(typeof names)[number], string>
+  plane = await startControlPlane({ binaries, directory: join(directory, 'plane'), auditLog: true })
+  proxy = await startFaultProxy({ host: '127.0.0.1', port: Number(new URL(plane.url).port) })
+})
+afterAll(async () => {
+  await proxy?.close()
+  await plane?.close()
+  await rm(directory, { recursive: true, force: true })
+  await bundle.remove()
+})
+
+const ready = {
+  conditions: [
+    { type: 'RuntimeReady', status: true },
+    { type: 'NetworkReady', status: true },
+  ],
+}
+const scripts = {
+  RuntimeConfig: runtimeConfig.cgroupfs,
+  Version: { value: { ...version.value, runtimeName: 'containerd', runtimeVersion: 'v2.1.4' } },
+  Status: {
+    value: {
+      status: ready,
+      runtimeHandlers: [
+        { name: 'runc', features: { recursiveReadOnlyMounts: true, userNamespaces: true } },
+        { name: '', features: { recursiveReadOnlyMounts: true, userNamespaces: false } },
+      ],
+      features: { supplementalGroupsPolicy: true },
+    },
+  },
+  ListImages: {
+    value: {
+      images: [
+        { id: 'a', repoTags: ['small:1'], repoDigests: ['small@sha256:1'], size: 10n },
+        { id: 'b', repoTags: ['large:1'], repoDigests: [], size: 20n },
+      ],
+    },
+  },
+}
+
+/** A kubeconfig of the node whose connections pass the proxy. */
+async function kubeconfigOf(nodeName: string): Promise<string> {
+  const text = await readFile(await plane.issueNodeKubeconfig(nodeName), 'utf8')
+  const path = join(directory, `${nodeName}.conf`)
+  await writeFile(path, text.replaceAll(plane.url, `https://127.0.0.1:${proxy.port}`), { mode: 0o600 })
+  return path
+}
+
+const flagsOf = (nodeName: string): string[] => [
+  `--hostname-override=${nodeName}`,
+  '--fail-cgroupv1=false',
+  '--fail-swap-on=false',
+  '--kubernetes-version=1.37.1',
+  '--profile=upstream',
+]
+
+async function withNode(
+  nodeName: string,
+  flags: readonly string[],
+  look: (kubelet: KubeletProcess) => Promise<void>,
+): Promise<void> {
+  const kubelet = await startKubeletProcess(bundle.main, {
+    scripts,
+    flags: [...flagsOf(nodeName), `--kubeconfig=${await kubeconfigOf(nodeName)}`, ...flags],
+  })
+  try {
+    await look(kubelet)
+  } catch (e) {
+    console.log(kubelet.output())
+    throw e
+  } finally {
+    await kubelet.remove()
+  }
+}
+
+const nodeOf = async (name: string): Promise<KubeNode | undefined> =>
+  plane.client.getObject<KubeNode>(`/api/v1/nodes/${name}`)
+const leaseOf = async (name: string): Promise<Lease | undefined> =>
+  plane.client.getObject<Lease>(`/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${name}`)
+const readyOf = async (name: string) =>
+  (await nodeOf(name))?.status?.conditions?.find((c) => c.type === 'Ready')
+const becomes = (name: string, status: string, timeout = 60_000) =>
+  expect.poll(async () => (await readyOf(name))?.status, { timeout, interval: 500 }).toBe(status)
+
+interface EventObject {
+  readonly reason: string
+  readonly message: string
+  readonly involvedObject: { readonly kind: string; readonly name: string; readonly uid?: string }
+}
+async function eventsOf(name: string): Promise<readonly EventObject[]> {
+  const list = await plane.client.getObject<{ items: EventObject[] }>('/api/v1/namespaces/default/events')
+  return (list?.items ?? []).filter((e) => e.involvedObject.kind === 'Node' && e.involvedObject.name === name)
+}
+
+describe('a node of a real control plane', () => {
+  test('registers itself: every field, Ready, Lease with its owner, events with the real uid, addresses of pods to the runtime', async () => {
+    await withNode(
+      'node-a',
+      [
+        '--node-labels=example.com/rack=r7,topology.kubernetes.io/zone=z1',
+        '--register-with-taints=dedicated=gpu:NoSchedule',
+        '--provider-id=metal://7',
+        '--kube-reserved=cpu=100m,memory=64Mi',
+      ],
+      async (kubelet) => {
+        await becomes('node-a', 'True')
+        const node = await nodeOf('node-a')
+        expect(node?.metadata?.labels).toMatchObject({
+          'kubernetes.io/hostname': 'node-a',
+          'kubernetes.io/os': 'linux',
+          'kubernetes.io/arch': 'amd64',
+          'beta.kubernetes.io/os': 'linux',
+          'beta.kubernetes.io/arch': 'amd64',
+          'example.com/rack': 'r7',
+          'topology.kubernetes.io/zone': 'z1',
+        })
+        expect(node?.metadata?.annotations).toMatchObject({
+          'volumes.kubernetes.io/controller-managed-attach-detach': 'true',
+        })
+        expect(node?.spec).toMatchObject({ providerID: 'metal://7' })
+        expect(node?.spec?.taints).toContainEqual({ key: 'dedicated', value: 'gpu', effect: 'NoSchedule' })
+        const { status } = node ?? {}
+        expect(status?.nodeInfo).toMatchObject({
+          containerRuntimeVersion: 'containerd://2.1.4',
+          kubeletVersion: expect.stringMatching(/^v1\.37\.1\+keelson\.\d/),
+          kubeProxyVersion: '',
+          operatingSystem: 'linux',
+          architecture: 'amd64',
+        })
+        expect(status?.daemonEndpoints).toEqual({ kubeletEndpoint: { Port: kubelet.port } })
+        expect(status?.images).toEqual([
+          { names: ['large:1'], sizeBytes: 20 },
+          { names: ['small@sha256:1', 'small:1'], sizeBytes: 10 },
+        ])
+        expect(status?.runtimeHandlers).toEqual([
+          { name: '', features: { recursiveReadOnlyMounts: true, userNamespaces: false } },
+          { name: 'runc', features: { recursiveReadOnlyMounts: true, userNamespaces: true } },
+        ])
+        expect(status?.features).toEqual({ supplementalGroupsPolicy: true })
+        expect(status?.conditions?.map((c) => `${c.type} ${c.status} ${c.reason}`)).toEqual([
+          'MemoryPressure False KubeletHasSufficientMemory',
+          'DiskPressure False KubeletHasNoDiskPressure',
+          'PIDPressure False KubeletHasSufficientPID',
+          'Ready True KubeletReady',
+        ])
+        expect(Object.keys(status?.capacity ?? {})).toEqual(
+          expect.arrayContaining(['cpu', 'memory', 'pods', 'ephemeral-storage']),
+        )
+        await expect.poll(async () => (await leaseOf('node-a'))?.spec?.holderIdentity).toBe('node-a')
+        const lease = await leaseOf('node-a')
+        expect(lease?.spec?.leaseDurationSeconds).toBe(40)
+        expect(lease?.metadata?.ownerReferences).toEqual([
+          { apiVersion: 'v1', kind: 'Node', name: 'node-a', uid: node?.metadata?.uid },
+        ])
+        await expect
+          .poll(async () => (await eventsOf('node-a')).map((e) => e.reason))
+          .toEqual(
+            expect.arrayContaining([
+              'Starting',
+              'NodeHasSufficientMemory',
+              'NodeHasNoDiskPressure',
+              'NodeHasSufficientPID',
+            ]),
+          )
+        expect(
+          new Set(
+            (await eventsOf('node-a'))
+              .filter((e) => e.reason !== 'RegisteredNode')
+              .map((e) => e.involvedObject.uid),
+          ),
+        ).toEqual(new Set([node?.metadata?.uid]))
+        // The controller manager gives the range; the kubelet hands it on.
+        await expect
+          .poll(() => kubelet.runtime.callsOf('UpdateRuntimeConfig').length, { timeout: 40_000 })
+          .toBe(1)
+        expect(await kubelet.end()).toBe(0)
+      },
+    )
+  })
+
+  test('a Node that is there is brought into line: what an administrator set stays', async () => {
+    await plane.client.create('/api/v1/nodes', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: {
+        name: 'node-b',
+        labels: { 'kubernetes.io/hostname': 'wrong', team: 'a' },
+        annotations: { note: 'x' },
+      },
+      spec: { taints: [{ key: 'kept', effect: 'NoSchedule' }], unschedulable: true },
+    })
+    await withNode(
+      'node-b',
+      ['--register-with-taints=other=x:NoSchedule', '--node-labels=example.com/new=y'],
+      async () => {
+        await becomes('node-b', 'True')
+        const node = await nodeOf('node-b')
+        expect(node?.metadata?.labels).toMatchObject({
+          'kubernetes.io/hostname': 'node-b',
+          team: 'a',
+          'kubernetes.io/os': 'linux',
+        })
+        expect(node?.metadata?.labels).not.toHaveProperty('example.com/new')
+        expect(node?.metadata?.annotations).toMatchObject({ note: 'x' })
+        expect(node?.spec?.taints?.map((t) => t.key)).toContain('kept')
+        expect(node?.spec?.taints?.map((t) => t.key)).not.toContain('other')
+        await expect
+          .poll(async () => (await eventsOf('node-b')).map((e) => e.reason))
+          .toContain('NodeNotSchedulable')
+      },
+    )
+  })
+
+  test('a runtime that dies makes the node NotReady with the reason, and Ready again when it is back', async () => {
+    await withNode('node-c', ['--node-status-update-frequency=2s'], async (kubelet) => {
+      await becomes('node-c', 'True')
+      kubelet.runtime.script('Status', {
+        value: {
+          status: {
+            conditions: [
+              { type: 'RuntimeReady', status: true },
+              {
+                type: 'NetworkReady',
+                status: false,
+                reason: 'NetworkPluginNotReady',
+                message: 'cni plugin not initialized',
+              },
+            ],
+          },
+        },
+      })
+      await becomes('node-c', 'False')
+      expect(await readyOf('node-c')).toMatchObject({
+        reason: 'KubeletNotReady',
+        message:
+          'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized',
+      })
+      kubelet.runtime.script('Status', scripts.Status)
+      await becomes('node-c', 'True')
+      await kubelet.runtime.stop()
+      await becomes('node-c', 'False')
+      expect((await readyOf('node-c'))?.message).toBe('container runtime is down')
+      await kubelet.runtime.start()
+      await becomes('node-c', 'True')
+      await expect
+        .poll(async () => (await eventsOf('node-c')).map((e) => e.reason))
+        .toEqual(expect.arrayContaining(['NodeNotReady', 'NodeReady']))
+    })
+  })
+
+  test('a Node that is deleted is registered again, and its Lease has the new owner', async () => {
+    await withNode('node-d', ['--node-status-update-frequency=2s'], async () => {
+      await becomes('node-d', 'True')
+      const before = (await nodeOf('node-d'))?.metadata?.uid
+      await plane.client.remove('/api/v1/nodes/node-d')
+      await expect
+        .poll(async () => (await nodeOf('node-d'))?.metadata?.uid, { timeout: 30_000 })
+        .not.toBe(before)
+      await becomes('node-d', 'True')
+      const uid = (await nodeOf('node-d'))?.metadata?.uid
+      expect(uid).not.toBe(before)
+      await expect
+        .poll(async () => (await leaseOf('node-d'))?.metadata?.ownerReferences?.[0]?.uid, { timeout: 30_000 })
+        .toBe(uid)
+    })
+  })
+
+  test('an identity of another node may do nothing, and the kubelet says so without its secrets', async () => {
+    const kubelet = await startKubeletProcess(bundle.main, {
+      scripts,
+      flags: [...flagsOf('node-e'), `--kubeconfig=${await kubeconfigOf('node-other')}`, '--v=4'],
+    })
+    try {
+      await kubelet.says('the Node cannot be registered; retrying')
+      expect(kubelet.output()).toMatch(/is not allowed to modify node|forbidden/)
+      expect(kubelet.output()).not.toMatch(/PRIVATE KEY|BEGIN CERTIFICATE|Bearer /)
+      expect(await nodeOf('node-e')).toBeUndefined()
+    } finally {
+      await kubelet.remove()
+    }
+  })
+
+  test('at rest: the Lease each 10 s, no status, one watch', async () => {
+    await withNode('node-f', [], async () => {
+      await becomes('node-f', 'True')
+      await sleep(15_000)
+      const from = Date.now()
+      await sleep(60_000)
+      const calls = (await auditOf('system:node:node-f')).filter((c) => c.at >= from)
+      const counts = Object.fromEntries(
+        [...new Set(calls.map(keyOf))].map((key) => [key, calls.filter((c) => keyOf(c) === key).length]),
+      )
+      expect(counts['update leases']).toBeGreaterThanOrEqual(5)
+      expect(counts['update leases']).toBeLessThanOrEqual(7)
+      expect(Object.keys(counts).filter((key) => key !== 'update leases')).toEqual([])
+    })
+  })
+})
+
+const keyOf = (c: AuditedCall): string => `${c.verb} ${c.resource}`
+
+interface AuditedCall {
+  readonly at: number
+  readonly verb: string
+  readonly resource: string
+}
+
+async function auditOf(user: string): Promise<readonly AuditedCall[]> {
+  const text = await readFile(plane.auditLog ?? '', 'utf8')
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter((entry) => entry.user.username === user)
+    .map((entry) => ({
+      at: Date.parse(entry.requestReceivedTimestamp),
+      verb: entry.verb,
+      resource: [entry.objectRef?.resource, entry.objectRef?.subresource].filter(Boolean).join('/'),
+    }))
+}
