@@ -1,5 +1,4 @@
-// The shipped image in the real containerd of a machine, started as the shipped manifest says: the DaemonSet's pod as a static
-// pod of `keelson kubelet`, beside real pods.
+// The shipped image in the real containerd of a machine, started as the shipped manifest says, beside real pods.
 import { readFileSync } from 'node:fs'
 import { afterAll } from 'vitest'
 import { needsOf } from '../../src/lab/packages.js'
@@ -19,7 +18,11 @@ await labChecks(
   {
     place: 'uml-systemd',
     containerd: { systemdCgroup: true, archives: built?.files ?? [] },
-    env: { COMPANION_YAML: manifest('companion.yaml'), ROLLBACK_YAML: manifest('rollback.yaml') },
+    env: {
+      LAB_DRIVER: 'systemd',
+      COMPANION_YAML: manifest('companion.yaml'),
+      ROLLBACK_YAML: manifest('rollback.yaml'),
+    },
     timeoutS: 1100,
   },
   new URL('./inside/package-companion.ts', import.meta.url),

@@ -26,6 +26,7 @@ interface Manifest {
     readonly template: {
       readonly spec: {
         readonly hostNetwork: boolean
+        readonly hostPID?: boolean
         readonly nodeSelector: Readonly<Record<string, string>>
         readonly initContainers?: readonly ContainerJson[]
         readonly containers: readonly ContainerJson[]
@@ -72,12 +73,15 @@ test('permissions: exactly these', () => {
   ])
 })
 
-test('no privileges: no capability, not privileged, every mount has its volume', () => {
+test('no privileges: one capability to read, not privileged, every mount has its volume', () => {
   for (const file of ['companion.yaml', 'rollback.yaml']) {
     const pod = podOf(load(file))
     const volumes = pod.volumes.map((v) => v.name)
     for (const container of [...(pod.initContainers ?? []), ...pod.containers]) {
-      expect(container.securityContext.capabilities, file).toEqual({ drop: ['ALL'] })
+      expect(container.securityContext.capabilities, file).toEqual({
+        drop: ['ALL'],
+        ...(file === 'companion.yaml' ? { add: ['SYS_PTRACE'] } : {}),
+      })
       expect(container.securityContext.privileged).toBeUndefined()
       for (const mount of container.volumeMounts ?? []) expect(volumes).toContain(mount.name)
     }
@@ -126,9 +130,9 @@ test('directories of the host are mounted, no sockets; what pods mount below the
 test('its metrics have what they read: processes of the host, volumes, logs, the image file system', () => {
   const [container] = podOf(load('companion.yaml')).containers
   const mounts = new Map(container?.volumeMounts?.map((m) => [m.mountPath, m.readOnly]))
-  for (const path of ['/host/proc', '/var/lib/kubelet', '/var/log/pods', '/var/lib/containerd'])
+  for (const path of ['/var/lib/kubelet', '/var/log/pods', '/var/lib/containerd'])
     expect(mounts.get(path), path).toBe(true)
-  expect(container?.args).toContain('--proc-mount=/host/proc')
+  expect(podOf(load('companion.yaml')).hostPID).toBe(true)
 })
 
 test('the probes ask the port that the command opens for them', () => {
