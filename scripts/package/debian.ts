@@ -21,19 +21,26 @@ const file = (path: string, data: string | Uint8Array, mode = 0o644): TreeFile =
   mode,
 })
 
-/** The units of deploy/systemd with the place of a packaged program. */
+/** The place of a packaged program, in the units and in the drop-in beside them. */
+const withPackagedPath = (text: string): string =>
+  text.replaceAll('/usr/local/bin/keelson', '/usr/bin/keelson')
+
 const units = (): TreeFile[] =>
   readdirSync(join(deploy, 'systemd'))
     .filter((name) => name.endsWith('.service'))
     .map((name) =>
       file(
         `usr/lib/systemd/system/${name}`,
-        readFileSync(join(deploy, 'systemd', name), 'utf8').replaceAll(
-          '/usr/local/bin/keelson',
-          '/usr/bin/keelson',
-        ),
+        withPackagedPath(readFileSync(join(deploy, 'systemd', name), 'utf8')),
       ),
     )
+
+const packagedProgram = (program: readonly TreeFile[]): TreeFile[] =>
+  program.map((f) =>
+    'data' in f && f.path.startsWith('deploy/systemd/')
+      ? { ...f, data: Buffer.from(withPackagedPath(Buffer.from(f.data).toString())) }
+      : f,
+  )
 
 const configuration = (): TreeFile[] =>
   readdirSync(join(deploy, 'debian/etc'), { recursive: true, withFileTypes: true })
@@ -72,7 +79,7 @@ function dataFiles({ program, node, share }: TarballInput): TreeFile[] {
     { path: 'etc/keelson/manifests', mode: 0o755 },
     ...configuration(),
     file('usr/bin/keelson', fixedLauncher, 0o755),
-    ...moveBelow('usr', withNode(program, node)),
+    ...moveBelow('usr', withNode(packagedProgram(program), node)),
     ...moveBelow('usr/share', share),
     ...units(),
     ...documents(),

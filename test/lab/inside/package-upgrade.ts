@@ -1,10 +1,13 @@
 // 0.1.0 and this version in turns on one node: CRI server, kubelet and companion with the same files, sockets and state. The
-// containers are the same ones to the end, no two versions work at once, and the first values come back.
+// containers are the same ones to the end, no two versions work at once, and the first values come back. The kubelet has a tree of
+// its own below `cgroupRoot`: with its gate off it keeps Memory QoS out of its pods' cgroups, the companion's are those of others.
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createCriClient } from '../../../src/adapters/cri/client/client.js'
 import { imageReferences } from '../../../src/lab/images/images.js'
 import type { Check } from '../../support/check.js'
+import { CompanionFixture, kubepods } from './companion-fixture.js'
+import { cgroups, text } from './memory-qos-node.js'
 import { endpoint } from './pod.js'
 import { type Started, start, until } from './program.js'
 
@@ -30,27 +33,20 @@ const kubelet = (version: Version): Started =>
     `--root-dir=${rootDir}`,
     '--hostname-override=node-1',
   )
+let made: CompanionFixture | undefined
+const fixture = (): CompanionFixture => {
+  assert.ok(made, 'an earlier check failed')
+  return made
+}
+const machine = (): string[] => [
+  '--state-dir',
+  fixture().stateDir,
+  '--container-runtime-endpoint',
+  endpoint(),
+]
 const companion = (version: Version): Started =>
-  keelson(
-    version,
-    'companion',
-    `--keelson-config=${dir}/keelson.yaml`,
-    `--kubelet-config=${dir}/kubelet.yaml`,
-    `--kubelet-token-file=${rootDir}/keelson-token`,
-    '--kubelet-skip-verify',
-    `--container-runtime-endpoint=${endpoint()}`,
-    `--state-dir=${dir}/companion`,
-    '--port=0',
-    '--period=2',
-  )
-const rollback = (version: Version): Started =>
-  keelson(
-    version,
-    'companion',
-    'rollback',
-    `--container-runtime-endpoint=${endpoint()}`,
-    `--state-dir=${dir}/companion`,
-  )
+  keelson(version, 'companion', ...fixture().fromApi(), ...machine())
+const rollback = (version: Version): Started => keelson(version, 'companion', 'rollback', ...machine())
 
 interface Node {
   readonly version: Version
@@ -98,26 +94,12 @@ async function containers(): Promise<readonly string[]> {
   }
 }
 
-const pods = '/sys/fs/cgroup/kubepods'
-function values(): Record<string, string> {
-  const groups = readdirSync(pods, { recursive: true, withFileTypes: true })
-    .filter((e) => e.isDirectory())
-    .map((e) => `${e.parentPath}/${e.name}`)
-  return Object.fromEntries(
-    [pods, ...groups].flatMap((at) =>
-      ['memory.min', 'memory.low', 'memory.high'].map((f) => [
-        `${at}/${f}`,
-        readFileSync(`${at}/${f}`, 'utf8').trim(),
-      ]),
-    ),
-  )
-}
-/** 32Mi + 0.9 x 64Mi in whole pages, somewhere below kubepods. */
-const isApplied = (): true | undefined => (Object.values(values()).includes('93949952') ? true : undefined)
+/** The memory.high of web: 32Mi + 0.9 x 64Mi in whole pages. */
+const isApplied = (): true | undefined =>
+  Object.values(fixture().everything()).includes('93949952') ? true : undefined
 
 let node: Node | undefined
 let first: readonly string[] = []
-let untouched: Record<string, string> = {}
 
 const theOther = (version: Version): Version => (version === 'KEELSON_OLD' ? 'KEELSON_NEW' : 'KEELSON_OLD')
 
@@ -144,11 +126,11 @@ async function change(to: Version): Promise<void> {
   await stopNode(node)
   assert.deepEqual(await containers(), first, 'containers while nothing of ours runs')
   node = await startNode(to)
-  // A pass of the new process with the files of the old one.
-  writeFileSync(`${pods}/memory.min`, '0')
+  // A pass of the new process with the state of the old one.
+  cgroups.write(kubepods, 'memory.min', '0')
   await until(
     'a pass of the companion',
-    () => (readFileSync(`${pods}/memory.min`, 'utf8').trim() === '0' ? undefined : true),
+    () => (text(kubepods, 'memory.min') === '0' ? undefined : true),
     () => node?.processes.map((p) => p.output()).join('\n') ?? '',
   )
   assert.deepEqual(await containers(), first)
@@ -159,12 +141,16 @@ export const checks: readonly Check[] = [
     name: 'PKG-30 0.1.0 runs pods: CRI server, kubelet, companion',
     timeoutMs: 500_000,
     async run() {
-      for (const at of [manifests, rootDir]) mkdirSync(at, { recursive: true })
+      for (const at of [manifests, rootDir, '/sys/fs/cgroup/node']) mkdirSync(at, { recursive: true })
+      writeFileSync('/sys/fs/cgroup/node/cgroup.subtree_control', '+cpu +memory +pids +io')
+      made = await CompanionFixture.start()
+      const others = (await containers()).length
       writeFileSync(
         `${dir}/kubelet.yaml`,
         `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 cgroupDriver: cgroupfs
+cgroupRoot: /node
 staticPodPath: ${manifests}
 podLogsDir: ${dir}/logs
 failSwapOn: false
@@ -202,19 +188,17 @@ companion:
       const agent = kubelet('KEELSON_OLD')
       await agent.says('the kubelet is up')
       first = await until(
-        'two containers run',
+        'two more containers run',
         async () => {
           const all = await containers()
-          return all.length === 2 && all.every((c) => c.endsWith(' 1')) ? all : undefined
+          return all.length === others + 2 && all.every((c) => c.endsWith(' 1')) ? all : undefined
         },
         () => `${agent.output()}\n${server.output()}`,
       )
-      untouched = values()
       const beside = companion('KEELSON_OLD')
       await beside.says('the companion is up')
       node = { version: 'KEELSON_OLD', processes: [server, agent, beside] }
       await until('Memory QoS values', isApplied, beside.output)
-      return first
     },
   },
   {
@@ -251,7 +235,7 @@ companion:
       await node.processes[2]?.stop()
       const undo = rollback('KEELSON_NEW')
       assert.equal(await undo.ended(), 0, undo.output())
-      assert.deepEqual(values(), untouched)
+      assert.deepEqual(fixture().everything(), fixture().first)
       assert.deepEqual(await containers(), first)
       await stopNode(node)
     },
