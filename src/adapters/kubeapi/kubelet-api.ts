@@ -1,4 +1,5 @@
 // /pods and /configz of this node's kubelet, and a pod source that asks again and again: a kubelet has no watch.
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
 import { asKeelsonError, keelsonError } from '../../core/errors.js'
@@ -35,8 +36,12 @@ const fileText = async (path: string): Promise<string> => {
 }
 
 export function createKubeletApi(options: KubeletApiOptions): KubeletApi {
-  const trustFiles = (paths: readonly string[]): Promise<TrustFile[]> =>
-    Promise.all(paths.map(async (path) => ({ path, pem: await fileText(path) })))
+  /** One of several may be missing: a node whose kubelet has a certificate of the cluster keeps no kubelet.crt. */
+  const trustFiles = async (paths: readonly string[]): Promise<TrustFile[]> => {
+    const there = paths.filter((path) => existsSync(path))
+    const chosen = there.length > 0 ? there : paths
+    return Promise.all(chosen.map(async (path) => ({ path, pem: await fileText(path) })))
+  }
   const credentials = async (): Promise<RequestOptions> => ({
     ...(options.tokenFile === undefined
       ? {}
