@@ -8,7 +8,7 @@ import type { CriClient } from '../ports/runtime.js'
 /** The service manager starts us again after that. */
 const longestWaitMs = 30_000
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly client: CriClient
   readonly log: Log
   readonly timeoutMs: number

@@ -18,7 +18,7 @@ export function parseMetricsUrl(info: Readonly<Record<string, string>>): string 
   return undefined
 }
 
-export interface MetricsUrlOptions {
+interface MetricsUrlOptions {
   readonly client: CriClient
   readonly log: Log
   readonly signal: AbortSignal

@@ -7,7 +7,7 @@ import type { KubeletPorts } from './kubelet-ports.js'
 import type { Life } from './lifetime.js'
 import type { KubeletConfigFiles } from './read-config.js'
 
-export interface RuntimeConnections {
+interface RuntimeConnections {
   readonly client: CriClient
   /** The same client unless images have a socket of their own. */
   readonly images: CriClient

@@ -16,7 +16,7 @@ export interface Hands {
   readonly signal: AbortSignal
 }
 
-export interface StepPlace {
+interface StepPlace {
   readonly path: CgroupPath
   readonly containerId: string | undefined
 }

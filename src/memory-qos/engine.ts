@@ -51,7 +51,7 @@ export interface EngineOptions {
   readonly isNoted?: (target: MemoryTarget) => boolean
 }
 
-export interface PassOptions {
+interface PassOptions {
   readonly signal: AbortSignal
   /** Only these targets are looked at and written. Default: all. */
   readonly scope?: (target: MemoryTarget) => boolean

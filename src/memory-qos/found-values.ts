@@ -37,7 +37,7 @@ export interface FoundValues {
   clear(): Promise<void>
 }
 
-export interface FoundValuesOptions {
+interface FoundValuesOptions {
   readonly files: Files
   readonly path: string
   /** /proc/sys/kernel/random/boot_id: cgroups do not outlive a boot, and neither do these values. */

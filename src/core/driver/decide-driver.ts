@@ -16,7 +16,7 @@ export type RuntimeConfigAnswer =
   | { readonly kind: 'failed'; readonly calls: number; readonly reason: string }
 
 /** Where the driver was set: `cri` is the runtime itself. */
-export type DriverSource = 'cri' | 'flag' | 'dropin' | 'config' | 'default'
+type DriverSource = 'cri' | 'flag' | 'dropin' | 'config' | 'default'
 
 export interface ConfiguredDriver {
   /** As written: only a word that is needed has to be a driver. */
@@ -53,7 +53,7 @@ export interface DriverInUse {
   readonly overruled: ConfiguredDriver | undefined
 }
 
-export interface DriverRefused {
+interface DriverRefused {
   readonly kind: 'refused'
   readonly code: ErrorCode
   readonly message: string

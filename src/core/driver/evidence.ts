@@ -3,7 +3,7 @@
 import type { CgroupDriver } from '../cgroup/name.js'
 
 /** `mismatch`: the runtime took a systemd name for a directory. `other`: made by somebody else, proves nothing. */
-export type PathEvidence = CgroupDriver | 'mismatch' | 'other'
+type PathEvidence = CgroupDriver | 'mismatch' | 'other'
 
 const podSlice = /(^|-)kubepods(-[^/]*)?\.slice$/
 /** `cri-containerd-<id>.scope`, `crio-<id>.scope`, and their parents without a suffix under cgroupfs. */

@@ -29,7 +29,7 @@ export interface ProofFacts {
   readonly endpoint: EndpointChoice
 }
 
-export type ProofFindingId =
+type ProofFindingId =
   | 'sandboxes-under-other-driver'
   | 'fallback-against-sandboxes'
   | 'sandboxes-outside-pod-cgroups'

@@ -22,7 +22,7 @@ export const findingIds = [
   'pod-skipped',
 ] as const
 
-export type FindingId = (typeof findingIds)[number]
+type FindingId = (typeof findingIds)[number]
 
 export interface Finding {
   readonly id: FindingId
@@ -85,7 +85,7 @@ export function nodeFindings(i: NodeFindingsInput): readonly Finding[] {
   return found
 }
 
-export interface MinNearMaxInput {
+interface MinNearMaxInput {
   readonly path: string
   readonly min: bigint
   readonly max: bigint

@@ -60,7 +60,7 @@ export interface TargetsInput {
   readonly claims?: ReadonlyMap<string, ReadonlyMap<string, Bytes>>
 }
 
-export interface SkippedPod {
+interface SkippedPod {
   readonly namespace: string
   readonly name: string
   readonly why: string

@@ -50,12 +50,12 @@ export interface PodName {
   readonly name: string
 }
 
-export interface RefusedClaim {
+interface RefusedClaim {
   readonly pod: PodResources
   readonly why: string
 }
 
-export interface SettledPods {
+interface SettledPods {
   /** Each with the uid of its cgroup; no two with the same. */
   readonly pods: readonly PodResources[]
   readonly refused: readonly RefusedClaim[]

@@ -8,7 +8,7 @@ import type { Metrics } from '../../ports/metrics.js'
 import type { NewEvent } from '../node/event-queue.js'
 
 export const driverFromCriLine = 'using the cgroup driver that the runtime names'
-export const configuredDriverLine = 'using the configured cgroup driver'
+const configuredDriverLine = 'using the configured cgroup driver'
 export const configuredDriverIgnoredLine =
   'the configured cgroup driver is not used: the runtime names another'
 

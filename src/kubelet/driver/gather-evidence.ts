@@ -25,7 +25,7 @@ const maxCgroups = 2_000
 /** Proof is a help, not a condition: all of it gets this long. */
 const wholeMs = 10_000
 
-export interface EvidenceInput {
+interface EvidenceInput {
   readonly runtime: Pick<RuntimeService, 'listPodSandbox' | 'podSandboxStatus' | 'status'>
   readonly procfs: Pick<Procfs, 'cgroupOf'>
   readonly cgroups: CgroupTree
@@ -36,7 +36,7 @@ export interface EvidenceInput {
   readonly signal: AbortSignal
 }
 
-export interface Evidence {
+interface Evidence {
   /** False: the runtime did not list its sandboxes, so having none here says nothing. */
   readonly isListed: boolean
   readonly sandboxes: readonly SandboxCgroup[]

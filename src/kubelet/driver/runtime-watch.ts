@@ -7,7 +7,7 @@ import type { Log } from '../../ports/log.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { askOnce, readAnswer } from './discover-driver.js'
 
-export interface RuntimeWatchOptions {
+interface RuntimeWatchOptions {
   readonly client: CriClient
   readonly clock: Clock
   readonly log: Log

@@ -19,7 +19,7 @@ export interface NewEvent {
   }
 }
 
-export interface EventQueueOptions {
+interface EventQueueOptions {
   readonly api: Pick<KubeApi, 'createEvent'>
   readonly clock: Clock
   readonly log: Log

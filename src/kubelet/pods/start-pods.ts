@@ -31,7 +31,7 @@ import type { PodPaths } from './to-cri/names.js'
 import { runningPodList } from './view/running-pods.js'
 import { RuntimeView } from './view/runtime-view.js'
 
-export interface PodsInput {
+interface PodsInput {
   readonly config: EffectiveConfig
   readonly node: NodeFacts
   readonly nodeName: string

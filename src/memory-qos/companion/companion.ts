@@ -12,7 +12,7 @@ import { createMemoryQos, type MemoryQos, type MemoryQosOptions } from '../memor
 import { takeBack } from '../take-back.js'
 import { createPodList } from './pod-list.js'
 
-export interface CompanionOptions
+interface CompanionOptions
   extends Pick<
     MemoryQosOptions,
     | 'cgroups'
@@ -37,7 +37,7 @@ export interface CompanionOptions
 
 const settingsPeriodMs = 300_000
 
-export interface Companion {
+interface Companion {
   readonly memoryQos: MemoryQos
   run(): Promise<void>
 }
@@ -78,7 +78,7 @@ export function createCompanion(options: CompanionOptions): Companion {
   }
 }
 
-export interface RollbackOptions {
+interface RollbackOptions {
   readonly cgroups: CgroupTree
   readonly runtime: Pick<RuntimeService, 'updateContainerResources'>
   readonly found: FoundValues

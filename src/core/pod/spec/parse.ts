@@ -13,7 +13,7 @@ import { readPodSecurity } from './security.js'
 import type { DnsSpec, HostAlias, PodSpec, RestartPolicy } from './spec.js'
 import { readVolumes } from './volumes.js'
 
-export type ParsedPodSpec =
+type ParsedPodSpec =
   | { readonly kind: 'pod'; readonly spec: PodSpec }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] }
 

@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>
 const maxProblems = 100
 const maxEntries = 1_000
 
-export interface TextRule {
+interface TextRule {
   readonly required?: boolean
   /** What the text must look like, and how a person would say it. */
   readonly pattern?: RegExp

@@ -10,7 +10,7 @@ import { formatTime } from '../../../core/units/rfc3339.js'
 import type { Waiting } from './actions.js'
 import { newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
 
-export interface ContainerStatusFacts {
+interface ContainerStatusFacts {
   readonly observed: ObservedPod
   readonly waiting: ReadonlyMap<string, Waiting>
   readonly initializing: boolean

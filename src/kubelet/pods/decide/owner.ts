@@ -17,7 +17,7 @@ export interface KubeletIdentity {
   readonly staticPodPath: string
 }
 
-export interface SeenPod {
+interface SeenPod {
   readonly uid: string
   readonly name: string
   /** Of its newest sandbox. */

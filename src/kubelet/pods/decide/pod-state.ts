@@ -7,7 +7,7 @@ import { nothingObserved, type ObservedPod } from './observed.js'
 import type { Backoff } from './restart-backoff.js'
 
 /** One direction only: a pod that terminates never becomes active again, another pod of its name is another worker's. */
-export type PodLife =
+type PodLife =
   | { readonly phase: 'active' }
   | {
       readonly phase: 'terminating'

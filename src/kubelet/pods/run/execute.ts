@@ -12,7 +12,7 @@ import { forgetContainers, forgetPod, preparePod, releasePod } from './prepare.j
 import { resizePod } from './resize.js'
 import { runCreated, startContainer } from './start-container.js'
 
-export interface ActInput {
+interface ActInput {
   readonly spec: PodSpec | undefined
   readonly manifest: string
   readonly observed: ObservedPod

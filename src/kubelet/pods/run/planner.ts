@@ -15,14 +15,14 @@ import type { ObservedPod } from '../decide/observed.js'
 import { nodeCgroupValues, podCgroupValues } from '../to-cri/cgroup-values.js'
 import { containerResources, hasResources, type PlannedResources } from '../to-cri/container-resources.js'
 
-export interface PlannerInput {
+interface PlannerInput {
   readonly config: EffectiveConfig
   readonly node: NodeFacts
   readonly driver: CgroupDriver
   readonly swapCapacity: Bytes
 }
 
-export interface PodCgroup {
+interface PodCgroup {
   readonly path: string
   readonly values: ControlValues
 }

@@ -10,7 +10,7 @@ import { isOwnPod } from '../decide/owner.js'
 import { containerLogName, containerLogPath, podLogDirectory } from '../to-cri/names.js'
 import { createLimiter } from './limiter.js'
 
-export interface LogRotationOptions {
+interface LogRotationOptions {
   readonly context: Pick<
     PodContext,
     'runtime' | 'view' | 'host' | 'clock' | 'log' | 'metrics' | 'paths' | 'identity' | 'timeoutMs'

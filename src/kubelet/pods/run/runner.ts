@@ -13,7 +13,7 @@ import { removeOrphans } from './orphans.js'
 import { createPodMetrics } from './pod-metrics.js'
 import { PodWorker } from './worker.js'
 
-export interface PodRunnerOptions {
+interface PodRunnerOptions {
   readonly context: PodContext
   /** Each time what is wanted has changed. */
   readonly wanted: AsyncIterable<WantedPods>

@@ -25,7 +25,7 @@ import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 /** A pull may take as long as it makes progress; this ends one that does not. */
 const pullTimeoutMs = 30 * 60_000
 
-export interface StartInput {
+interface StartInput {
   readonly spec: PodSpec
   readonly container: ContainerSpec
   readonly attempt: number

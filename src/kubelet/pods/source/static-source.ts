@@ -27,7 +27,7 @@ export interface StaticSourceOptions {
   readonly signal: AbortSignal
 }
 
-export interface WantedPod {
+interface WantedPod {
   readonly spec: PodSpec
   readonly file: string
 }

@@ -11,7 +11,7 @@ import { quantityValue } from '../../../core/units/quantity.js'
 import { milliCpuOf } from '../../../core/units/resource-list.js'
 import type { ObservedResources } from '../decide/observed.js'
 
-export interface ResourceFacts {
+interface ResourceFacts {
   readonly cgroupVersion: 1 | 2
   readonly cpuPeriodUs: bigint
   readonly enforcesCpuQuota: boolean

@@ -11,7 +11,7 @@ import { Wake } from '../run/wake.js'
 import { labels } from '../to-cri/names.js'
 import type { RuntimeView } from './runtime-view.js'
 
-export interface PlegOptions {
+interface PlegOptions {
   readonly runtime: Pick<RuntimeService, 'getContainerEvents'>
   readonly view: RuntimeView
   readonly clock: Clock
@@ -28,7 +28,7 @@ const awayMs = 1_000
 const unhealthyNanos = 180n * 1_000_000_000n
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-export interface Pleg {
+interface Pleg {
   readonly health: HealthCheck
   /** Resolves when the signal ends it. */
   readonly done: Promise<void>

@@ -8,7 +8,7 @@ import { nothingObserved, type ObservedPod } from '../decide/observed.js'
 import { labels } from '../to-cri/names.js'
 import { observePod, type SeenContainer, type SeenSandbox } from './observe-pods.js'
 
-export interface RuntimeViewOptions {
+interface RuntimeViewOptions {
   readonly runtime: Pick<
     RuntimeService,
     'listPodSandbox' | 'listContainers' | 'podSandboxStatus' | 'containerStatus'
