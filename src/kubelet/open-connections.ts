@@ -1,4 +1,4 @@
-// Whom the kubelet talks to: the runtime, its image service, and the API server if there is one.
+// Opens the kubelet's connections: to the runtime, its image service, and the API server if there is one.
 import type { KubeApi } from '../ports/kubeapi.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { ConfigzFacts } from './configz.js'
@@ -46,7 +46,7 @@ export async function openApi(
   { log, openKubeApi }: Pick<KubeletPorts, 'log' | 'openKubeApi'>,
 ): Promise<KubeApi | undefined> {
   if (kubeconfig === undefined) {
-    log.info('standalone: no --kubeconfig, so no API server is asked or told')
+    log.info('standalone: no --kubeconfig, so no API server is used')
     return undefined
   }
   const api = await openKubeApi(kubeconfig)

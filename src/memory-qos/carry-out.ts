@@ -24,7 +24,7 @@ interface StepPlace {
 /** Huge page sizes of all architectures, as the kernel's files name them; those that are not here have no file. */
 const hugePages = ['64KB', '1MB', '2MB', '16MB', '32MB', '512MB', '1GB', '2GB', '16GB']
 
-/** Whoever tunes these must find them as they were. */
+/** Others may tune these, so they must stay as they were. */
 const watched: readonly string[] = [
   'memory.min',
   'memory.low',

@@ -2,7 +2,7 @@
 // make of them is driver-proof.ts.
 import type { CgroupDriver } from '../cgroup/name.js'
 
-/** `mismatch`: the runtime took a systemd name for a directory. `other`: made by somebody else, proves nothing. */
+/** `mismatch`: the runtime took a systemd name for a directory. `other`: not made by a kubelet, proves nothing. */
 type PathEvidence = CgroupDriver | 'mismatch' | 'other'
 
 const podSlice = /(^|-)kubepods(-[^/]*)?\.slice$/

@@ -26,7 +26,7 @@ export function settledValue(file: string, written: string, pageSize: bigint): s
   return n >= readsAsMaxFrom(unit) ? 'max' : ((n / unit) * unit).toString()
 }
 
-/** A quota alone keeps the period, which is 100 ms unless somebody changed it. */
+/** A quota alone keeps the period, which is 100 ms unless it was changed. */
 function settledCpuMax(value: string): string {
   const [quota = '', period] = value.split(/\s+/)
   return `${quota} ${period ?? '100000'}`

@@ -130,7 +130,7 @@ export const highBelowUsage = (path: string, high: string, usage: bigint): Findi
 export const driftFinding = (path: string, file: string, wanted: string, observed: string): Finding => ({
   id: 'drift',
   subject: path,
-  message: `${file} is ${observed} and not ${wanted}: somebody else keeps resetting it, and it is no longer put back`,
+  message: `${file} is ${observed} and not ${wanted}: another writer keeps resetting it, and it is no longer restored`,
   remedy:
     'find the other writer (a second agent, a unit file with Memory*= settings) and stop one of the two',
 })

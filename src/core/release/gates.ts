@@ -147,7 +147,7 @@ function applyGiven(
   problems: GateProblem[],
   warnings: GateProblem[],
 ): void {
-  // A gate named by itself beats its group, whatever the order in the file.
+  // A gate named by itself overrides its group, whatever the order in the file.
   const entries = Object.entries(given).sort(([a], [b]) => Number(isGroup(b)) - Number(isGroup(a)))
   for (const [gate, value] of entries) {
     if (typeof value !== 'boolean') {

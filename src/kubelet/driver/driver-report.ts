@@ -36,7 +36,7 @@ export function exposeLosingSupport(inUse: DriverInUse, metrics: Metrics): void 
 export const runtimeUpgradeNeeded = (socket: string): NewEvent => ({
   type: 'Warning',
   reason: 'RuntimeUpgradeNeeded',
-  message: `The container runtime at ${socket} does not tell its cgroup driver over CRI. A future release will not start with it: upgrade to ${oldestAnsweringRuntimes} or later.`,
+  message: `The container runtime at ${socket} does not report its cgroup driver over CRI. A future release will not start with it: upgrade to ${oldestAnsweringRuntimes} or later.`,
 })
 
 export function reportProof(findings: readonly ProofFinding[], log: Log): void {

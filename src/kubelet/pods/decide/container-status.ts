@@ -56,7 +56,10 @@ function stateOf(
   if (newest?.state === 'exited') return { terminated: terminated(newest, facts.runtimeName) }
   if (newest?.state === 'unknown')
     return {
-      waiting: { reason: 'ContainerStatusUnknown', message: 'the runtime lost sight of the container' },
+      waiting: {
+        reason: 'ContainerStatusUnknown',
+        message: 'the runtime does not know the state of the container',
+      },
     }
   const isHeldByInit = facts.initializing && kind === 'app'
   return {

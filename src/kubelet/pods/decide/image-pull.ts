@@ -10,7 +10,7 @@ type ImageStep =
   | { readonly kind: 'pull' }
   | { readonly kind: 'hold'; readonly hold: Hold }
 
-/** How long a fault waits that only another manifest or another image store can mend. */
+/** How long a fault waits that only another manifest or another image store can fix. */
 export const faultRetryNanos = 10_000_000_000n
 
 export interface ImageInput {

@@ -1,5 +1,5 @@
 // What makes a manifest on disk a static pod: its uid from its content, its name with the node's, and the annotations by
-// which every tool tells that it came from a file.
+// that show every tool that it came from a file.
 
 import { qosClassOf } from '../../../core/pod/qos-class.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'

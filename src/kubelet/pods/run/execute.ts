@@ -81,7 +81,7 @@ export async function act(
 }
 
 function wanted({ spec }: ActInput): PodSpec {
-  if (spec === undefined) throw new Error('an action of a pod that nobody wants')
+  if (spec === undefined) throw new Error('an action that needs a spec, for a pod without one')
   return spec
 }
 

@@ -32,7 +32,7 @@ export interface Planner {
   /** Without a manifest only where the cgroup could be: one path per QoS class. */
   podCgroupPaths(uid: string): readonly string[]
   resources(spec: PodSpec, container: string): PlannedResources
-  /** Ids of running containers that have other cpu or memory values than wanted; `unknown`: the runtime does not tell. */
+  /** Ids of running containers that have other cpu or memory values than wanted; `unknown`: the runtime does not report them. */
   differing(
     spec: PodSpec,
     observed: ObservedPod,
