@@ -25,7 +25,7 @@ import type { RunningPods } from './pods/start-pods.js'
 import { runningPodList } from './pods/view/running-pods.js'
 import { kubeletServeSettings } from './serve-settings.js'
 
-export interface ServedNode {
+interface ServedNode {
   /** What changes while the kubelet runs is read anew each time. */
   readonly facts: () => Omit<ConfigzFacts, 'stats' | 'metricsUrl'>
   readonly metricsUrl: () => ConfigzFacts['metricsUrl']

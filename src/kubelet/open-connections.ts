@@ -1,4 +1,4 @@
-// Whom the kubelet talks to: the runtime, its image service, and the API server if there is one.
+// Opens the kubelet's connections: to the runtime, its image service, and the API server if there is one.
 import type { KubeApi } from '../ports/kube-api.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { ConfigzFacts } from './configz.js'
@@ -7,7 +7,7 @@ import type { KubeletPorts } from './kubelet-ports.js'
 import type { Life } from './lifetime.js'
 import type { KubeletConfigFiles } from './read-config.js'
 
-export interface RuntimeConnections {
+interface RuntimeConnections {
   readonly client: CriClient
   /** The same client unless images have a socket of their own. */
   readonly images: CriClient
@@ -46,7 +46,7 @@ export async function openApi(
   { log, openKubeApi }: Pick<KubeletPorts, 'log' | 'openKubeApi'>,
 ): Promise<KubeApi | undefined> {
   if (kubeconfig === undefined) {
-    log.info('standalone: no --kubeconfig, so no API server is asked or told')
+    log.info('standalone: no --kubeconfig, so no API server is used')
     return undefined
   }
   const api = await openKubeApi(kubeconfig)

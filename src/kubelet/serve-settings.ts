@@ -7,7 +7,7 @@ import { defaultSettings, type ServeSettings } from '../serve/settings.js'
 export const defaultRootDir = '/var/lib/kubelet'
 
 /** As it was given; what is made of it while the kubelet runs comes from resolveRootDir. */
-export const givenRootDir = ({ process }: Pick<EffectiveConfig, 'process'>): string =>
+const givenRootDir = ({ process }: Pick<EffectiveConfig, 'process'>): string =>
   process['root-dir'] ?? defaultRootDir
 
 /**

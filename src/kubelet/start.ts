@@ -31,7 +31,7 @@ import { runsPods, startStaticPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
 import { resolveRootDir } from './serve-settings.js'
 
-/** The proof is at most this old while somebody looks. */
+/** The proof is at most this old when it is served. */
 const proofMs = 10_000
 
 export interface RunningKubelet {
@@ -170,7 +170,7 @@ async function startParts(
   }
 }
 
-/** At the start no pod runs yet, so what runs is compared again whenever somebody looks at the answer. */
+/** At the start no pod runs yet, so what runs is compared again whenever the answer is read. */
 function keepProof({ proof, prove }: InspectedNode, clock: Clock, signal: AbortSignal): () => DriverProof {
   const kept = createBackgroundValue({
     clock,

@@ -36,10 +36,10 @@ test('a restarted runtime with the same driver: waited for, compared, nothing el
   withKubelet({ scripts: { RuntimeConfig: runtimeConfig.cgroupfs } }, async (kubelet) => {
     await kubelet.says('the kubelet is up')
     await kubelet.runtime.stop()
-    await kubelet.says('the container runtime does not answer; waiting for it')
+    await kubelet.says('the container runtime is unreachable; waiting for it')
     const before = kubelet.runtime.callsOf('RuntimeConfig').length
     await kubelet.runtime.start()
-    await kubelet.says('the container runtime is back')
+    await kubelet.says('the container runtime is reachable again')
     expect((await fetch(`http://127.0.0.1:${kubelet.healthPort}/healthz`)).status).toBe(200)
     await expect.poll(() => kubelet.runtime.callsOf('RuntimeConfig').length).toBe(before + 1)
     expect(kubelet.output()).not.toMatch(/^E\d{4}/m)
@@ -51,14 +51,14 @@ test('a runtime that comes back with another driver is reported loudly, the driv
     await kubelet.says('the kubelet is up')
     kubelet.runtime.script('RuntimeConfig', runtimeConfig.systemd)
     await kubelet.runtime.restart()
-    await kubelet.says('the runtime came back with another cgroup driver')
+    await kubelet.says('is reachable again with another cgroup driver')
     expect(kubelet.output()).toMatch(/^E\d{4}.*inUse="cgroupfs" runtime="systemd".*drain the node/m)
     const { keelson, kubeletconfig } = JSON.parse(await kubelet.page('/configz'))
     expect(kubeletconfig.cgroupDriver).toBe('cgroupfs')
     expect(keelson.cgroupDriver).toMatchObject({ driver: 'cgroupfs', runtimeDiffers: 'systemd' })
     kubelet.runtime.script('RuntimeConfig', runtimeConfig.cgroupfs)
     kubelet.runtime.cutAll()
-    await kubelet.says('the connection to the container runtime was renewed')
+    await kubelet.says('reconnected to the container runtime')
     await expect
       .poll(async () => JSON.parse(await kubelet.page('/configz')).keelson.cgroupDriver.runtimeDiffers)
       .toBe(null)
@@ -146,7 +146,7 @@ test('--help groups the flags and needs no runtime', async () => {
   expect(help.output()).not.toContain('\nOther:\n')
 })
 
-test('a left-over endpoint flag that beats config.yaml, and handlers that differ, are reported with remedies', async () => {
+test('a left-over endpoint flag that overrides config.yaml, and handlers that differ, are reported with remedies', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'keelson-proof-'))
   const file = join(directory, 'config.yaml')
   await writeFile(
@@ -171,7 +171,7 @@ test('a left-over endpoint flag that beats config.yaml, and handlers that differ
       },
       async (kubelet) => {
         await kubelet.says('the kubelet is up')
-        expect(kubelet.output()).toMatch(/beats unix:\/\/\/run\/crio\/crio\.sock of .*config\.yaml:3/)
+        expect(kubelet.output()).toMatch(/overrides unix:\/\/\/run\/crio\/crio\.sock of .*config\.yaml:3/)
         expect(kubelet.output()).toContain('kubeadm-flags.env')
         expect(kubelet.output()).toContain('runtime handlers do not use the driver cgroupfs: crun (systemd)')
         const { keelson } = JSON.parse(await kubelet.page('/configz'))

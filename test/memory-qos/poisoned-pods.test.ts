@@ -187,7 +187,7 @@ describe('one pod with an impossible uid does not stop the others', () => {
     const node = await start('kubelet', [bad, victim], [running(victim)])
     for (let i = 0; i < 3; i += 1) await node.memoryQos.passNow()
     expect(node.values(running(victim))).toEqual(ofVictim)
-    const said = node.log.lines.filter((l) => l.message.startsWith('a pod cannot be read'))
+    const said = node.log.lines.filter((l) => l.message.startsWith('ignoring a pod'))
     expect(said.map((l) => l.fields['pod'])).toEqual(['default/odd'])
   })
 })

@@ -1,5 +1,5 @@
 // Events of this node on their way to the API server: kept until it is reachable, in order, in a bounded queue. A
-// refusal that asking again cannot fix drops that one event.
+// refusal that no retry can change drops that one event.
 import { asKeelsonError } from '../../core/errors.js'
 import { doubling, pause } from '../../core/units/retry.js'
 import type { Clock } from '../../ports/clock.js'
@@ -19,7 +19,7 @@ export interface NewEvent {
   }
 }
 
-export interface EventQueueOptions {
+interface EventQueueOptions {
   readonly api: Pick<KubeCalls, 'createEvent'>
   readonly clock: Clock
   readonly log: Log
@@ -71,13 +71,13 @@ export function createEventQueue({
         if (signal.aborted) return
         const error = asKeelsonError(e)
         if (isFinal(error.details.status)) {
-          log.warn('the API server refused an event; it is dropped', { reason: next.reason, error })
+          log.warn('the API server refused an event; dropping it', { reason: next.reason, error })
           waiting.shift()
           continue
         }
         failures += 1
         const waitMs = waitAfter(failures)
-        log.debug('an event waits for the API server', { reason: next.reason, error, waitMs })
+        log.debug('failed to send an event; retrying', { reason: next.reason, error, waitMs })
         await pause(clock, waitMs, signal)
       }
     }
@@ -96,7 +96,7 @@ export function createEventQueue({
       if (waiting.length >= maxWaiting) {
         // The one under way stays: it may already be at the server.
         waiting.splice(1, 1)
-        log.warn('too many events wait for the API server; the oldest is dropped')
+        log.warn('event queue is full; dropping the oldest event')
       }
       const nowNanos = clock.nowNanos()
       const nowMs = Number(nowNanos / 1_000_000n)
