@@ -1,5 +1,6 @@
 // Logs whether the runtime is reachable: at the start, when that changes, and each minute while it is not. Clients may not
 // call for minutes, so the runtime is probed.
+import { pause } from '../core/units/retry.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
@@ -62,8 +63,7 @@ export async function watchReach({ client, clock, reach, signal }: ReachWatchOpt
         .catch((e: unknown) => e)
       if (signal.aborted) return
       reach.report(client.socketPath, error)
-      const pause = error === undefined ? untilAborted(lost.signal, signal) : clock.sleep(lookMs, signal)
-      await pause.catch(() => undefined)
+      await (error === undefined ? untilAborted(lost.signal, signal) : pause(clock, lookMs, signal))
     }
   } finally {
     stop()

@@ -1,4 +1,5 @@
 // A loop that reads something each period and keeps the newest result. Requests are answered from it and never cause a read.
+import { pause } from '../core/units/retry.js'
 import type { Clock } from '../ports/clock.js'
 
 interface Reading<T> {
@@ -77,7 +78,7 @@ export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
         const wake = woken.signal
         due = await readOnce(due, signal)
         const waitMs = Math.max(0, toMs(due - clock.monotonicNanos()))
-        await clock.sleep(waitMs, AbortSignal.any([signal, wake])).catch(() => undefined)
+        await pause(clock, waitMs, AbortSignal.any([signal, wake]))
         if (wake.aborted) due = clock.monotonicNanos()
       }
     },
@@ -92,7 +93,7 @@ export async function waitAtMost(
   signal: AbortSignal,
 ): Promise<void> {
   const done = new AbortController()
-  const timer = clock.sleep(ms, AbortSignal.any([signal, done.signal])).catch(() => undefined)
+  const timer = pause(clock, ms, AbortSignal.any([signal, done.signal]))
   await Promise.race([work, timer])
   done.abort()
 }

@@ -1,5 +1,6 @@
 // Reads the node for the methods and the endpoint that give stats: the runtime's lists, then one sweep over the cgroups,
 // shared by all callers within a second.
+import { pause } from '../../core/units/retry.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
@@ -185,7 +186,7 @@ export function createValues(o: ValuesOptions): Values {
         while (!signal.aborted) {
           const age = newest === undefined ? 0n : clock.monotonicNanos() - newest.at
           const wait = age < idleNanos ? idleNanos - age : idleNanos
-          await clock.sleep(Number(wait / 1_000_000n) + 1, signal).catch(() => undefined)
+          await pause(clock, Number(wait / 1_000_000n) + 1, signal)
           if (signal.aborted || !isWithin(lastAsked, pauseNanos) || isWithin(newest?.at, idleNanos)) continue
           await look(signal, 'stats').catch((error: unknown) =>
             log.debug('failed to read the node', { error }),

@@ -1,6 +1,8 @@
 // Cgroup v2 values that a container was asked to have (`unified`), for runtimes that drop them: compared with the kernel
 // after a call, and written where they are missing. Values that the runtime wrote itself are never touched.
+import { readControlText } from '../../core/cgroup/control-file.js'
 import { isSettled } from '../../core/kernel-text/read-back.js'
+import { pause } from '../../core/units/retry.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
@@ -71,10 +73,7 @@ export function createUnifiedWriter({
     return found !== undefined && second === undefined ? found : id
   }
 
-  const now = (path: CgroupPath, file: string): string | undefined => {
-    const bytes = cgroups.read(path, file)
-    return bytes === undefined ? undefined : new TextDecoder().decode(bytes).trim()
-  }
+  const now = (path: CgroupPath, file: string): string | undefined => readControlText(cgroups, path, file)
 
   /** False: it does not run. */
   async function writeMissing(containerId: string, wanted: Unified, why: string): Promise<boolean> {
@@ -131,7 +130,7 @@ export function createUnifiedWriter({
     },
     async enforceLater(id) {
       for (const ms of laterMs) {
-        await clock.sleep(ms, life).catch(() => undefined)
+        await pause(clock, ms, life)
         if (life.aborted || !asked.has(fullId(id)) || (await enforce(id))) return
       }
     },

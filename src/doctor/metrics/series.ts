@@ -4,9 +4,9 @@ import { decideSwitches, type SwitchRequest } from '../../stats/render/series-wr
 import { labelOf, type PrintedSeries } from './read-text.js'
 
 export const rowKinds = ['container', 'pod', 'slice', 'node', 'machine'] as const
-export type SeriesRow = (typeof rowKinds)[number]
+type SeriesRow = (typeof rowKinds)[number]
 
-export interface FamilyCount {
+interface FamilyCount {
   readonly name: string
   readonly rows: Readonly<Record<SeriesRow, number>>
   readonly total: number

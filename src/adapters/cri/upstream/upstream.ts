@@ -9,7 +9,7 @@ import {
 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { addAbortSignal } from 'node:stream'
-import { keelsonError } from '../../../core/errors.js'
+import { keelsonError, messageOf } from '../../../core/errors.js'
 import { createResetBudget } from '../server/session-health.js'
 import { createStreamWindow, firstWindowBytes, type StreamWindow } from './window.js'
 
@@ -55,7 +55,7 @@ const answerFields = 4096
 const requestFieldsBytes = 256 * 1024
 
 const unavailable = (socketPath: string, cause: unknown): Error => {
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const why = messageOf(cause)
   return keelsonError(
     'runtime.unavailable',
     `reach the container runtime at ${socketPath}: ${why}; is it running?`,
@@ -208,7 +208,7 @@ class Connection implements UpstreamConnection {
     try {
       return this.session.request(headers, { endStream })
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause)
+      const why = messageOf(cause)
       throw keelsonError('request.invalid', `forward the metadata of the call: ${why}`, {}, cause)
     }
   }
