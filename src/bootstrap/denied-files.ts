@@ -46,5 +46,5 @@ export function tolerateDenied(files: NodeFiles): Tolerated {
   }
 }
 
-/** One line for each, for whoever wonders what is missing. */
+/** One line for each unreadable file. */
 export const deniedNotices = (denied: readonly DeniedFile[]): string[] => denied.map((d) => d.why)

@@ -22,7 +22,7 @@ import { decodeText, parseYamlMap, type YamlMap } from './yaml-text.js'
 interface ClusterFacts {
   readonly nodeRegistered: boolean
   readonly annotation: string | undefined
-  /** The document of kube-system/kubelet-config as it stands there. */
+  /** The document of kube-system/kubelet-config, unchanged. */
   readonly kubeletConfig: string | undefined
   readonly clusterConfiguration: YamlMap | undefined
 }
@@ -33,7 +33,7 @@ export interface NodeFacts {
   readonly instance: Uint8Array | undefined
   readonly config: Uint8Array | undefined
   readonly flags: Uint8Array | undefined
-  /** The way back from earlier changes of ours. */
+  /** The undo records of earlier changes. */
   readonly undoRecord: Uint8Array | undefined
   readonly listening: readonly string[]
   /** Undefined: no kubeconfig was given. */
@@ -108,7 +108,7 @@ export function requireClusterDocument(facts: NodeFacts): string {
   if (text === undefined)
     throw keelsonError(
       'node.cluster-incomplete',
-      `read ConfigMap kube-system/${kubeletConfigMap}: it is missing or has no key ${kubeletConfigMapKey}; was the cluster made by init?`,
+      `read ConfigMap kube-system/${kubeletConfigMap}: it is missing or has no key ${kubeletConfigMapKey}; was the cluster created with init?`,
       { configMap: kubeletConfigMap },
     )
   return text

@@ -22,10 +22,10 @@ export interface FileWrite {
 export interface ServerChange {
   readonly unit: string
   readonly put: boolean
-  /** Its files: there before it is started, and started before anybody is sent to it. */
+  /** Its files: written before it is started; it is started before clients are switched to it. */
   readonly paths: readonly string[]
   readonly endpoint: string
-  /** It ran before it was put in, by a unit file of somebody else, and does so again when that is back. */
+  /** Another unit of this name was running before; it is started again when it is restored. */
   readonly wasActive: boolean
 }
 

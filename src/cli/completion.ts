@@ -9,7 +9,8 @@ interface Words {
 
 function wordsOf(command: Command, path: readonly string[] = []): Words[] {
   const names = command.commands.map((c) => c.name()).filter((n) => n !== 'help')
-  const flags = command.options.flatMap((o) => [o.short, o.long]).filter((f): f is string => f !== undefined)
+  const shown = command.options.filter((o) => !o.hidden)
+  const flags = shown.flatMap((o) => [o.short, o.long]).filter((f): f is string => f !== undefined)
   const here = { path: path.join(' '), words: [...names, ...flags, '--help'] }
   return [here, ...command.commands.flatMap((c) => wordsOf(c, [...path, c.name()]))]
 }

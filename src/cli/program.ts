@@ -1,4 +1,4 @@
-// Builds the commander program: stubs for every command, the asked-for one loaded in full, and the single
+// Builds the commander program: stubs for every command, the requested one loaded in full, and the single
 // place where an error becomes a message and an exit status.
 import { Command, CommanderError } from 'commander'
 import { asKeelsonError } from '../core/errors.js'
@@ -12,16 +12,16 @@ import { version } from './version.js'
 const epilogue = `
 Try:
   keelson explain -f examples/pods.yaml --feature-gates MemoryQoS=true
-                                     what would be written for these pods, and why
+                                     the cgroup values of these pods, and why
   keelson lab run -- cat /sys/fs/cgroup/cgroup.controllers
                                      one command in a real kernel with cgroup v2 (root)
   keelson COMMAND --help             options and examples of one command
 
-From a clone, \`npx keelson COMMAND ...\` is \`keelson COMMAND ...\`, and \`npm start\` is \`keelson up\`.
+In a clone, use \`npx keelson COMMAND ...\`; \`npm start\` is \`keelson up\`.
 
-Errors carry a code such as [config.invalid]; docs/errors.md explains each one.`
+Errors have a code such as [config.invalid]; docs/errors.md explains each one.`
 
-async function createProgram(io: Io, wanted: readonly string[]): Promise<Command> {
+export async function createProgram(io: Io, wanted: readonly string[]): Promise<Command> {
   const program = new Command('keelson')
     .description('A Kubernetes node stack: the container runtime is the single source of truth for the node.')
     .version(version, '-V, --version', 'print the version')

@@ -143,9 +143,9 @@ describe('settings that are not honoured', () => {
     const text = 'evictionHard: {memory.available: 200Mi}\nevictionSoft: {nodefs.available: 10%}\n'
     expect(warnings(text)).toEqual([
       expect.stringMatching(
-        /^evictionHard: is not honoured: no pod is evicted .*; give every pod limits.* \(\/etc\/k\.yaml:3\)$/,
+        /^evictionHard: is not supported: no pod is evicted .*; set limits for every pod.* \(\/etc\/k\.yaml:3\)$/,
       ),
-      expect.stringMatching(/^evictionSoft: is not honoured: no pod is evicted .* \(\/etc\/k\.yaml:4\)$/),
+      expect.stringMatching(/^evictionSoft: is not supported: no pod is evicted .* \(\/etc\/k\.yaml:4\)$/),
     ])
   })
 
@@ -234,7 +234,7 @@ describe('settings that are not honoured', () => {
 describe('settings without effect', () => {
   test('each is named with the reason, a zero value is not', () => {
     expect(warnings('podCIDR: 10.0.0.0/24\nnodeStatusReportFrequency: 0s\nkubeAPIQPS: 0\n')).toEqual([
-      'podCIDR: is accepted without effect: addresses of pods are the business of the runtime and its CNI plugins (/etc/k.yaml:3)',
+      'podCIDR: has no effect: pod addresses are assigned by the CNI plugins of the runtime (/etc/k.yaml:3)',
     ])
   })
 

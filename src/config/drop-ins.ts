@@ -1,6 +1,6 @@
 // Which files of a --config-dir tree count and in which order; a directory reader hands in every path it found.
 
-/** Lexical by bytes in each directory, a sub-directory at the place of its own name; only `.conf` counts. */
+/** Lexical by bytes in each directory, a sub-directory sorted by its name; only `.conf` counts. */
 export function orderDropIns<T extends { readonly path: string }>(files: readonly T[]): readonly T[] {
   return files.filter((f) => isDropIn(f.path)).sort((a, b) => comparePaths(a.path, b.path))
 }
@@ -38,7 +38,7 @@ export function whyNoDropIns(
   minor: number,
   env: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
-  if (minor < 28) return 'unknown flag: --config-dir came with Kubernetes 1.28'
+  if (minor < 28) return 'unknown flag: --config-dir was added in Kubernetes 1.28'
   if (minor < 30 && env[dropInVariable] === undefined) {
     return `--config-dir needs the environment variable ${dropInVariable} in Kubernetes 1.${minor}`
   }

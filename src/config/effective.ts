@@ -21,7 +21,7 @@ export interface EffectiveConfig {
   readonly kubelet: KubeletConfig
   readonly keelson: KeelsonConfig
   readonly gates: Readonly<Record<string, GateState>>
-  /** Lacks only what the node itself tells: its cgroup version. */
+  /** Without the cgroup version, which comes from the node. */
   readonly memoryQos: Omit<MemoryQosSettings, 'cgroupVersion'> & { readonly rules: MemoryQosRow }
   readonly cgroupDriver: {
     readonly rules: CgroupDriverRules

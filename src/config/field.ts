@@ -47,7 +47,7 @@ export interface Field<T> {
   readonly earlyIsError: boolean
   /** Go's zero value means "not set" for fields that upstream does not keep behind a pointer. */
   readonly zeroIsUnset: boolean
-  /** An explicit null is a value of its own here; everywhere else it means "not set". */
+  /** An explicit null is a value here; everywhere else it means "not set". */
   readonly nullIsValue: boolean
   readonly effect: Effect
   readonly default: ((rules: ReleaseRules) => Json | undefined) | undefined
@@ -128,7 +128,7 @@ const unread = (effect: Effect, since: number | undefined): Field<Json | undefin
   effect,
 })
 
-/** A field that upstream knows, that has no behaviour here, and that nobody misses. */
+/** A field that upstream knows, that has no behaviour here, and that is not needed. */
 export const harmless = (why: string, since?: number): Field<Json | undefined> =>
   unread({ kind: 'harmless', why }, since)
 

@@ -43,7 +43,7 @@ export function mergeFiles(
         code: 'usage.invalid',
         path: '',
         message: whyNot,
-        remedy: 'set it or drop the flag',
+        remedy: 'set it or remove the flag',
         origin,
       })
     }

@@ -30,7 +30,7 @@ describe('Memory QoS by release and profile', () => {
       '1.35',
       'kep',
       `${on}memoryReservationPolicy: None\n`,
-      /memoryReservationPolicy: is not known to Kubernetes 1\.35/,
+      /memoryReservationPolicy: is unknown in Kubernetes 1\.35/,
     ],
     ['1.35', 'upstream', 'memoryReservationPolicy: ""\n', /memoryReservationPolicy/],
     [

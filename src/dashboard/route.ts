@@ -17,7 +17,7 @@ export const titles: Readonly<Record<Page, string>> = {
   doctor: 'Doctor',
 }
 
-/** Somebody may have typed it. */
+/** The user may have typed it. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

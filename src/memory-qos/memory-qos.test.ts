@@ -11,7 +11,7 @@ import {
   tiered,
   withKubeReserved,
 } from '../../test/memory-qos/fixture.js'
-import type { Pod } from '../core/pod/pod.js'
+import type { PodResources } from '../core/pod/pod.js'
 import { FakeFiles } from '../fakes/files.js'
 import { FakeLog } from '../fakes/log.js'
 import { createProcessMetrics } from '../serve/process-metrics.js'
@@ -165,7 +165,7 @@ test('enforcement of a reserved cgroup switched off: it gets back what it had', 
 })
 
 describe('metrics and events', () => {
-  const throttle = (fixture: MemoryFixture, pod: Pod, count: number): void =>
+  const throttle = (fixture: MemoryFixture, pod: PodResources, count: number): void =>
     fixture.cgroups.kernel.setText(
       fixture.containerPath(pod, 'app'),
       'memory.events',

@@ -61,7 +61,7 @@ export interface ClusterObjects {
 export interface RuntimeSockets {
   /** True when the endpoint takes a connection; a dead socket file does not count. */
   answers(endpoint: string): Promise<boolean>
-  /** True when this user may not open the endpoint, so that nobody knows what is behind it. */
+  /** True when this user may not open the endpoint, so it is unknown whether a runtime responds. */
   isDenied(endpoint: string): Promise<boolean>
 }
 

@@ -46,7 +46,7 @@ async function readAll(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return whole
 }
 
-/** No limit is asked for with 0; a timer cannot run longer than 2^31 ms, and would end at once if it were told to. */
+/** No limit is asked for with 0; a timer cannot run longer than 2^31 ms, and would fire at once otherwise. */
 const timerMs = (ms: number): number => (ms <= 0 ? longestTimerMs : Math.min(ms, longestTimerMs))
 const longestTimerMs = 2 ** 31 - 5000
 
@@ -67,7 +67,7 @@ export function createDispatch({ clock, limits, enableDebuggingHandlers }: Dispa
     return withDeadline(
       clock,
       timeoutMs,
-      () => keelsonError('request.timeout', `${endpoint.name} did not answer within ${timeoutMs} ms`),
+      () => keelsonError('request.timeout', `no response from ${endpoint.name} within ${timeoutMs} ms`),
       async (signal) =>
         endpoint.handle(request, {
           params,

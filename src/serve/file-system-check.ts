@@ -47,7 +47,7 @@ export function createFileSystemCheck({ touch, clock }: FileSystemCheckOptions):
         ]))
       over.abort()
       return isStuck
-        ? `a call to the file system has not returned for ${Math.round(msSince(began) / 1000)} s: a disk hangs, or every thread waits`
+        ? `a file system call has not returned for ${Math.round(msSince(began) / 1000)} s: a disk hangs, or all threads are blocked`
         : undefined
     },
   }

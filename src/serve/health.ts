@@ -1,4 +1,5 @@
 // Health checks of a process: small questions with a name, run together and counted for /metrics/slis.
+import { messageOf } from '../core/errors.js'
 import type { Metrics } from '../ports/metrics.js'
 
 export interface HealthCheck {
@@ -27,7 +28,7 @@ async function runOne(check: HealthCheck, signal: AbortSignal): Promise<HealthRe
     const problem = await check.check(signal)
     return problem === undefined ? { name: check.name } : { name: check.name, problem }
   } catch (e) {
-    return { name: check.name, problem: e instanceof Error ? e.message : String(e) }
+    return { name: check.name, problem: messageOf(e) }
   }
 }
 

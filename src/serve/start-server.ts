@@ -28,7 +28,7 @@ interface StartOptions {
   readonly healthChecks?: readonly HealthCheck[]
   readonly configz: () => ConfigzContent
   readonly metrics: Metrics
-  /** A registry of its own: /metrics/slis shows nothing else. */
+  /** A separate registry: /metrics/slis shows nothing else. */
   readonly sliMetrics: Metrics
   readonly listen: Listen
   readonly tls: TlsSource
@@ -74,7 +74,7 @@ export async function startServer(o: StartOptions): Promise<RunningServer> {
     settings.tlsCurvePreferences,
   )
   if (dropped.length > 0)
-    log.warn('cipher suites without forward secrecy and unknown key exchanges are not offered', { dropped })
+    log.warn('ignoring cipher suites without forward secrecy and unknown key exchanges', { dropped })
 
   const requestMetrics = createRequestMetrics(o.metrics)
   const health = createHealth(o.healthChecks ?? [], o.sliMetrics)
@@ -155,7 +155,7 @@ export async function startServer(o: StartOptions): Promise<RunningServer> {
             ),
           )
     if (readOnlyListener !== undefined)
-      log.warn('the read-only port shows pods and values to everyone who reaches it', {
+      log.warn('the read-only port serves pods and metrics without authentication', {
         port: readOnlyListener.port,
       })
     const url = `https://${hostInUrl(main.listener.address)}:${main.listener.port}`

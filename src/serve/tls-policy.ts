@@ -41,20 +41,20 @@ export function decideTlsPolicy(
   if (version === undefined)
     throw keelsonError(
       'config.invalid',
-      `tlsMinVersion: ${minVersion} is not offered; use VersionTLS12 or VersionTLS13`,
+      `tlsMinVersion: ${minVersion} is not supported; use VersionTLS12 or VersionTLS13`,
     )
   const isOffered = (suite: string): boolean => Object.hasOwn(modern, suite) || tls13.includes(suite)
   const wanted = suites.length === 0 ? Object.keys(modern) : suites.filter(isOffered)
   if (wanted.length === 0)
     throw keelsonError(
       'config.invalid',
-      `tlsCipherSuites: none of ${suites.join(', ')} is offered; leave the field out, or use names of ${Object.keys(modern).join(', ')}`,
+      `tlsCipherSuites: none of ${suites.join(', ')} is supported; remove the field, or use ${Object.keys(modern).join(', ')}`,
     )
   const groups = curves.flatMap((id) => exchanges[id] ?? [])
   if (curves.length > 0 && groups.length === 0)
     throw keelsonError(
       'config.invalid',
-      `tlsCurvePreferences: none of ${curves.join(', ')} is offered; leave the field out, or use ${Object.keys(exchanges).join(', ')}`,
+      `tlsCurvePreferences: none of ${curves.join(', ')} is supported; remove the field, or use ${Object.keys(exchanges).join(', ')}`,
     )
   const tls12 = [...new Set(wanted.flatMap((s) => (Object.hasOwn(modern, s) ? [modern[s] ?? ''] : [])))]
   return {

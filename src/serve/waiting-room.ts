@@ -1,8 +1,8 @@
-// A bounded number of places for callers who wait until somebody else has said who they are. When all are taken, whoever comes from
-// the address with the most places loses its oldest one: a crowd from one address stands in its own way only.
+// A bounded number of requests that wait for their authentication. At the limit, the address with the most waiting requests
+// loses its oldest one: a flood from one address hurts only that address.
 
 interface Place {
-  /** Aborted when the place is given to somebody else. */
+  /** Aborted when the place is given to another request. */
   readonly taken: AbortSignal
   leave(): void
 }

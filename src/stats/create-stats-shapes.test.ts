@@ -20,14 +20,14 @@ import { type FakeRuntime, startFakeRuntime } from '../fakes/cri/fake-runtime.js
 import { vmHandler, vmPodStats, vmStatus, windowsPodStats } from '../fakes/cri/shapes.js'
 import { FakeLog } from '../fakes/log.js'
 import { createProcessMetrics } from '../serve/process-metrics.js'
-import { createCpuHistory } from './cgroup/cpu-history.js'
-import type { NodeSample } from './cgroup/node-sample.js'
+import { createCpuHistory } from './cpu-rate.js'
 import { createStats, type Stats } from './create-stats.js'
 import { formatJson } from './render/json.js'
 import { buildResourceMetrics } from './render/resource-metrics.js'
 import { buildSummary } from './render/summary.js'
 import { buildInventory } from './runtime/inventory.js'
 import { criStatsSample } from './runtime/stats.js'
+import type { NodeSample } from './sample.js'
 import { noUsage } from './sum-usage.js'
 
 const goldens = join(import.meta.dirname, '../../test/golden')
@@ -184,7 +184,7 @@ describe('Windows', () => {
         await runtime.close()
         await expect.poll(async () => text(await stats.resource(0))).toContain('resource_scrape_error 1')
         await expect(stats.summary(true, 0)).rejects.toThrow(
-          `the runtime at ${runtime.socketPath} gives none now`,
+          `the runtime at ${runtime.socketPath} gives no stats now`,
         )
       }, 100))
   })

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { readExposition } from '../../test/support/exposition.js'
 import { createStatsFixture, type StatsFixture, text } from '../../test/support/stats-fixture.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
-import type { SwitchRequest } from './render/row-writer.js'
+import type { SwitchRequest } from './render/series-writer.js'
 
 let fixture: StatsFixture | undefined
 afterEach(async () => fixture?.close())
@@ -36,5 +36,5 @@ test('rows of pods off: their network stays, because containers have none', asyn
 test('a misspelt family is a warning with the nearest name', async () => {
   await scrape({ disable: ['container_memory_rsss'] })
   expect(JSON.stringify(fixture?.log)).toContain('container_memory_rss')
-  expect(JSON.stringify(fixture?.log)).toContain('does not exist')
+  expect(JSON.stringify(fixture?.log)).toContain('names an unknown metric')
 })

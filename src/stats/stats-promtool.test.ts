@@ -8,7 +8,7 @@ import { createStatsFixture, text } from '../../test/support/stats-fixture.js'
 import { etcd, web } from '../../test/support/stats-pods.js'
 import { allFamilies } from './catalogue/index.js'
 import { createExposition } from './render/exposition.js'
-import { formatLabels } from './render/row.js'
+import { formatLabels } from './render/label-set.js'
 
 const docs = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8')
 

@@ -113,7 +113,7 @@ describe('rows', () => {
 describe('why the table is empty', () => {
   const runtime = { endpoint: 'unix:///run/x.sock', problem: 'gone', listAgeSeconds: 9 } as const
   test.each([
-    ['no pods', snapshot([]), {}, 'no pods on this runtime'],
+    ['no pods', snapshot([]), {}, 'no pods'],
     ['filter', snapshot(fourPods), { filter: 'zzz' }, 'no pod matches "zzz"; Esc clears the filter'],
     [
       'starting',
@@ -125,7 +125,7 @@ describe('why the table is empty', () => {
       'away',
       snapshot([], { runtime: { ...runtime, state: 'away' } }),
       {},
-      'the runtime is unreachable and no pod was listed before',
+      'the runtime is unreachable; no pods listed yet',
     ],
   ])('%s', (_, s, state, wanted) => {
     expect(screen(s, state).join('\n')).toContain(wanted)
@@ -146,7 +146,7 @@ test('a runtime that was never reached: pods are not known, which is not 0 pods'
       listAgeSeconds: null,
     },
   })
-  expect(screen(s)[0]).toContain('pods not known')
+  expect(screen(s)[0]).toContain('pods unknown')
   expect(screen(s)[1]).toContain('no list yet: no such socket')
 })
 

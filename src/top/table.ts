@@ -28,7 +28,7 @@ const nameOf = ({ pod, container, branch }: TopRow, layout: TopState['layout']):
     : plain(`${pod.namespace}/${pod.name}/${container.name}`)
 }
 
-/** The end of a name tells pods of one workload apart: it is cut in the middle. */
+/** The end of a name distinguishes pods of one workload: it is cut in the middle. */
 function clipMiddle(text: string, width: number): string {
   if (text.length <= width || width < 12) return clip(text, width)
   const tail = Math.floor((width - 1) / 2)

@@ -62,7 +62,7 @@ const showLog = (state: TopState, logOf: string | undefined): Updated => ({
   effect: 'load-logs',
 })
 
-/** A pod with several containers has no log of its own: somebody has to say whose. */
+/** A pod with several containers has several logs: the user chooses one. */
 function openLogs(state: TopState, row: TopRow | undefined): Updated {
   if (row === undefined) return same(state)
   const chosen = { ...state, selected: rowId(row) }

@@ -25,7 +25,7 @@ const node: NodePlan = {
   },
   manifests: [],
   readyMs: 60_000,
-  place: { network: false, images: [], told: false },
+  place: { network: false, images: [], reported: false },
   url: 'https://127.0.0.1:10250',
   inside: true,
   logDir: '/run/x',

@@ -66,7 +66,7 @@ async function runPhase(
   try {
     if (node.troubles.length > 0) throw keelsonError('up.failed', node.troubles.join('\n'))
     await Promise.race([waitForCache(node, ports, signal), node.broken])
-    progress.step('cache', `${cacheMiB} MiB of page cache are warm; now come hog and noise`)
+    progress.step('cache', `${cacheMiB} MiB of page cache are warm; starting hog and noise`)
     await ports.write(`${plan.directories.pods}/hog.yaml`, hogPod)
     await ports.write(`${plan.directories.pods}/noise.yaml`, noisePod)
     await Promise.race([waitForNeighbours(plan, node, ports, signal), node.broken])
@@ -102,7 +102,10 @@ async function waitForNeighbours(
     const runs = (name: string): boolean => podNamed(pods, name)?.status.phase === 'Running'
     if (runs('hog') && runs('noise')) return
     if (ports.nowMs() > until)
-      throw keelsonError('up.failed', `hog and noise do not run after ${readyMs / 1000} s: ${troubles(pods)}`)
+      throw keelsonError(
+        'up.failed',
+        `hog and noise are not running after ${readyMs / 1000} s: ${troubles(pods)}`,
+      )
   }
 }
 
@@ -147,7 +150,7 @@ async function watch(
   }
 }
 
-/** The neighbour was killed because nothing more could be taken from anybody. */
+/** The neighbour was killed because no more memory could be reclaimed. */
 const isFull = ({ noiseKills, hogKills, hogThrottled }: PressureSample): boolean =>
   noiseKills > 0 && (hogKills > 0 || hogThrottled > 0)
 

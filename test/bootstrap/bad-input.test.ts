@@ -87,7 +87,7 @@ const rows: readonly Row[] = [
       ),
     ],
     status: 2,
-    says: /nodeRegistration\.criSocket is not text \[config\.invalid\]/,
+    says: /nodeRegistration\.criSocket is not a string \[config\.invalid\]/,
   },
   {
     name: 'a foreign scheme',
@@ -163,7 +163,7 @@ const rows: readonly Row[] = [
       return [...init, '--cri-socket', crio]
     },
     status: 1,
-    says: /link.*does not exist.*\[node\.refused\]/,
+    says: /dangling link.*\[node\.refused\]/,
   },
   {
     name: 'the kubelet directory is a link to itself',
@@ -173,7 +173,7 @@ const rows: readonly Row[] = [
       return [...init, '--cri-socket', crio]
     },
     status: 1,
-    says: /circle.*\[node\.refused\]/,
+    says: /loop of symbolic links.*\[node\.refused\]/,
   },
   {
     name: 'reset of a kubelet directory that leads into the system',
@@ -183,7 +183,7 @@ const rows: readonly Row[] = [
       return ['reset', '--force', '--cri-socket', crio, ...ignorePreflight]
     },
     status: 1,
-    says: /leads to \/etc.*\[node\.refused\]/,
+    says: /is a link to \/etc.*\[node\.refused\]/,
   },
   {
     name: 'reset without a yes',

@@ -104,7 +104,7 @@ test('a refusal of the API server undoes the files and says what it was', async 
   api.refuse = 403
   const result = await keelson('upgrade node', '1.35')
   expect(result.stderr).toMatch(
-    /annotate Node node-1: the API server answered 403: not today \[kubeapi\.failed\]/,
+    /annotate Node node-1: the API server responded with 403: not today \[kubeapi\.failed\]/,
   )
   expect(result.status).toBe(1)
   expect(await node.files()).toEqual(before)
@@ -122,7 +122,7 @@ test('without a kubeconfig the changes of the cluster are printed', async () => 
   )
   expect(result.status).toBe(0)
   expect(result.stdout).toContain(
-    `left to do in the cluster: kubectl annotate --overwrite node node-1 ${annotationKey}=${crio}`,
+    `still to do in the cluster: kubectl annotate --overwrite node node-1 ${annotationKey}=${crio}`,
   )
   expect(result.stdout).toContain('ConfigMap kube-system/kubelet-config')
   expect(api.changes).toEqual([])

@@ -55,9 +55,7 @@ kind: KubeProxyConfiguration
   const result = await node.run('init', '--config', path, ...ignorePreflight)
   expect(result).toMatchObject({ status: 0, stderr: '' })
   expect(result.stdout).toContain('NodeLocalCRISocket: off (beta in 1.34.1)')
-  expect(result.stdout).toContain(
-    'KubeProxyConfiguration (kubeproxy.config.k8s.io/v1alpha1) is not used here',
-  )
+  expect(result.stdout).toContain('KubeProxyConfiguration (kubeproxy.config.k8s.io/v1alpha1) is ignored')
   expect(result.stdout).not.toContain('kubeadm-config')
   expect(await node.read(flagsPath)).toBe(
     flagsFile(

@@ -65,7 +65,7 @@ describe('systemd', () => {
     expect(installed.stdout).toMatch(/started keelson-cri\.service\nrestarted kubelet\.service\n/)
 
     seen.length = 0
-    expect((await cri('install')).stdout).toContain('nothing had to be changed')
+    expect((await cri('install')).stdout).toContain('no changes needed')
     expect(seen).toEqual([])
     manager.active.delete('keelson-cri.service')
     expect((await cri('install')).stdout).toContain('started keelson-cri.service')
@@ -123,7 +123,7 @@ describe('systemd', () => {
       },
       services: { ...ports.services, restart: async () => undefined },
     }))
-    expect(result.error?.message).toMatch(/nothing answers at .*cri\.sock after 60 s; see journalctl/)
+    expect(result.error?.message).toMatch(/no response at .*cri\.sock after 60 s; see journalctl/)
     expect(await snapshot(node)).toEqual(before)
   })
 })

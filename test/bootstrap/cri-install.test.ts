@@ -107,7 +107,7 @@ describe('there and back', () => {
     expect(effectiveEndpoint(await node.files())).toBe(listen)
     expect(await node.read(crictlPath)).toContain(`runtime-endpoint: "${listen}"`)
     expect(await node.read(unitPath)).toContain(
-      `ExecStart=/usr/local/bin/keelson cri --upstream ${upstream} --listen ${listen} `,
+      `ExecStart=/usr/local/bin/keelson cri --runtime-endpoint ${upstream} --listen ${listen} `,
     )
     const installed = await snapshot(node)
     expect(installed[wantsPath.slice(1)]).toMatch(/-> \.\.\/keelson-cri\.service$/)
@@ -116,7 +116,7 @@ describe('there and back', () => {
       expect(installed[path]?.split(' ').slice(0, 2), path).toEqual(before[path]?.split(' ').slice(0, 2))
 
     const again = await cri('install')
-    expect(again.stdout).toContain('nothing had to be changed')
+    expect(again.stdout).toContain('no changes needed')
     expect(await snapshot(node)).toEqual(installed)
 
     expect(await cri('uninstall')).toMatchObject({ status: 0, stderr: '' })
@@ -132,12 +132,20 @@ describe('there and back', () => {
     const before = await snapshot(node)
     await cri('install')
     expect(
-      await cri('install', '--upstream', containerd, '--mode', 'observe', '--program', '/opt/keelson'),
+      await cri(
+        'install',
+        '--runtime-endpoint',
+        containerd,
+        '--mode',
+        'observe',
+        '--program',
+        '/opt/keelson',
+      ),
     ).toMatchObject({
       status: 0,
     })
     expect(await node.read(unitPath)).toContain(
-      `/opt/keelson cri --upstream ${containerd} --listen ${listen} --mode observe `,
+      `/opt/keelson cri --runtime-endpoint ${containerd} --listen ${listen} --mode observe `,
     )
     await cri('uninstall')
     expect(await snapshot(node)).toEqual(before)
@@ -155,7 +163,7 @@ describe('there and back', () => {
   })
 })
 
-describe('changed since the installation', () => {
+describe('edited after the installation', () => {
   beforeEach(async () => {
     await putGateOn()
     await node.put(crictlPath, `runtime-endpoint: ${crio}\n`)
@@ -166,7 +174,7 @@ describe('changed since the installation', () => {
     await node.put(configPath, `${kubeletDocument(listen)}maxPods: 50\n`)
     const result = await cri('uninstall')
     expect(result).toMatchObject({ status: 0, stderr: '' })
-    expect(result.stdout).toContain(`changed since the installation: ${join(node.root, configPath)}`)
+    expect(result.stdout).toContain(`edited after the installation: ${join(node.root, configPath)}`)
     expect(await node.read(configPath)).toBe(`${kubeletDocument(crio)}maxPods: 50\n`)
     expect(effectiveEndpoint(await node.files())).toBe(crio)
     expect(await node.read(unitPath)).toBeUndefined()
@@ -183,7 +191,7 @@ describe('changed since the installation', () => {
     const before = await snapshot(node)
     const result = await cri('uninstall')
     expect(result.status).toBe(1)
-    expect(result.stderr).toMatch(/keelson-cri\.service was changed since.*\[node\.refused\]/)
+    expect(result.stderr).toMatch(/keelson-cri\.service was edited after.*\[node\.refused\]/)
     expect(await snapshot(node)).toEqual(before)
     expect(await cri('uninstall', '--force')).toMatchObject({ status: 0 })
     expect(await node.read(unitPath)).toBeUndefined()
@@ -215,13 +223,13 @@ describe('refused, with nothing changed', () => {
   const rows = [
     {
       name: 'a foreign scheme',
-      args: ['--upstream', 'tcp://127.0.0.1:1'],
+      args: ['--runtime-endpoint', 'tcp://127.0.0.1:1'],
       status: 2,
-      says: /--upstream.*\[config\.invalid\]/,
+      says: /--runtime-endpoint.*\[config\.invalid\]/,
     },
     {
       name: 'a socket in front of itself',
-      args: ['--upstream', listen],
+      args: ['--runtime-endpoint', listen],
       status: 2,
       says: /in front of itself.*\[usage\.invalid\]/,
     },
@@ -262,10 +270,12 @@ describe('refused, with nothing changed', () => {
   test('on a live node: a runtime that does not answer, and no systemd that could run the server', async () => {
     await putGateOn()
     const live = createManager(node, undefined).change
-    expect((await runCri(node, live, 'install')).error?.message).toMatch(/crio\.sock: nothing answers there/)
+    expect((await runCri(node, live, 'install')).error?.message).toMatch(
+      /crio\.sock: no runtime responds there/,
+    )
     await node.listen(crio)
     const bare: typeof live = (ports) => ({ ...live(ports), services: ports.services })
-    expect((await runCri(node, bare, 'install')).error?.message).toMatch(/no systemd here/)
+    expect((await runCri(node, bare, 'install')).error?.message).toMatch(/systemd is not running here/)
     await node.listen(listen)
     expect((await runCri(node, bare, 'install')).error).toBeUndefined()
   })
@@ -275,7 +285,7 @@ describe('refused, with nothing changed', () => {
     await node.put(wantsPath, 'x')
     const before = await snapshot(node)
     const result = await cri('install')
-    expect(result.stderr).toMatch(/keelson-cri\.service: something else is there.*\[node\.refused\]/)
+    expect(result.stderr).toMatch(/keelson-cri\.service: not a link.*\[node\.refused\]/)
     expect(await snapshot(node)).toEqual(before)
   })
 })

@@ -111,7 +111,7 @@ describe('dry run', () => {
     expect(stdout).toContain(
       `would write ${join(node.root, instancePath)}:\n    containerRuntimeEndpoint: "${crio}"\n`,
     )
-    expect(stdout).toMatch(/would change in the cluster: put this into ConfigMap kube-system\/kubelet-config/)
+    expect(stdout).toMatch(/would change in the cluster: write this to ConfigMap kube-system\/kubelet-config/)
     expect(await node.files()).toEqual({ [instancePath]: null, [configPath]: null, [flagsPath]: null })
     expect(await readdir(node.root)).toEqual(['etc'])
   })

@@ -36,9 +36,9 @@ test('the socket that kubeadm-flags.env names is the one that is dialled and sho
   await node.put(flagsPath, flagsFile(endpointFlag(k3s)))
   const { stdout } = await node.run(...upgrade(36), '--dry-run')
   expect(stdout).toContain(`CRI socket: ${k3s} (from kubeadm-flags.env)`)
-  expect(stdout).toContain(`runtime-answers: nothing answers at ${k3s}`)
+  expect(stdout).toContain(`runtime-answers: no runtime responds at ${k3s}`)
   expect(stdout).not.toContain(containerd)
-  expect(stdout).not.toContain('nothing on node')
+  expect(stdout).not.toContain('no file on node')
 })
 
 for (const minor of [32, 33, 34])

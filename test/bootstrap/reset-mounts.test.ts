@@ -71,7 +71,7 @@ test('a list of mounts that cannot be read stops reset before it deletes anythin
     (ports) => ({ ...ports, mounts: createNodeMounts(node.root, join(node.top, 'no-mountinfo')) }),
     reset,
   )
-  expect(error?.message).toMatch(/look for mounts below \S*\/var\/lib\/kubelet: .*nothing was deleted/)
+  expect(error?.message).toMatch(/list mounts below \S*\/var\/lib\/kubelet: .*nothing was deleted/)
   expect(await node.read(configPath)).toBe(kubeletDocument(crio))
   expect(await node.read('/etc/kubernetes/pki/ca.crt')).toBe('certificate')
 })

@@ -98,7 +98,7 @@ describe('use-socket', () => {
     const before = await node.files()
     const refused = await node.run('use-socket', containerd)
     expect(refused.status).toBe(1)
-    expect(refused.stderr).toMatch(/nothing answers there.*\[node\.refused\]/)
+    expect(refused.stderr).toMatch(/no runtime responds there.*\[node\.refused\]/)
     expect(await node.files()).toEqual(before)
     expect(await node.run('use-socket', containerd, '--force')).toMatchObject({ status: 0 })
   })
@@ -108,7 +108,7 @@ describe('use-socket', () => {
     await node.run('use-socket', containerd, '--force')
     await node.put(configPath, `${kubeletDocument(containerd)}maxPods: 3\n`)
     const result = await node.run('use-socket', '--undo')
-    expect(result.stderr).toMatch(/config\.yaml was changed since.*\[node\.refused\]/)
+    expect(result.stderr).toMatch(/config\.yaml was edited since.*\[node\.refused\]/)
     expect(result.status).toBe(1)
   })
 
@@ -136,8 +136,8 @@ describe('status', () => {
       [join(node.root, flagsPath), '- (no --container-runtime-endpoint)'],
       [join(node.root, instancePath), crio],
       [join(node.root, configPath), crio],
-      [`annotation ${annotationKey}`, '- (not known without --kubeconfig)'],
-      ['running kubelet', '- (no kubelet runs)'],
+      [`annotation ${annotationKey}`, '- (unknown without --kubeconfig)'],
+      ['running kubelet', '- (no kubelet is running)'],
       ['listening', crio],
     ] as const
     const width = Math.max(...rows.map(([place]) => place.length))
@@ -161,11 +161,11 @@ describe('status', () => {
     expect(status.wins).toMatchObject({
       endpoint: containerd,
       answers: false,
-      why: 'a flag beats config.yaml',
+      why: 'a flag overrides config.yaml',
     })
     expect(status.findings.map((f: { problem: string }) => f.problem)).toEqual([
-      `nothing answers at ${containerd}`,
-      expect.stringContaining('the flag wins'),
+      `no runtime responds at ${containerd}`,
+      expect.stringContaining('which overrides'),
       `the running kubelet still uses ${crio}`,
     ])
   })
@@ -176,6 +176,6 @@ describe('status', () => {
     const result = await node.run('status', '-o', 'json')
     expect(result.status).toBe(1)
     expect(JSON.parse(result.stdout).wins.endpoint).toBe(crio)
-    expect(result.stdout).toContain('no mapping of keys')
+    expect(result.stdout).toContain('not a mapping of keys')
   })
 })

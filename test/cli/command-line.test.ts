@@ -52,7 +52,7 @@ test('a runtime endpoint that cannot be one is bad input: exit status 2 for ever
     ['top', '--runtime-endpoint', 'tcp://'],
     ['kubelet', '--container-runtime-endpoint', 'tcp://x'],
     ['node', 'init', '--cri-socket', 'ftp://x'],
-    ['cri', '--upstream', 'tcp://x', '--listen', 'unix:///run/x.sock'],
+    ['cri', '--runtime-endpoint', 'tcp://x', '--listen', 'unix:///run/x.sock'],
   ]) {
     const ran = keelson(...argv)
     expect(ran.stderr, argv.join(' ')).toMatch(/\[(runtime\.endpoint|usage\.invalid|config\.invalid)\]/)

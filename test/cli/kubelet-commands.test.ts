@@ -122,7 +122,7 @@ describe('exec', () => {
     const { status, stderr } = await exec('--timeout', '1s')
     expect(status).toBe(1)
     expect(stderr).toBe(
-      'keelson: run ls in hog-n/main: no answer within 1 s: the container is throttled at memory.high 60Mi (it uses 61Mi), and a command in it is slowed down with it; give it longer with --timeout [kubelet.no-answer]\n',
+      'keelson: run ls in hog-n/main: no response within 1 s: the container is throttled at memory.high 60Mi (usage 61Mi), which slows down commands in it; allow more time with --timeout [kubelet.no-answer]\n',
     )
   })
 
@@ -132,7 +132,7 @@ describe('exec', () => {
     const client = createKubeletClient({ rootDir, server: url })
     await expect(client.post('/run/default/hog-n/main?command=ls', '*/*', 200)).rejects.toMatchObject({
       code: 'kubelet.no-answer',
-      message: expect.stringMatching(/connected, but no answer within 0\.2 s/),
+      message: expect.stringMatching(/connected, but no response within 0\.2 s/),
     })
   })
 
@@ -142,7 +142,7 @@ describe('exec', () => {
       ...['exec', '--root-dir', dir, '--server', `https://127.0.0.1:${port}`],
       ...['hog', '--', 'ls'],
     ])
-    expect(stderr).toMatch(/ECONNREFUSED.*does it run, and with this --root-dir\? \[kubelet\.unreachable\]/)
+    expect(stderr).toMatch(/ECONNREFUSED.*is it running, with this --root-dir\? \[kubelet\.unreachable\]/)
   })
 
   for (const bad of ['0s', '5', 'soon', '25h'])
@@ -154,8 +154,8 @@ describe('exec', () => {
 describe('a container is slow', () => {
   for (const { name, given, why } of [
     { name: 'at memory.high', given: values(59, null), why: /throttled at memory\.high 60Mi/ },
-    { name: 'throttled just now', given: values(40, 3), why: /it uses 40Mi/ },
-    { name: 'without CPU', given: values(1, 0, 93), why: /CPU limit is used up in 93 % of the periods/ },
+    { name: 'throttled just now', given: values(40, 3), why: /usage 40Mi/ },
+    { name: 'without CPU', given: values(1, 0, 93), why: /reaches its CPU limit in 93 % of the periods/ },
     { name: 'for no reason of its own', given: values(1, 0, 3), why: undefined },
   ])
     test(name, () => {
@@ -172,7 +172,7 @@ describe('explain --live', () => {
     const { status, stdout, stderr } = await explain('nopod')
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toBe(
-      'keelson: no pod is called nopod; there are hog-n, web-1-n, web-2-n [pod.not-found]\n',
+      'keelson: pod nopod not found; pods on this node: hog-n, web-1-n, web-2-n [pod.not-found]\n',
     )
   })
 

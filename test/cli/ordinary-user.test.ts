@@ -44,7 +44,7 @@ test.for([
   ['node upgrade node --dry-run', denied],
   ['node reset --dry-run', denied],
   ['cri install --dry-run', /this user may not open it/],
-  ['cri uninstall --dry-run', /it is not known whether the CRI server is installed/],
+  ['cri uninstall --dry-run', /cannot tell whether the CRI server is installed/],
   ['node use-socket unix:///run/x.sock --dry-run', denied],
   ['node use-socket --undo --dry-run', /use-socket-undo\.json: permission denied/],
 ] as const)(

@@ -48,10 +48,10 @@ test('a user who has taken the name of the lock does not keep the CRI server fro
   const path = join(dir, 'cri.sock')
   await squat(`listen ${path}`, nobody)
   const files = ['--cert-dir', join(dir, 'pki'), '--token-file', join(dir, 'token')]
-  const endpoints = ['--upstream', `unix://${dir}/none.sock`, '--listen', `unix://${path}`]
+  const endpoints = ['--runtime-endpoint', `unix://${dir}/none.sock`, '--listen', `unix://${path}`]
   const cri = startCommand([bundle?.main ?? '', 'cri', ...files, ...endpoints, '--cgroup-driver', 'systemd'])
   closers.push(() => cri.end('SIGKILL'))
-  await cri.says('the CRI server is up')
+  await cri.says('CRI server started')
 })
 
 test('a user who has taken the name of the lock does not keep a rollback from its work', async (ctx) => {

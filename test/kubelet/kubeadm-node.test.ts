@@ -137,7 +137,7 @@ for (const { name, kubernetes, more } of [
     try {
       await kubelet.says('the kubelet is up')
       expect(kubelet.output()).not.toMatch(/^E\d{4}/m)
-      expect(kubelet.output()).toContain('--bootstrap-kubeconfig is accepted without effect')
+      expect(kubelet.output()).toContain('--bootstrap-kubeconfig has no effect')
       expect(kubelet.output()).toContain('the node is not registered')
       const configz = await ask({ port, path: '/configz', token: reviewedToken })
       expect(configz.status).toBe(200)

@@ -246,12 +246,12 @@ export async function startBetween(
   const server = startCommand([
     bundle.main,
     'cri',
-    `--upstream=${containerd.endpoint}`,
+    `--runtime-endpoint=${containerd.endpoint}`,
     `--listen=${endpoint}`,
     `--runtime-config=${join(containerd.dir, 'config.toml')}`,
     '--port=0',
   ])
-  await server.says('the CRI server is up')
+  await server.says('CRI server started')
   return { endpoint, server }
 }
 

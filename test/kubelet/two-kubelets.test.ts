@@ -110,7 +110,7 @@ test('a pod of the same name that another kubelet runs: ours waits, says why, an
   await node.pass(90)
   expect(node.state.sandboxes.size).toBe(1)
   expect(JSON.stringify(node.podNamed('etcd')?.status)).toContain('a pod of this name runs already')
-  const said = node.fixture.log.lines.filter((l) => l.message.includes('another one is in its place'))
+  const said = node.fixture.log.lines.filter((l) => l.message.includes('pod not started'))
   expect(said).toHaveLength(1)
   node.state.sandboxes.delete(etcd)
   await node.pass(3)

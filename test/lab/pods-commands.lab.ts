@@ -45,7 +45,7 @@ describe('commands', () => {
     const missing = await keelson('get', 'pod', 'nobody')
     expect(missing.status).toBe(2)
     expect(missing.text).toContain(
-      'no pod is called nobody; there are bad-node-1, web-node-1 [pod.not-found]',
+      'pod nobody not found; pods on this node: bad-node-1, web-node-1 [pod.not-found]',
     )
     await endPods(node(), 'bad')
   })

@@ -50,7 +50,7 @@ test('intended, written, effective, and who caps', async () => {
 })
 
 test('nothing yet is said so', () => {
-  expect(renderLive({ rows: [], findings: [] })).toContain('has not made a pass yet')
+  expect(renderLive({ rows: [], findings: [] })).toContain('has not finished its first pass')
 })
 
 test('the command asks the process over HTTPS: one pod and its ancestors, findings, JSON', async () => {

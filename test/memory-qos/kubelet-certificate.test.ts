@@ -89,7 +89,7 @@ function manifestArguments(url: string): string[] {
     spec: { template: { spec: { containers: { args: string[] }[] } } }
   }
   return (spec.template.spec.containers[0]?.args ?? [])
-    .filter((arg) => !arg.startsWith('--container-runtime-endpoint='))
+    .filter((arg) => !arg.startsWith('--runtime-endpoint='))
     .map((arg) => arg.replace(/^--kubelet-url=.*/, `--kubelet-url=${url}`))
     .map((arg) => arg.replace(/=(\/(etc|var)\/)/, `=${directory.path}$1`))
 }

@@ -76,7 +76,7 @@ describe('createEvent', () => {
     stub.setMood('failing')
     await expect(api.createEvent(event, signal)).rejects.toMatchObject({
       code: 'kubeapi.failed',
-      message: 'create Event: the API server answered 500',
+      message: 'create Event: the API server responded with 500',
       details: { status: 500, retryable: true },
     })
     stub.setMood('well')

@@ -64,7 +64,7 @@ describe('the local token', () => {
     const file = join(here.directory, 'token')
     const keelson = async (...argv: string[]) => {
       const io = { out: '', err: '' }
-      const status = await run(['token', '--file', file, ...argv], {
+      const status = await run(['token', '--token-file', file, ...argv], {
         stdout: { write: (t) => (io.out += t) },
         stderr: { write: (t) => (io.err += t) },
         stdin: process.stdin,

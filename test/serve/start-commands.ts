@@ -83,11 +83,11 @@ export const startRealCri: Start = async (input) => {
   const runtime = await startFakeRuntime({ Version: version, RuntimeConfig: runtimeConfig.cgroupfs })
   const command = [
     'cri',
-    `--upstream=${runtime.endpoint}`,
+    `--runtime-endpoint=${runtime.endpoint}`,
     `--listen=unix://${join(files.path, 'cri.sock')}`,
-    '--logging-format=json',
+    '--log-format=json',
   ]
-  return startReal(input, command, 'the CRI server is up', async () => {
+  return startReal(input, command, 'CRI server started', async () => {
     await runtime.close()
     files.remove()
   })
@@ -100,11 +100,11 @@ export const startRealCompanion: Start = async (input) => {
   const command = [
     'companion',
     `--kubelet-url=${kubelet.url}`,
-    `--container-runtime-endpoint=${runtime.endpoint}`,
+    `--runtime-endpoint=${runtime.endpoint}`,
     `--state-dir=${join(files.path, 'state')}`,
     '--log-format=json',
   ]
-  return startReal(input, command, 'the companion is up', async () => {
+  return startReal(input, command, 'companion started', async () => {
     await runtime.close()
     await kubelet.close()
     files.remove()

@@ -37,7 +37,7 @@ function enable(root: string, path: CgroupPath, wanted: readonly string[], requi
     throw keelsonError(
       'cgroup.controller-missing',
       `enable ${missing.join(', ')} below ${path}: not available there, only ${available.join(', ') || 'none'}; ` +
-        'enable it in the parent, or boot with it',
+        'enable them in the parent, or boot with them',
       { path, missing, available },
     )
   const enabled = readWordsOf(root, path, 'cgroup.subtree_control') ?? []

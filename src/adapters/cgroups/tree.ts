@@ -66,7 +66,7 @@ export class CgroupFsTree implements CgroupTree {
     const controller = controllerOf(file)
     const advice =
       controller === undefined
-        ? 'this kernel does not have it'
+        ? 'this kernel does not support it'
         : `is the ${controller} controller enabled there?`
     const details = { path, file, value, controller }
     return keelsonError(

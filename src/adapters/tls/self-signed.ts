@@ -14,7 +14,7 @@ interface ServingPair {
   readonly key: string
 }
 
-/** DNS names and addresses the certificate stands for. */
+/** DNS names and addresses in the certificate. */
 export async function createSelfSigned(commonName: string, hosts: readonly string[]): Promise<ServingPair> {
   await import('reflect-metadata') // @peculiar/x509 wants it loaded first
   // The bundler gives a CommonJS package to import() as its default export only.

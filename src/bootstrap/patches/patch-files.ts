@@ -43,7 +43,7 @@ export function parsePatchName(name: string): PatchName {
     return { kind: 'ignored', why: 'its name does not end in .json or .yaml' }
   const target = knownTargets.find((t) => base.startsWith(t))
   if (target === undefined)
-    return { kind: 'ignored', why: `its name begins with none of ${knownTargets.join(', ')}` }
+    return { kind: 'ignored', why: `its name does not begin with any of ${knownTargets.join(', ')}` }
   const [beforeDot = ''] = base.slice(target.length).split('.')
   const plus = beforeDot.indexOf('+')
   if (plus < 0) return { kind: 'patch', target, type: 'strategic' }

@@ -55,7 +55,7 @@ export function planCriInstall(
 
 export const kubeletFiles: readonly string[] = [instanceConfigPath, kubeletConfigPath, kubeletFlagsPath]
 
-/** The tools' file after somebody else changed it: only what the installation had put in goes back. */
+/** An edited crictl.yaml: only the changes of the installation are reverted. */
 export function crictlWithout(now: string, { before }: UndoneFile, server: InstalledServer): FileWrite {
   const had = before === null ? {} : (parseYamlMap(before, crictlPath) ?? {})
   const has = parseYamlMap(now, crictlPath) ?? {}

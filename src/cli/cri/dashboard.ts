@@ -12,7 +12,7 @@ import { diagnose, openLivePorts } from '../dashboard.js'
 
 interface CriLiveInput {
   readonly services: Services
-  readonly upstream: string
+  readonly runtimeEndpoint: string
   readonly serve: ServeSettings
   readonly procfs: Procfs
   readonly settings: readonly LiveSetting[]
@@ -80,7 +80,7 @@ export function criLive(i: CriLiveInput): ServedDashboard {
         clock,
         signal,
         everyMs: driverMs,
-        meanwhile: 'the runtime is being asked',
+        meanwhile: 'waiting for the runtime',
         find: (s) => driverOf(i, s),
       }),
       config: () => ({ data: i.settings }),
@@ -88,7 +88,7 @@ export function criLive(i: CriLiveInput): ServedDashboard {
         clock,
         signal,
         everyMs: sourcesMs,
-        meanwhile: 'the first sample is under way',
+        meanwhile: 'taking the first sample',
         find: () => sourcesOf(services),
       }),
       rpcs: () => ({ data: services.table.rows().map(rpcOf) }),
@@ -96,8 +96,8 @@ export function criLive(i: CriLiveInput): ServedDashboard {
         clock,
         signal,
         everyMs: doctorMs,
-        meanwhile: 'the doctor is at work',
-        find: (s) => diagnose(i.env, i.upstream, s),
+        meanwhile: 'the doctor is running',
+        find: (s) => diagnose(i.env, i.runtimeEndpoint, s),
       }),
     },
   })

@@ -2,7 +2,7 @@
 import { mkdir, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A node that ran for days may have written a lot; the end is what tells why it failed. */
+/** A node that ran for days may have written a lot; the end shows why it failed. */
 const maxBytes = 4 * 1024 * 1024
 
 const keptLogs = (cacheDir: string): string => join(cacheDir, 'last-up')

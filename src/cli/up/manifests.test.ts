@@ -34,7 +34,7 @@ test('a manifest that the kubelet refuses is told by file and line with every pr
     ['a.yaml', ['good']],
     ['bad.yaml', []],
   ])
-  expect(said).toMatch(/refused +\S+\/bad\.yaml, for what is below; everything else goes on\n/)
+  expect(said).toMatch(/refused +\S+\/bad\.yaml: see below; the other manifests are used\n/)
   for (const [line, field] of [
     [8, 'livenessProbe'],
     [9, 'envFrom'],
@@ -50,7 +50,7 @@ test('an image that the lab cannot have is told before the start, by name, with 
     'c.yaml': pod('new', 'nginx'),
   })
   expect(said).toMatch(/image +image nginx:1\.27 is not available: the lab has no network/)
-  expect(said).toMatch(/it has keelson\.local\/busybox:1, .*and what --image-tar loads\n/)
+  expect(said).toMatch(/available: keelson\.local\/busybox:1, .*and the images of --image-tar\n/)
   expect(said).toMatch(/docker save nginx:1\.27 -o image\.tar\n/)
   expect(said).toMatch(/image nginx is not available: .*\n +imagePullPolicy is Always.*set IfNotPresent\n/)
   expect(said).not.toMatch(/image keelson\.local/)
@@ -69,12 +69,12 @@ test('text that is no YAML, a kind without pods, an empty file, a directory', as
 test('a name that is taken is said where it stands the second time', async () => {
   const { manifests, said } = await read({ 'a.yaml': pod('web'), 'b.yaml': `${pod('web')}---\n${pod('db')}` })
   expect(manifests.map((m) => m.pods.map((p) => p.name))).toEqual([['web'], ['db']])
-  expect(said).toMatch(/b\.yaml: a pod default\/web comes from a\.yaml already/)
+  expect(said).toMatch(/b\.yaml: pod default\/web is already defined in a\.yaml/)
 })
 
 test('no directory, and one without manifests', async () => {
   await expect(readPodsDirectory(join(dir, 'none'))).rejects.toThrow(
-    /read --pods .*none: .*; give a directory/,
+    /read --pods .*none: .*; name a directory/,
   )
-  expect((await read({})).said).toMatch(/holds no \*\.yaml, .*comes up without pods/)
+  expect((await read({})).said).toMatch(/has no \*\.yaml, .*starts without pods/)
 })

@@ -5,6 +5,7 @@ import { parseDiskStats } from './diskstats.js'
 import { parseMemInfo } from './meminfo.js'
 import { parseMountInfo } from './mountinfo.js'
 import { parseNetDev } from './net-dev.js'
+import { parsePidStat } from './pid-stat.js'
 import { parseProcCgroup } from './proc-cgroup.js'
 import { parseProcessLimits } from './proc-limits.js'
 import { parseProcStat } from './proc-stat.js'
@@ -121,4 +122,16 @@ test('auxv: page size, or none', () => {
   const words = new BigUint64Array([33n, 1n, 6n, 65536n, 0n, 0n])
   expect(parsePageSize(new Uint8Array(words.buffer))).toBe(65536n)
   expect(parsePageSize(new Uint8Array(10))).toBeUndefined()
+})
+
+test('/proc/PID/stat: fields are counted from the end of the name, which may hold brackets and spaces', () => {
+  const rest = `${'0 '.repeat(16)}4711 99`
+  expect(parsePidStat(`42 (a) R 1) S 7 8 ${rest}`)).toEqual({
+    state: 'S',
+    parent: 7,
+    group: 8,
+    startTicks: '4711',
+  })
+  expect(parsePidStat('42 (a) S 7')).toBeUndefined()
+  expect(parsePidStat('')).toBeUndefined()
 })

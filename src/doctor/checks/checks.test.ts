@@ -80,7 +80,7 @@ test('the exit status follows the worst finding', () => {
 
 test('a check that does not exist is a usage error with the right name', () => {
   expect(() => selectChecks(checks, { only: ['kernl'], skip: [] })).toThrow(
-    /no check kernl; did you mean kernel/,
+    /unknown check kernl; did you mean kernel/,
   )
 })
 
@@ -122,7 +122,7 @@ test('each check has its page, with the question and what to do', () => {
     expect(existsSync(file), pageOf(name)).toBe(true)
     const page = readFileSync(file, 'utf8')
     expect(page, name).toContain(asks)
-    for (const part of ['## What is looked at', '## What to do']) expect(page, name).toContain(part)
+    for (const part of ['## What it checks', '## What to do']) expect(page, name).toContain(part)
   }
   const pages = readdirSync(resolve(root, 'docs/doctor')).map((f) => f.replace(/\.md$/, ''))
   expect(pages.filter((p) => !checks.some((c) => c.name === p))).toEqual([])

@@ -2,7 +2,7 @@
 import type { EffectiveConfig } from '../../config/effective.js'
 import type { Diagnosis, PortAnswer, PortQuestion } from '../../ports/diagnosis.js'
 
-/** Where a read-only port stands when somebody switched it on with upstream's old default. */
+/** Upstream's old default of the read-only port. */
 const usualReadOnlyPort = 10255
 
 /** Where to knock on an address that means "every address". */

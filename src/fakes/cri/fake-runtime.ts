@@ -11,7 +11,7 @@ import { play, type Stage } from './play.js'
 import { createSocketServer } from './socket-server.js'
 
 interface FakeRuntimeOptions {
-  /** Default: `cri.sock` in a directory of its own, removed by close(). */
+  /** Default: `cri.sock` in a temporary directory, removed by close(). */
   readonly socketPath?: string
   /** Permissions of the socket, default 0o600. */
   readonly mode?: number

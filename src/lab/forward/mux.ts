@@ -71,7 +71,7 @@ export function createMux(line: { readonly in: Readable; readonly out: Writable 
           at += size
         }
     } catch {
-      // The error handler of the socket has told the other end.
+      // The error handler of the socket has closed the other end.
       return
     }
     if (connections.has(id)) send(id, kinds.end)

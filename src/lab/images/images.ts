@@ -74,10 +74,7 @@ export async function ensureImages(
 ): Promise<string> {
   const path = findCommand('busybox')
   if (path === undefined)
-    throw keelsonError(
-      'lab.missing',
-      'images are made from busybox-static; run: apt-get install busybox-static',
-    )
+    throw keelsonError('lab.missing', 'images need busybox-static; run: apt-get install busybox-static')
   const busybox = await readFile(path)
   const digest = createHash('sha256').update(busybox).update(cacheReader)
   for (const source of programSources) digest.update(source)

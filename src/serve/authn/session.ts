@@ -42,9 +42,9 @@ export function createSessions(
     async authenticate({ session }, signal) {
       if (session === undefined) return absent
       const credentials = sessions.get(secrets.digest(session))
-      if (credentials === undefined) return refused('the session is unknown or over')
+      if (credentials === undefined) return refused('the session is unknown or has expired')
       const verdict = await base.authenticate(credentials, signal)
-      return verdict.kind === 'absent' ? refused('the credential behind the session is gone') : verdict
+      return verdict.kind === 'absent' ? refused('the credential of the session is no longer valid') : verdict
     },
     createTicket(credentials) {
       const { bearer, certificate } = credentials

@@ -54,7 +54,7 @@ export function tokenReview(o: TokenReviewOptions): Authenticator {
     withDeadline(
       o.clock,
       o.timeoutMs,
-      () => keelsonError('kubeapi.failed', `TokenReview did not answer within ${o.timeoutMs} ms`),
+      () => keelsonError('kubeapi.failed', `TokenReview: no response within ${o.timeoutMs} ms`),
       (signal) =>
         withRetries(o.clock, o.random, reviewBackoff, signal, () => o.api.reviewToken(token, signal)),
       stop,
@@ -84,7 +84,7 @@ export function tokenReview(o: TokenReviewOptions): Authenticator {
       question.waiting--
       if (question.waiting === 0) {
         if (underWay.get(key) === question) underWay.delete(key)
-        question.stop.abort(new Error('nobody waits for the answer'))
+        question.stop.abort(new Error('all waiting requests ended'))
       }
     }
   }

@@ -36,7 +36,7 @@ export function accessReview(o: AccessReviewOptions): Authorizer {
     const answer = withDeadline(
       o.clock,
       o.timeoutMs,
-      () => keelsonError('kubeapi.failed', `SubjectAccessReview did not answer within ${o.timeoutMs} ms`),
+      () => keelsonError('kubeapi.failed', `SubjectAccessReview: no response within ${o.timeoutMs} ms`),
       (signal) =>
         withRetries(o.clock, o.random, reviewBackoff, signal, () => o.api.reviewAccess(question, signal)),
     )

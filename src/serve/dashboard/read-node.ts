@@ -49,7 +49,7 @@ export function createLiveNodeReader({ name, cgroupVersion, procfs }: NodeReader
       pressure: hasPressure ? pressure : null,
       noPressure: hasPressure
         ? null
-        : 'this kernel keeps no pressure values: it was built without PSI, or started without psi=1',
+        : 'this kernel does not report pressure: it was built without PSI, or booted without psi=1',
     }
   }
 }

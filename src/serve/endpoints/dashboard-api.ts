@@ -42,7 +42,7 @@ export const dashboardApi = ({
         () => undefined,
       )
       if (hub.watchers >= maxWatchers)
-        return failure(request, 503, `Too many watch already: ${maxWatchers}`, {
+        return failure(request, 503, `Too many open dashboards: ${maxWatchers}`, {
           headers: { 'retry-after': '5' },
         })
       return {
@@ -68,9 +68,10 @@ export const dashboardApi = ({
           `no running container ${params.container ?? ''} in pod ${params.namespace ?? ''}/${params.pod ?? ''}`,
         )
       const path = reader.logPath(container.id)
-      if (path === undefined) return jsonAnswer({ absent: 'the runtime names no log file of this container' })
+      if (path === undefined)
+        return jsonAnswer({ absent: 'the runtime reports no log file for this container' })
       const text = await logs.read(path, maxLogBytes)
-      if (text === undefined) return jsonAnswer({ absent: `the log file ${path} is not there` })
+      if (text === undefined) return jsonAnswer({ absent: `the log file ${path} does not exist` })
       return jsonAnswer({ path, lines: parseCriLog(text).slice(-maxLogLines) })
     },
   },

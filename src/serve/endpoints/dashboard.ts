@@ -18,7 +18,7 @@ const policy = [
 
 const pageHeaders = {
   ...safeHeaders,
-  // Asked for again each time, and not sent again: whoever may no longer see it must not find it in a cache.
+  // Revalidated each time: a user without access must not find it in a cache.
   'cache-control': 'private, no-cache',
   'content-security-policy': policy,
   'cross-origin-opener-policy': 'same-origin',

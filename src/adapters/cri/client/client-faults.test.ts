@@ -211,7 +211,7 @@ describe('a runtime that restarts', () => {
     expect(away.message).toMatch(/UNAVAILABLE: connect ENOENT .*no such socket/)
     const waited = await failure(cri.runtime.version({}, { timeoutMs: 300, waitForReady: true }), 300)
     expect(waited).toMatchObject({ code: 'runtime.deadline' })
-    expect(waited.message).toContain('could not be reached')
+    expect(waited.message).toContain('was unreachable until the deadline')
     await rt.start()
     const begin = performance.now()
     // Without waitForReady calls fail at once until the backoff has run out: three seconds at most.
@@ -285,7 +285,7 @@ describe('a path that is no runtime', () => {
     spawnSync(process.execPath, ['-e', script])
     const e = await tryPath(path)
     expect(e.code).toBe('runtime.unavailable')
-    expect(e.message).toContain('nobody listens')
+    expect(e.message).toContain('nothing listens')
   })
 
   test('a server of HTTP/1', async () => {
@@ -310,7 +310,7 @@ describe('a path that is no runtime', () => {
     const path = await listen('silent.sock', (s) => sockets.push(s))
     const e = await tryPath(path, 300)
     expect(e.code).toBe('runtime.deadline')
-    expect(e.message).toContain('stays silent')
+    expect(e.message).toContain('sends nothing')
     for (const s of sockets) s.destroy()
   })
 
