@@ -6,6 +6,8 @@ export interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
+  /** By part; only of those that passed. */
+  readonly seconds: Readonly<Record<string, number>>
 }
 export function parseShard(text: string | undefined): Shard | undefined
 export function splitParts(
@@ -14,4 +16,8 @@ export function splitParts(
   count: number,
 ): readonly { readonly parts: readonly string[]; readonly seconds: number }[]
 export function keepCounts(folder: string, shard: Shard, commit: string, counts: Counts): void
-export function totalOf(folder: string, shard: Shard, commit: string): string
+export function totalOf(
+  folder: string,
+  shard: Shard,
+  commit: string,
+): { readonly text: string; readonly seconds?: Readonly<Record<string, number>> }

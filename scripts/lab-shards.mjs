@@ -1,6 +1,6 @@
 // The parts of the lab in shards that take about the same time, from durations that were measured before, and the total of
 // shards that were run one by one.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Of a part that was never measured. */
@@ -32,20 +32,23 @@ export function keepCounts(folder, shard, commit, counts) {
   writeFileSync(fileOf(folder, shard), `${JSON.stringify({ commit, ...counts })}\n`)
 }
 
-/** One line: the counts of all shards of this commit, or which of them were not run yet. */
+/** The counts of all shards of this commit as one line, and the seconds of all parts once every shard was run. */
 export function totalOf(folder, { of }, commit) {
   const total = { passed: 0, failed: 0, skipped: 0 }
   const missing = []
+  let seconds = {}
   for (let shard = 1; shard <= of; shard++) {
-    const name = `${shard}-of-${of}.json`
-    const kept = readdirSync(folder).includes(name)
-      ? JSON.parse(readFileSync(join(folder, name), 'utf8'))
-      : undefined
-    if (kept?.commit === commit) for (const key of Object.keys(total)) total[key] += kept[key]
-    else missing.push(`${shard}/${of}`)
+    const file = fileOf(folder, { shard, of })
+    const kept = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+    if (kept?.commit !== commit) {
+      missing.push(`${shard}/${of}`)
+      continue
+    }
+    for (const key of Object.keys(total)) total[key] += kept[key]
+    seconds = { ...seconds, ...kept.seconds }
   }
   const counts = `${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`
   return missing.length > 0
-    ? `so far ${counts}; still to run: --shard ${missing.join(', --shard ')}`
-    : `all ${of} shards: ${counts}`
+    ? { text: `so far ${counts}; still to run: --shard ${missing.join(', --shard ')}` }
+    : { text: `all ${of} shards: ${counts}`, seconds }
 }

@@ -45,16 +45,19 @@ test('one shard has everything, in order; more shards than parts leave some empt
 describe('the total', () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-shards-'))
   afterAll(() => rmSync(folder, { recursive: true }))
-  const counts = { passed: 10, failed: 0, skipped: 1 }
+  const counts = { passed: 10, failed: 0, skipped: 1, seconds: { a: 5 } }
 
   test('names what is still to run, then adds up; another commit begins anew', () => {
     keepCounts(folder, { shard: 1, of: 2 }, 'one', counts)
-    expect(totalOf(folder, { shard: 1, of: 2 }, 'one')).toBe(
-      'so far 10 passed, 0 failed, 1 skipped; still to run: --shard 2/2',
-    )
-    keepCounts(folder, { shard: 2, of: 2 }, 'one', { ...counts, failed: 3 })
-    expect(totalOf(folder, { shard: 2, of: 2 }, 'one')).toBe('all 2 shards: 20 passed, 3 failed, 2 skipped')
+    expect(totalOf(folder, { shard: 1, of: 2 }, 'one')).toEqual({
+      text: 'so far 10 passed, 0 failed, 1 skipped; still to run: --shard 2/2',
+    })
+    keepCounts(folder, { shard: 2, of: 2 }, 'one', { ...counts, failed: 3, seconds: { b: 7 } })
+    expect(totalOf(folder, { shard: 2, of: 2 }, 'one')).toEqual({
+      text: 'all 2 shards: 20 passed, 3 failed, 2 skipped',
+      seconds: { a: 5, b: 7 },
+    })
     keepCounts(folder, { shard: 2, of: 2 }, 'two', counts)
-    expect(totalOf(folder, { shard: 2, of: 2 }, 'two')).toContain('still to run: --shard 1/2')
+    expect(totalOf(folder, { shard: 2, of: 2 }, 'two').text).toContain('still to run: --shard 1/2')
   })
 })

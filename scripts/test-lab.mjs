@@ -1,7 +1,8 @@
 // `npm run test:lab [-- PART...]`: the scenarios in the machines and on the host. A part is the beginning of names (`up` is
 // also `up-host`), or any piece of them when none begins with it. `--list` names them with their measured seconds, `--slice ci`
 // takes the fixed ones that continuous integration has time for, `--shard 2/3` the second of three parts that take about
-// the same time, `-t PATTERN` only tests whose name has it. `--record` keeps the measured seconds in test/lab/seconds.json.
+// the same time, `-t PATTERN` only tests whose name has it. `--record` keeps the measured seconds in test/lab/seconds.json;
+// with shards the last of them does.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -88,20 +89,28 @@ const { status } = spawnSync(
 )
 const counts = existsSync(countsFile) ? JSON.parse(readFileSync(countsFile, 'utf8')) : undefined
 rmSync(scratch, { recursive: true })
+// It ended before it could count.
+if (counts === undefined) process.exit(status || 1)
 
-// A run of a few tests or of a failed part would be too short.
-if (record && pattern === undefined && counts !== undefined && status === 0) {
-  for (const [file, seconds] of Object.entries(counts.seconds)) measured[name(basename(file))] = seconds
-  const known = Object.entries(measured).filter(([part]) => files.includes(`${part}${suffix}`))
-  const sorted = Object.fromEntries(known.sort(([a], [b]) => (a < b ? -1 : 1)))
-  writeFileSync(secondsFile, `${JSON.stringify(sorted, null, 2)}\n`)
-}
+counts.seconds = Object.fromEntries(
+  Object.entries(counts.seconds).map(([file, seconds]) => [name(basename(file)), seconds]),
+)
 const isWhole = slice === undefined && parts.length === 0 && pattern === undefined
-if (shard !== undefined && isWhole && counts !== undefined) {
+// A few tests of a part say nothing about its time, and one shard alone would change which parts the next one has.
+let seconds = shard === undefined && pattern === undefined ? counts.seconds : undefined
+if (shard !== undefined && isWhole) {
   const folder = join(root, 'node_modules/.cache/keelson-test-lab')
   const commit = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout ?? ''
-  const { passed, failed, skipped } = counts
-  keepCounts(folder, shard, commit.trim(), { passed, failed, skipped })
-  console.log(totalOf(folder, shard, commit.trim()))
+  keepCounts(folder, shard, commit.trim(), counts)
+  const total = totalOf(folder, shard, commit.trim())
+  console.log(total.text)
+  seconds = total.seconds
+}
+if (record && seconds !== undefined) {
+  const all = Object.entries({ ...measured, ...seconds }).filter(([part]) =>
+    files.includes(`${part}${suffix}`),
+  )
+  const sorted = Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)))
+  writeFileSync(secondsFile, `${JSON.stringify(sorted, null, 2)}\n`)
 }
 process.exit(status ?? 1)
