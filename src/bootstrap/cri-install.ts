@@ -23,7 +23,7 @@ import {
 } from './undo-record.js'
 import { begin, orNotice, planKubelet, requireAnswer, undoEntry } from './use-socket.js'
 
-export interface CriInstallRequest {
+interface CriInstallRequest {
   readonly nodeName: string | undefined
   readonly dryRun: boolean
   /** Goes on when nothing answers where something should. */

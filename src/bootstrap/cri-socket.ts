@@ -22,7 +22,7 @@ export const defaultEndpoint = (os: NodeOs): string => wellKnownEndpoints[os][0]
 
 const schemeOf: Readonly<Record<NodeOs, string>> = { linux: 'unix', windows: 'npipe' }
 
-export interface NormalEndpoint {
+interface NormalEndpoint {
   readonly endpoint: string
   readonly warnings: readonly Warning[]
 }
@@ -75,7 +75,7 @@ function checked(endpoint: string, scheme: string, refuse: (why: string) => Erro
 export const socketPathOf = (endpoint: string): string =>
   endpoint.replace(/^unix:(?:\/\/)?/, '').replace(/^\/+/, '/')
 
-export type Detected =
+type Detected =
   | { readonly kind: 'one'; readonly endpoint: string }
   | { readonly kind: 'none'; readonly endpoint: string }
   | { readonly kind: 'several'; readonly endpoints: readonly string[] }

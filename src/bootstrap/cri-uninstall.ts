@@ -21,7 +21,7 @@ import {
 } from './undo-record.js'
 import { annotationBack, begin } from './use-socket.js'
 
-export interface CriUninstallRequest {
+interface CriUninstallRequest {
   readonly nodeName: string | undefined
   readonly dryRun: boolean
   /** Also removes an edited unit file. */

@@ -1,7 +1,7 @@
 // The systemd unit of `keelson cri` as `keelson cri install` writes it.
 import { socketPathOf } from './cri-socket.js'
 
-export interface CriUnit {
+interface CriUnit {
   /** The program and words before `cri`, such as node and a script. */
   readonly program: readonly string[]
   readonly upstream: string

@@ -8,7 +8,7 @@ export interface DeniedFile {
   readonly why: string
 }
 
-export interface Tolerated {
+interface Tolerated {
   readonly files: NodeFiles
   /** Filled while files are read. */
   readonly denied: readonly DeniedFile[]

@@ -19,7 +19,7 @@ import {
 } from './paths.js'
 import { decodeText, parseYamlMap, type YamlMap } from './yaml-text.js'
 
-export interface ClusterFacts {
+interface ClusterFacts {
   readonly nodeRegistered: boolean
   readonly annotation: string | undefined
   /** The document of kube-system/kubelet-config, unchanged. */
@@ -40,7 +40,7 @@ export interface NodeFacts {
   readonly cluster: ClusterFacts | undefined
 }
 
-export interface FactsWanted {
+interface FactsWanted {
   readonly nodeName: string | undefined
   /** Phases that do not need a socket do not dial any. */
   readonly detect: boolean

@@ -7,7 +7,7 @@ import { type Warning, warning } from './warnings.js'
 export const gateName = 'NodeLocalCRISocket'
 
 /** `unknown`: the release is older than the gate. */
-export type GateStage = 'unknown' | 'alpha' | 'beta' | 'ga' | 'deprecated' | 'removed'
+type GateStage = 'unknown' | 'alpha' | 'beta' | 'ga' | 'deprecated' | 'removed'
 
 export interface GateDecision {
   readonly on: boolean
@@ -15,10 +15,7 @@ export interface GateDecision {
   readonly warnings: readonly Warning[]
 }
 
-export function stageOf(
-  minor: number,
-  profile: Profile,
-): { readonly stage: GateStage; readonly on: boolean } {
+function stageOf(minor: number, profile: Profile): { readonly stage: GateStage; readonly on: boolean } {
   return stepOf(gateName, 'kubeadm', profile, minor) ?? { stage: 'unknown', on: false }
 }
 

@@ -6,7 +6,7 @@ import { checkKubeletConfig } from './kubelet-config.js'
 import type { KubeletFlag } from './kubelet-flags.js'
 import { isMap, parseYamlDocuments, type YamlMap } from './yaml-text.js'
 
-export interface NodeRegistration {
+interface NodeRegistration {
   readonly name?: string
   readonly criSocket?: string
   readonly kubeletExtraArgs: readonly KubeletFlag[]
@@ -14,7 +14,7 @@ export interface NodeRegistration {
 }
 
 /** The settings that every command's document can hold. */
-export interface CommandSettings {
+interface CommandSettings {
   readonly dryRun?: boolean
   readonly ignorePreflightErrors: readonly string[]
   readonly skipPhases: readonly string[]

@@ -39,7 +39,7 @@ export function checkKubeletConfig(document: YamlMap, what: string): YamlMap {
   return document
 }
 
-export interface ConfigInput {
+interface ConfigInput {
   readonly base: YamlMap
   /** Undefined with the gate off: the instance file is not read. */
   readonly instance: YamlMap | undefined

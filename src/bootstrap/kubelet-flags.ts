@@ -12,7 +12,7 @@ export interface KubeletFlag {
   readonly value: string | undefined
 }
 
-export interface KubeletFlags {
+interface KubeletFlags {
   readonly flags: readonly KubeletFlag[]
   /** Words that are no flag; they do not survive a rewrite. */
   readonly dropped: readonly string[]

@@ -12,7 +12,7 @@ import { endpointFlag } from './kubelet-flags.js'
 import { criSocketAnnotation, instanceConfigPath, kubeletConfigPath, kubeletFlagsPath } from './paths.js'
 import { type Warning, warning } from './warnings.js'
 
-export type SocketSource =
+type SocketSource =
   | 'flag'
   | 'config'
   | 'instance-config'

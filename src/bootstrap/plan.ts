@@ -101,7 +101,7 @@ export function joinParts(
  * config.yaml already has the endpoint. Moving back to the flag: the flag comes before config.yaml loses it. What
  * listens at the new socket comes first of all.
  */
-export function orderWrites(writes: readonly FileWrite[], first: readonly string[] = []): FileWrite[] {
+function orderWrites(writes: readonly FileWrite[], first: readonly string[] = []): FileWrite[] {
   const flags = writes.find((w) => w.path === kubeletFlagsPath)
   const flagCarriesEndpoint = flags?.text?.includes('--container-runtime-endpoint') ?? false
   const order = flagCarriesEndpoint

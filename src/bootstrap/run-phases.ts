@@ -19,7 +19,7 @@ import {
 } from './preflight/run-preflight.js'
 import type { NodeRequest } from './request.js'
 
-export interface RunOptions {
+interface RunOptions {
   readonly phases: readonly Phase[]
   readonly dryRun: boolean
   readonly ignorePreflightErrors: readonly string[]

@@ -25,12 +25,12 @@ import {
 } from './paths.js'
 import { decodeText } from './yaml-text.js'
 
-export interface StatusFinding {
+interface StatusFinding {
   readonly problem: string
   readonly remedy: string
 }
 
-export interface NodeStatus {
+interface NodeStatus {
   readonly node: string
   readonly places: readonly SocketPlace[]
   readonly listening: readonly string[]

@@ -21,7 +21,7 @@ import {
 import type { Warning } from './warnings.js'
 import { encodeText } from './yaml-text.js'
 
-export interface UseSocketRequest {
+interface UseSocketRequest {
   readonly nodeName: string | undefined
   readonly dryRun: boolean
   /** Goes on when nothing answers at the endpoint, or files changed since. */
@@ -115,7 +115,7 @@ export async function requireAnswer(endpoint: string, ports: NodePorts): Promise
   )
 }
 
-export interface Begun {
+interface Begun {
   readonly recovery: Recovery | undefined
   readonly facts: NodeFacts
   /** To go on with: in a dry run files that this user may not read count as not there. */

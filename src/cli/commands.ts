@@ -2,11 +2,12 @@
 import type { Command } from 'commander'
 import type { Io } from './io.js'
 
-export interface CommandModule {
-  create(io: Io): Command
+interface CommandModule {
+  /** `whole` builds the program with every command in full: for what describes the others. */
+  create(io: Io, whole: () => Promise<Command>): Command
 }
 
-export interface CommandEntry {
+interface CommandEntry {
   readonly name: string
   readonly summary: string
   load(): Promise<CommandModule>

@@ -14,6 +14,7 @@ import {
   withReach,
 } from './pods/kubelet-client.js'
 import { createWatchTable } from './pods/watch-table.js'
+import { untilSignal } from './process/signals.js'
 
 interface GetOptions extends ReachOptions {
   readonly output?: 'wide' | 'json' | 'yaml' | 'name'
@@ -39,7 +40,7 @@ export const create = (io: Io): Command =>
     .action(async (kind: string, name: string | undefined, options: GetOptions) => {
       if (!kinds.includes(kind)) throw keelsonError('usage.invalid', `get ${kind}: only pods are supported`)
       const client = createKubeletClient(options)
-      if (options.watch === true) await watch(client, name, options, io)
+      if (options.watch === true) await untilSignal((signal) => watch(client, name, options, io, signal))
       else io.stdout.write(format(await select(client, name, options), name, options))
     })
 
@@ -98,13 +99,11 @@ async function watch(
   name: string | undefined,
   options: GetOptions,
   io: Io,
+  signal: AbortSignal,
 ): Promise<void> {
-  const stop = new AbortController()
-  const end = (): void => stop.abort()
-  process.once('SIGINT', end).once('SIGTERM', end)
   const shown = new Map<string, string>()
   const table = createWatchTable(header(options.output))
-  while (!stop.signal.aborted) {
+  while (!signal.aborted) {
     const pods = await select(client, name, options)
     const changed = pods.filter((pod) => {
       const print = JSON.stringify([pod.status, pod.metadata.deletionTimestamp])
@@ -118,7 +117,6 @@ async function watch(
         : changed.map((pod) => format([pod], pod.metadata.name, options)).join(''),
     )
     for (const uid of [...shown.keys()]) if (!pods.some((pod) => pod.metadata.uid === uid)) shown.delete(uid)
-    await sleep(watchMs, undefined, { signal: stop.signal }).catch(() => undefined)
+    await sleep(watchMs, undefined, { signal }).catch(() => undefined)
   }
-  process.off('SIGINT', end).off('SIGTERM', end)
 }

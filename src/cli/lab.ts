@@ -1,5 +1,6 @@
 // `keelson lab run|shell`: a throw-away kernel with cgroup v2 as an ordinary process.
 import { spawnSync } from 'node:child_process'
+import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { keelsonError } from '../core/errors.js'
@@ -15,6 +16,7 @@ import { exitCodeOf, labDefaults, labRequest, runLab } from '../lab/run-machine.
 import type { WindowSize } from '../lab/window.js'
 import type { Io } from './io.js'
 import { addAlias } from './option-alias.js'
+import { untilSignal } from './process/signals.js'
 
 interface Flags {
   readonly machine: MachineName
@@ -140,26 +142,25 @@ function followTerminal(listener: (size: WindowSize) => void): () => void {
 }
 
 async function runRequest(request: LabRequest, io: Io): Promise<void> {
-  const stop = new AbortController()
-  let status: number | undefined
-  const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
-  for (const [name, code] of Object.entries(signals))
-    process.on(name, () => {
-      status ??= code
-      stop.abort()
-    })
   const streams =
     io.stdout === process.stdout
       ? ({ stdout: 'inherit', stderr: 'inherit' } as const)
       : { stdout: io.stdout as NodeJS.WritableStream, stderr: io.stderr as NodeJS.WritableStream }
-  const outcome = await runLab(
-    request,
-    request.interactive ? { ...streams, onResize: followTerminal } : streams,
-    stop.signal,
+  let stoppedBy: NodeJS.Signals = 'SIGINT'
+  const outcome = await untilSignal(
+    (signal) =>
+      runLab(request, request.interactive ? { ...streams, onResize: followTerminal } : streams, signal),
+    {
+      names: ['SIGINT', 'SIGTERM', 'SIGHUP'],
+      onSignal(name) {
+        stoppedBy = name
+      },
+      again: 'ignored',
+    },
   )
   if (outcome.kind === 'timeout')
     io.stderr.write(`keelson lab: timeout: the command did not finish within ${outcome.seconds} s\n`)
-  io.exitCode = outcome.kind === 'stopped' ? (status ?? 130) : exitCodeOf(outcome)
+  io.exitCode = outcome.kind === 'stopped' ? 128 + constants.signals[stoppedBy] : exitCodeOf(outcome)
 }
 
 export function create(io: Io): Command {

@@ -4,6 +4,7 @@ import { parseGoDuration } from '../core/units/go-duration.js'
 import type { Io } from './io.js'
 import { chooseContainer, choosePod } from './pods/choose.js'
 import { createKubeletClient, type ReachOptions, withReach } from './pods/kubelet-client.js'
+import { untilSignal } from './process/signals.js'
 
 interface LogsOptions extends ReachOptions {
   readonly namespace?: string
@@ -51,10 +52,6 @@ export const create = (io: Io): Command =>
       if (options.tail !== undefined) query.set('tailLines', String(options.tail))
       if (options.since !== undefined) query.set('sinceSeconds', String(options.since))
       const { namespace, name: full } = pod.metadata
-      const stop = new AbortController()
-      const end = (): void => stop.abort()
-      process.once('SIGINT', end).once('SIGTERM', end)
       const path = `/containerLogs/${namespace}/${full}/${container}?${query}`
-      await client.stream(path, (text) => io.stdout.write(text), stop.signal)
-      process.off('SIGINT', end).off('SIGTERM', end)
+      await untilSignal((signal) => client.stream(path, (text) => io.stdout.write(text), signal))
     })

@@ -29,10 +29,15 @@ export async function createProgram(io: Io, wanted: readonly string[]): Promise<
     .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', epilogue)
     .showSuggestionAfterError()
+  const whole = (): Promise<Command> =>
+    createProgram(
+      io,
+      commands.map((c) => c.name),
+    )
   for (const entry of commands) {
     if (wanted.includes(entry.name)) {
       const module = await entry.load()
-      program.addCommand(module.create(io).summary(entry.summary))
+      program.addCommand(module.create(io, whole).summary(entry.summary))
     } else program.command(entry.name).summary(entry.summary).description(entry.summary)
   }
   for (const command of [program, ...descendants(program)]) {

@@ -22,6 +22,7 @@ import { runTop } from '../top/run-top.js'
 import { initialState, type Layout, type TopState } from '../top/state.js'
 import { ansi, monochrome } from '../top/style.js'
 import type { Io } from './io.js'
+import { untilSignal } from './process/signals.js'
 import { version } from './version.js'
 
 interface Options {
@@ -181,23 +182,14 @@ async function watch(
   const { stdin, stdout } = io
   if (!(stdin instanceof ReadStream) || !(stdout instanceof WriteStream))
     throw keelsonError('usage.invalid', 'top needs a terminal; in a pipe use --once')
-  const stop = new AbortController()
-  const onSignal = (): void => stop.abort()
-  process.once('SIGTERM', onSignal).once('SIGINT', onSignal).once('SIGHUP', onSignal)
-  const terminal = openTerminal(stdin, stdout)
-  try {
-    await runTop({
-      reader,
-      terminal,
-      logs: createLogTail(),
-      clock,
-      style: (io.env.NO_COLOR ?? '') === '' ? ansi : monochrome,
-      initial,
-      signal: stop.signal,
-      onView,
-    })
-  } finally {
-    terminal.close()
-    process.off('SIGTERM', onSignal).off('SIGINT', onSignal).off('SIGHUP', onSignal)
+  const style = (io.env.NO_COLOR ?? '') === '' ? ansi : monochrome
+  const run = async (signal: AbortSignal): Promise<void> => {
+    const terminal = openTerminal(stdin, stdout)
+    try {
+      await runTop({ reader, terminal, logs: createLogTail(), clock, style, initial, signal, onView })
+    } finally {
+      terminal.close()
+    }
   }
+  await untilSignal(run, { names: ['SIGINT', 'SIGTERM', 'SIGHUP'] })
 }

@@ -16,7 +16,7 @@ import {
 } from './origin.js'
 import { describeJson } from './parse-yaml.js'
 
-export interface DecodeContext {
+interface DecodeContext {
   readonly rules: ReleaseRules
   readonly strict: boolean
   readonly findings: Findings

@@ -31,7 +31,7 @@ function compareBytes(a: string, b: string): number {
   return x.length - y.length
 }
 
-export const dropInVariable = 'KUBELET_CONFIG_DROPIN_DIR_ALPHA'
+const dropInVariable = 'KUBELET_CONFIG_DROPIN_DIR_ALPHA'
 
 /** 1.28 and 1.29 want to be asked twice; undefined: --config-dir may be used. */
 export function whyNoDropIns(

@@ -34,7 +34,7 @@ export interface EffectiveConfig {
   readonly document: Json
 }
 
-export type CgroupDriverName = 'cgroupfs' | 'systemd'
+type CgroupDriverName = 'cgroupfs' | 'systemd'
 
 /** Checked only where the word is needed: a runtime that names its driver makes a typo harmless. */
 export const isCgroupDriver = (word: string): word is CgroupDriverName =>

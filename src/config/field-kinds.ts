@@ -47,7 +47,7 @@ export const choice = <T extends string>(...allowed: readonly T[]): FieldBuilder
 
 declare const millisBrand: unique symbol
 /** Milliseconds, possibly fractional. */
-export type Millis = number & { readonly [millisBrand]: true }
+type Millis = number & { readonly [millisBrand]: true }
 const toMillis = (nanos: bigint): Millis => (Number(nanos) / 1e6) as Millis
 
 export const duration = (minNanos = 0n, maxNanos = 2n ** 63n - 1n): FieldBuilder<Millis> =>
@@ -145,7 +145,7 @@ export const reservation = mapOf<Quantity>('map of quantities', (key, value) =>
 /** `pid` counts and bytes alike; for log sizes and such. */
 export const quantityText = fieldOf<Quantity>('quantity', readQuantity)
 
-export const evictionSignals = [
+const evictionSignals = [
   'memory.available',
   'nodefs.available',
   'nodefs.inodesFree',

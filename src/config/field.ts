@@ -13,7 +13,7 @@ export const read = <T>(value: T): Read<T> => ({ ok: true, value })
 export const refuse = (message: string, remedy: string): Read<never> => ({ ok: false, message, remedy })
 
 /** A setting that asks for something that does not happen here. */
-export interface Missing {
+interface Missing {
   /** What does not happen, for the warning at the start. */
   readonly what: string
   readonly remedy: string
@@ -71,7 +71,7 @@ export type Infer<S extends Schema> = {
   readonly [K in keyof S]: S[K] extends Field<infer T> ? T : S[K] extends Group<infer G> ? Infer<G> : never
 }
 
-export interface FieldOptions {
+interface FieldOptions {
   readonly since?: number
   readonly earlyIsError?: boolean
   readonly zeroIsUnset?: boolean
@@ -81,7 +81,7 @@ export interface FieldOptions {
   readonly missing?: Missing
 }
 
-export interface FieldOptionsWithDefault extends FieldOptions {
+interface FieldOptionsWithDefault extends FieldOptions {
   readonly default: Json | ((rules: ReleaseRules) => Json)
 }
 

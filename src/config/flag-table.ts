@@ -261,7 +261,7 @@ const others: readonly { readonly effect: OtherEffect; readonly flags: string }[
 
 type OtherEffect = Exclude<Effect, { readonly kind: 'honoured' }>
 
-export interface OtherFlag {
+interface OtherFlag {
   readonly kind: 'text' | 'bool'
   readonly effect: OtherEffect
   readonly since: number

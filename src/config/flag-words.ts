@@ -9,7 +9,7 @@ export interface FlagWord {
   readonly value: string | undefined
 }
 
-export interface FlagWords {
+interface FlagWords {
   readonly words: readonly FlagWord[]
   readonly positional: readonly string[]
   /** Flags at the end that need a value. */
@@ -71,7 +71,7 @@ function longForm(arg: string): string | undefined {
   return arg.startsWith('-') && arg.length > 1 ? arg.slice(1) : undefined
 }
 
-export const processFlags = [
+const processFlags = [
   'config',
   'config-dir',
   'keelson-config',
@@ -83,7 +83,7 @@ export const processFlags = [
   'profile',
   'strict',
 ] as const
-export type ProcessFlag = (typeof processFlags)[number]
+type ProcessFlag = (typeof processFlags)[number]
 export type ProcessFlags = { readonly [F in ProcessFlag]?: string }
 
 /** What is needed to find the files, before the release is known that decides about all other flags. */

@@ -28,7 +28,7 @@ export interface FlagSetting {
   readonly origin: Origin
 }
 
-export interface ParsedFlags extends Findings {
+interface ParsedFlags extends Findings {
   readonly settings: readonly FlagSetting[]
   readonly process: ProcessFlags
   readonly asks: 'help' | 'version' | undefined

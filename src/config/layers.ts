@@ -19,7 +19,7 @@ import {
 import type { Findings, Origin } from './origin.js'
 import type { NamedBytes } from './read-text.js'
 
-export interface Files {
+interface Files {
   readonly kubelet?: NamedBytes | undefined
   readonly dropIns?: readonly NamedBytes[] | undefined
   readonly flags?: readonly string[]

@@ -36,7 +36,7 @@ export const commandLimits: YamlLimits = { tokens: 500_000, values: 200_000, doc
 
 const maxDepth = 64
 
-export type LineOrigin = (line: number) => Origin
+type LineOrigin = (line: number) => Origin
 
 /** Undefined for a file without a document. Throws `yaml.invalid` naming path and line. */
 export function parseYaml(text: string, path: string, originAt: LineOrigin): ConfigNode | undefined {

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import type { Series } from './history.js'
 
-export interface Curve {
+interface Curve {
   readonly label: string
   /** Name of a custom property of the style sheet. */
   readonly color: string

@@ -4,7 +4,7 @@ import type { LiveChange } from '../core/dashboard/model.js'
 
 export type LineState = 'connecting' | 'live' | 'away' | 'login' | 'forbidden'
 
-export interface Line {
+interface Line {
   close(): void
 }
 

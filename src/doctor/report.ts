@@ -3,7 +3,7 @@ import type { Finding, Severity } from './check.js'
 import type { DoctorFacts } from './facts.js'
 import type { CheckAnswer, Report } from './run-checks.js'
 
-export interface ReportOptions {
+interface ReportOptions {
   /** Also what was seen where all is well. */
   readonly verbose: boolean
 }

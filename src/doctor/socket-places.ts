@@ -24,7 +24,7 @@ export interface SocketWinner {
   readonly why: string
 }
 
-export interface SocketFinding {
+interface SocketFinding {
   readonly id:
     | 'unreadable'
     | 'no-answer'
@@ -45,7 +45,7 @@ export interface SocketStatus {
 }
 
 /** What the kubelet uses when nothing names an endpoint: it says /run, which is the same place; init and kubeadm write it so. */
-export const kubeletDefaultEndpoint = 'unix:///var/run/containerd/containerd.sock'
+const kubeletDefaultEndpoint = 'unix:///var/run/containerd/containerd.sock'
 
 const endpointFlag = '--container-runtime-endpoint'
 

@@ -8,7 +8,7 @@ import type { CgroupPath, CgroupTree, ControlValues, EnsureOptions, WalkOptions 
 import { FakeCgroups, type FakeCgroupsOptions } from './cgroup-state.js'
 
 /** Everything that changed something through the port, in order. */
-export interface CgroupCall {
+interface CgroupCall {
   readonly call: 'write' | 'create' | 'remove'
   readonly path: CgroupPath
   readonly file?: string

@@ -7,7 +7,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keelsonError } from '../core/errors.js'
+import { keelsonError, messageOf } from '../core/errors.js'
 import { type ReservedPort, reservePort } from './forward/host.js'
 import type { LabOutcome, LabRequest } from './machine.js'
 import type { MachinePlan } from './machine-plan.js'
@@ -125,11 +125,6 @@ async function ended(child: ChildProcess, signal: AbortSignal): Promise<void> {
     await once(child, 'exit', { signal })
   } catch (e) {
     signal.throwIfAborted()
-    throw keelsonError(
-      'lab.boot',
-      `start ${child.spawnfile}: ${e instanceof Error ? e.message : String(e)}`,
-      {},
-      e,
-    )
+    throw keelsonError('lab.boot', `start ${child.spawnfile}: ${messageOf(e)}`, {}, e)
   }
 }

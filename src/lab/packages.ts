@@ -38,7 +38,10 @@ const needs: Readonly<Record<NeedOf, readonly Need[]>> = {
   'uml-systemd': [...anyMachine, ...uml, ...sysroot],
   qemu: [...anyMachine, ...qemu, ...sysroot],
   containerd,
-  images: [{ package: 'busybox-static', file: 'busybox' }],
+  images: [
+    { package: 'busybox-static', file: 'busybox' },
+    { package: 'tcc', file: 'cc' },
+  ],
   disk: [{ package: 'e2fsprogs', file: 'mkfs.ext4' }],
 }
 

@@ -8,9 +8,9 @@ import type { LabOutcome, LabRequest } from './machine.js'
 import { agentCommand } from './self.js'
 import type { WindowSize } from './window.js'
 
-export type LabOptions = Pick<LabRequest, 'argv'> & Partial<LabRequest>
+type LabOptions = Pick<LabRequest, 'argv'> & Partial<LabRequest>
 
-export interface LabStreams {
+interface LabStreams {
   /** 'inherit' hands our own descriptors on, which a console needs. */
   readonly stdout: 'inherit' | NodeJS.WritableStream
   readonly stderr: 'inherit' | NodeJS.WritableStream

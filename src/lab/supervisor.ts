@@ -15,7 +15,7 @@ import { ensurePackages, findCommand, needsOf } from './packages.js'
 import { sysroot } from './sysroot.js'
 import { type WindowSizes, writeWindowSizes } from './window.js'
 
-export interface SupervisorIo extends BootIo {
+interface SupervisorIo extends BootIo {
   /** This file, as the guest can run it with node. */
   readonly agentFile: string
   /** Of the terminal, while a person is at the console. */

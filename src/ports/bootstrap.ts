@@ -6,7 +6,7 @@ export interface FileOwner {
   readonly gid: number
 }
 
-export interface NodeFileStat {
+interface NodeFileStat {
   readonly kind: 'file' | 'directory' | 'other'
   /** Permission bits only. */
   readonly mode: number
@@ -41,7 +41,7 @@ export interface NodeFiles {
   lock(path: string): Promise<() => Promise<void>>
 }
 
-export interface ClusterNode {
+interface ClusterNode {
   readonly annotations: Readonly<Record<string, string>>
 }
 

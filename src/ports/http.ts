@@ -49,7 +49,7 @@ export interface HttpResponse {
 }
 
 /** Hands the raw connection over. The function answers the upgrade itself and resolves when it is done. */
-export interface HttpTakeover {
+interface HttpTakeover {
   takeOver(connection: { readonly socket: Duplex; readonly head: Uint8Array }): Promise<void>
 }
 

@@ -44,7 +44,7 @@ export type ImageService = Service<ImageServiceDefinition>
 /** `backoff`: the last attempt to connect failed and the next one is due within the bounded wait. */
 export type ConnectionState = 'idle' | 'connecting' | 'ready' | 'backoff' | 'closed'
 
-export interface RuntimeConnection {
+interface RuntimeConnection {
   readonly endpoint: string
   readonly socketPath: string
   readonly state: ConnectionState

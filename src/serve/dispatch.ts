@@ -9,7 +9,7 @@ import { errorAnswer, failure } from './failures.js'
 import type { RequestLimits } from './settings.js'
 import type { Target } from './target.js'
 
-export interface Admitted {
+interface Admitted {
   readonly request: HttpRequest
   readonly target: Target
   readonly match: Match | undefined
@@ -50,7 +50,7 @@ async function readAll(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 const timerMs = (ms: number): number => (ms <= 0 ? longestTimerMs : Math.min(ms, longestTimerMs))
 const longestTimerMs = 2 ** 31 - 5000
 
-export interface DispatchOptions {
+interface DispatchOptions {
   readonly clock: Clock
   readonly limits: RequestLimits
   readonly enableDebuggingHandlers: boolean

@@ -33,7 +33,7 @@ export const safeHeaders = {
   'x-content-type-options': 'nosniff',
 } as const
 
-export interface FailureOptions {
+interface FailureOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly close?: boolean
 }

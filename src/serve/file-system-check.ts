@@ -3,7 +3,7 @@
 import type { Clock } from '../ports/clock.js'
 import type { HealthCheck } from './health.js'
 
-export interface FileSystemCheckOptions {
+interface FileSystemCheckOptions {
   /** The smallest call that needs a thread of the pool. A refusal is an answer too. */
   readonly touch: () => Promise<unknown>
   readonly clock: Clock

@@ -12,7 +12,7 @@ export interface RequestMetrics {
   refused(reason: RefusedReason, serverType: ServerType): void
 }
 
-export interface RequestLabels {
+interface RequestLabels {
   readonly method: string
   /** Undefined: no endpoint has this path. */
   readonly endpoint: Endpoint | undefined

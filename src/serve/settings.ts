@@ -57,7 +57,7 @@ export interface ServeSettings {
 
 export const defaultPorts = { kubelet: 10250, companion: 10251, cri: 10252 } as const
 
-export const defaultConnectionLimits: ConnectionLimits = {
+const defaultConnectionLimits: ConnectionLimits = {
   maxConnections: 1024,
   maxHeaderBytes: 1024 * 1024, // as upstream
   maxUnknownBytes: 16 * 1024 * 1024,

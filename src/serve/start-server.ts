@@ -9,13 +9,11 @@ import type { LocalToken, Secrets } from '../ports/secrets.js'
 import { type AuthPlan, decideAuth } from './auth-plan.js'
 import { sessionCookieName } from './authn/credentials.js'
 import { hostRule } from './browser.js'
+import { commonEndpoints } from './common-endpoints.js'
 import { createAuth } from './create-auth.js'
 import { createDispatch } from './dispatch.js'
 import { createRouter, type Endpoint } from './endpoint.js'
-import { type ConfigzContent, configz } from './endpoints/configz.js'
-import { healthz } from './endpoints/healthz.js'
-import { login } from './endpoints/login.js'
-import { ownMetrics, slis } from './endpoints/metrics.js'
+import type { ConfigzContent } from './endpoints/configz.js'
 import { createGuard, type Guard, openGuard } from './guard.js'
 import { createHandler } from './handler.js'
 import { createHealth, type HealthCheck } from './health.js'
@@ -23,9 +21,9 @@ import { createRequestMetrics, type ServerType } from './request-metrics.js'
 import type { ServeSettings } from './settings.js'
 import { decideTlsPolicy } from './tls-policy.js'
 
-export interface StartOptions {
+interface StartOptions {
   readonly settings: ServeSettings
-  /** Besides healthz, configz, metrics, metrics/slis and login, which every process has. */
+  /** Besides those of common-endpoints.ts, which every process has. */
   readonly endpoints: readonly Endpoint[]
   readonly healthChecks?: readonly HealthCheck[]
   readonly configz: () => ConfigzContent
@@ -84,13 +82,8 @@ export async function startServer(o: StartOptions): Promise<RunningServer> {
   const main: { listener?: HttpListener } = {}
   const cookieName = (): string => sessionCookieName(main.listener?.port ?? settings.port)
   const auth = createAuth(plan, o)
-  const healthEndpoints = healthz(health, log)
   const endpoints = [
-    ...healthEndpoints,
-    configz(o.configz),
-    ownMetrics(o.metrics),
-    slis(o.sliMetrics, health),
-    ...login(auth.sessions, cookieName),
+    ...commonEndpoints({ ...o, health, sessions: auth.sessions, cookieName }),
     ...o.endpoints,
   ]
   const dispatch = createDispatch({
@@ -146,7 +139,7 @@ export async function startServer(o: StartOptions): Promise<RunningServer> {
             { ...common('health'), address: settings.healthzAddress, port: settings.healthzPort },
             handler(
               'health',
-              healthEndpoints.filter((e) => e.path === '/healthz'),
+              endpoints.filter((e) => e.path === '/healthz'),
               openGuard(isOurHost),
             ),
           )

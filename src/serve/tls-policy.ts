@@ -26,7 +26,7 @@ const versions: Readonly<Record<string, TlsOptions['minVersion']>> = {
 /** By the numbers of the TLS registry, which are Go's too. Those with ML-KEM need an OpenSSL that Node.js 20 does not have. */
 const exchanges: Readonly<Record<number, string>> = { 23: 'P-256', 24: 'P-384', 25: 'P-521', 29: 'X25519' }
 
-export interface TlsPolicy extends Omit<TlsOptions, 'source'> {
+interface TlsPolicy extends Omit<TlsOptions, 'source'> {
   /** Asked for and not offered; the caller says so. */
   readonly dropped: readonly string[]
 }

@@ -2,6 +2,7 @@
 import { parseCriLog } from '../core/cri/log-line.js'
 import type { LiveSnapshot } from '../core/dashboard/model.js'
 import { asKeelsonError } from '../core/errors.js'
+import { pause } from '../core/units/retry.js'
 import type { Clock } from '../ports/clock.js'
 import type { LogTail } from '../ports/log-tail.js'
 import type { Terminal } from '../ports/terminal.js'
@@ -13,7 +14,7 @@ import { initialState, type TopState } from './state.js'
 import type { Style } from './style.js'
 import { update } from './update.js'
 
-export interface TopOptions {
+interface TopOptions {
   readonly reader: Pick<LiveReader, 'take' | 'logPath' | 'periodMs'>
   readonly terminal: Terminal
   readonly logs: LogTail
@@ -125,7 +126,7 @@ export async function runTop(o: TopOptions): Promise<void> {
       // Rates need two readings: the second one comes soon.
       const waitMs = isFirst ? Math.min(500, o.reader.periodMs) : Math.max(o.reader.periodMs - tookMs, 100)
       isFirst = false
-      await clock.sleep(waitMs, AbortSignal.any([signal, wake.signal])).catch(() => undefined)
+      await pause(clock, waitMs, AbortSignal.any([signal, wake.signal]))
     }
   } catch (e) {
     if (!signal.aborted) throw e

@@ -19,7 +19,7 @@ export interface Logs {
   readonly absent: string | undefined
 }
 
-export interface ScreenInput {
+interface ScreenInput {
   readonly snapshot: LiveSnapshot | undefined
   readonly rows: readonly TopRow[]
   readonly state: TopState

@@ -4,14 +4,14 @@ import { rowId, type TopRow } from './row-values.js'
 import { selectedIndex } from './rows.js'
 import type { Layout, TopState } from './state.js'
 
-export type Effect = 'quit' | 'load-logs' | undefined
+type Effect = 'quit' | 'load-logs' | undefined
 
-export interface Updated {
+interface Updated {
   readonly state: TopState
   readonly effect: Effect
 }
 
-export interface UpdateContext {
+interface UpdateContext {
   readonly rows: readonly TopRow[]
   /** Lines that a page holds. */
   readonly page: number

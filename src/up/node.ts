@@ -1,5 +1,5 @@
 // The node step by step: CRI server, kubelet, pods, and removing them. The caller chooses the place and runs the processes.
-import { asKeelsonError, keelsonError } from '../core/errors.js'
+import { keelsonError, rethrowBug } from '../core/errors.js'
 import type { PodJson } from '../core/pod/document.js'
 import { formatKubeletConfig, type KubeletSettings, type UpDirectories } from './kubelet-config.js'
 import { type ImagePlace, judgePod } from './pod-state.js'
@@ -186,7 +186,7 @@ async function endPods({ directories }: NodePlan, ports: UpPorts, view: KubeletV
       await ports.sleep(pollMs, new AbortController().signal)
   } catch (e) {
     // A kubelet that is gone has no pods to end.
-    if (asKeelsonError(e).code === 'internal.unexpected') throw e
+    rethrowBug(e)
   }
 }
 

@@ -11,12 +11,12 @@ export interface ImagePlace {
   readonly reported: boolean
 }
 
-export interface Trouble {
+interface Trouble {
   readonly what: string
   readonly remedy: readonly string[]
 }
 
-export type PodState =
+type PodState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'running' }
   | ({ readonly kind: 'trouble' } & Trouble)

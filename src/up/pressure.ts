@@ -4,27 +4,17 @@ import { keelsonError } from '../core/errors.js'
 import type { PodJson } from '../core/pod/document.js'
 import { type NodePlan, startNode, troubles, type UpNode } from './node.js'
 import { cacheMiB, cachePod, hogPod, noisePod } from './pressure-pods.js'
-import { formatComparison, formatHeader, formatSample } from './pressure-table.js'
+import {
+  formatComparison,
+  formatHeader,
+  formatSample,
+  type PhaseResult,
+  type PressureSample,
+} from './pressure-table.js'
 import type { Progress } from './progress.js'
 import type { MemoryValues, PodValues, UpPorts } from './up-ports.js'
 
-export interface PressureSample {
-  /** Since the neighbours run. */
-  readonly second: number
-  readonly cacheShare: number
-  readonly hogThrottled: number
-  readonly hogKills: number
-  readonly noiseKills: number
-}
-
-export interface PhaseResult {
-  readonly samples: readonly PressureSample[]
-  /** As the kernel held them under pressure. */
-  readonly cacheMin: string
-  readonly hogHigh: string
-}
-
-export interface PressurePlan {
+interface PressurePlan {
   readonly node: NodePlan
   /** A directory on a disk. */
   readonly data: string

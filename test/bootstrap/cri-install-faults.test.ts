@@ -11,8 +11,7 @@ import {
   snapshot,
   unitPath,
   wantsPath,
-} from './cri-scene.js'
-import { dyingPorts, PowerCut } from './power-cut.js'
+} from './cri-fixture.js'
 import {
   configPath,
   createTestNode,
@@ -21,7 +20,8 @@ import {
   instancePath,
   kubeletDocument,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
+import { dyingPorts, PowerCut } from './power-cut.js'
 
 let node: TestNode
 let manager: Manager

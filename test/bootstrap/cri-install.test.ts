@@ -1,7 +1,7 @@
 // `cri install` there and back: every file, link, mode, owner and directory of the root is compared.
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { run } from '../../src/cli/program.js'
 import {
   createManager,
@@ -13,28 +13,26 @@ import {
   snapshot,
   unitPath,
   wantsPath,
-} from './cri-scene.js'
+} from './cri-fixture.js'
 import {
   annotationKey,
   capture,
   clusterWith,
   configPath,
   containerd,
-  createTestNode,
   crio,
   effectiveEndpoint,
+  endpointFlag,
+  flagsFile,
   flagsPath,
+  ignorePreflight,
   instancePath,
   kubeletDocument,
   nodeName,
-  type TestNode,
-} from './scene.js'
+  useTestNode,
+} from './fixture.js'
 
-let node: TestNode
-beforeEach(async () => {
-  node = await createTestNode()
-})
-afterEach(async () => node.close())
+const node = useTestNode()
 
 const cri = async (...args: string[]) => {
   const { out, io } = capture()
@@ -45,7 +43,7 @@ const cri = async (...args: string[]) => {
 const putGateOn = async () => {
   await node.put(instancePath, `# ours\ncontainerRuntimeEndpoint: "${crio}" # old\nmaxPods: 9\n`)
   await node.put(configPath, kubeletDocument(crio))
-  await node.put(flagsPath, 'KUBELET_KUBEADM_ARGS="--v=2"\n')
+  await node.put(flagsPath, flagsFile('--v=2'))
 }
 
 const states: readonly { name: string; arrange: () => Promise<void>; upstream: string }[] = [
@@ -54,7 +52,7 @@ const states: readonly { name: string; arrange: () => Promise<void>; upstream: s
     name: 'a flag, and crictl.yaml of another mode and owner with comments',
     arrange: async () => {
       await node.put(configPath, kubeletDocument())
-      await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio} --v=2"\n`)
+      await node.put(flagsPath, flagsFile(`${endpointFlag(crio)} --v=2`))
       await node.put(crictlPath, `# mine\nruntime-endpoint: ${crio}\nimage-endpoint: ${crio}\ntimeout: 3`)
       await chmod(join(node.root, crictlPath), 0o600)
       await giveAway(node, crictlPath)
@@ -156,7 +154,7 @@ describe('there and back', () => {
   test("the Node's annotation of a node without the gate moves too, and comes back", async () => {
     const cluster = clusterWith({ annotation: crio })
     await node.put(configPath, kubeletDocument())
-    await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio}"\n`)
+    await node.put(flagsPath, flagsFile(endpointFlag(crio)))
     const annotation = () => cluster.nodes.get(nodeName)?.get(annotationKey)
     expect((await runCri(node, (p) => ({ ...p, cluster }), 'install')).error).toBeUndefined()
     expect(annotation()).toBe(listen)
@@ -200,7 +198,7 @@ describe('edited after the installation', () => {
   })
 
   test('the node was reset: the service goes, no kubelet file comes', async () => {
-    await node.run('reset', '--force', '--cri-socket', crio, '--ignore-preflight-errors', 'all')
+    await node.run('reset', '--force', '--cri-socket', crio, ...ignorePreflight)
     expect(await cri('uninstall')).toMatchObject({ status: 0, stderr: '' })
     expect(Object.values(await node.files())).toEqual([null, null, null])
     expect(await node.read(unitPath)).toBeUndefined()

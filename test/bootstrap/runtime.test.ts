@@ -13,18 +13,14 @@ import {
   instancePath,
   kubeletDocument,
   runWired,
-  type TestNode,
-} from './scene.js'
+  useTestNode,
+} from './fixture.js'
 
-let node: TestNode
+const node = useTestNode()
 let runtime: FakeRuntime | undefined
-beforeEach(async () => {
-  node = await createTestNode()
-})
 afterEach(async () => {
   await runtime?.close()
   runtime = undefined
-  await node.close()
 })
 
 async function startAt(path: string, scripts: Scripts): Promise<FakeRuntime> {

@@ -229,7 +229,7 @@ describe('keelson cri', () => {
       '0',
     )
     assert.equal(await cri.ended, 1)
-    assert.match(cri.output(), /another process answers there.*\[server\.listen\]/s)
+    assert.match(cri.output(), /another process is listening there.*\[server\.listen\]/s)
     assert.ok(lstatSync(socket('used')).isSocket())
   })
 

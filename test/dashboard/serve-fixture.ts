@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
-import { ask } from '../e2e/serve/client.js'
+import { ask } from '../serve/client.js'
 import {
   type Bundle,
   bundleCommand,

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { forever, shell, until } from '../kubelet-pods/node.js'
-import { endPods, running, useNode } from '../kubelet-pods/use-node.js'
+import { forever, shell, until } from '../kubelet/node.js'
+import { endPods, running, useNode } from '../kubelet/use-node.js'
 import { startCommand } from '../support/command.js'
 
 const node = useNode()

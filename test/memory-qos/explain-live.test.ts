@@ -8,7 +8,7 @@ import { FakeLog } from '../../src/fakes/log.js'
 import { createMemoryQos } from '../../src/memory-qos/memory-qos.js'
 import { memoryQosEndpoint } from '../../src/serve/endpoints/memory-qos.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
-import { settingsIn, temporaryDirectory } from '../e2e/serve/start.js'
+import { settingsIn, temporaryDirectory } from '../serve/start.js'
 import { type MemoryFixture, makePod, mib, startFixture, tiered } from './fixture.js'
 
 const web = makePod('web', { app: { request: '128Mi', limit: '256Mi' } })

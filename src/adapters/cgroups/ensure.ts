@@ -10,7 +10,7 @@ import { directory, type Hierarchy } from './hierarchy.js'
 import { writeOnce } from './write-once.js'
 
 /** Controllers whose files Keelson writes or reads. */
-export const usedControllers: readonly string[] = ['cpuset', 'cpu', 'io', 'memory', 'hugetlb', 'pids']
+const usedControllers: readonly string[] = ['cpuset', 'cpu', 'io', 'memory', 'hugetlb', 'pids']
 
 export function readWordsOf(root: string, path: CgroupPath, file: string): readonly string[] | undefined {
   try {

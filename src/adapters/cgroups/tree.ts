@@ -21,7 +21,7 @@ import { listChildren, walkTree } from './list.js'
 import { removeCgroup } from './remove.js'
 import { writeOnce } from './write-once.js'
 
-export interface CgroupTreeOptions {
+interface CgroupTreeOptions {
   /** Descriptors kept open. Default 8,192: 15 files of 500 cgroups. */
   readonly maxDescriptors?: number
 }

@@ -5,7 +5,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
-export interface OpenRegularOptions {
+interface OpenRegularOptions {
   /** Default: for reading. */
   readonly flags?: number
   /** Of a file that is made. */

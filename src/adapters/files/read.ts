@@ -1,6 +1,6 @@
 // Reads a file up to a bound. A file that grows while it is read, or that lies about its size (/proc), is bounded too.
 import { open } from 'node:fs/promises'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 
 const CHUNK = 64 * 1024
 
@@ -13,7 +13,7 @@ const unreadable = (path: string, cause: unknown) => {
       { path },
       cause,
     )
-  const reason = cause instanceof Error ? cause.message : String(cause)
+  const reason = messageOf(cause)
   return keelsonError(
     'input.unreadable',
     `read ${path}: ${reason}; check the path and its permissions`,

@@ -33,7 +33,7 @@ async function* readBody(
   }
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly peer: HttpPeer
   readonly upgrade: boolean
   readonly signal: AbortSignal

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { isKeelsonError, keelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError, messageOf } from '../../core/errors.js'
 import type { NodeFiles } from '../../ports/bootstrap.js'
 import { openRegular } from '../files/open-regular.js'
 import { takeLock } from '../lock/lock.js'
@@ -25,7 +25,7 @@ const remedies: Readonly<Record<string, string>> = {
   EBUSY: 'it is in use, perhaps as a mount point',
 }
 
-const because = (e: unknown): string => remedies[codeOf(e)] ?? (e instanceof Error ? e.message : String(e))
+const because = (e: unknown): string => remedies[codeOf(e)] ?? messageOf(e)
 
 async function wrap<T>(
   code: 'file.write-failed' | 'input.unreadable',

@@ -7,7 +7,7 @@ import { keelsonError } from '../../core/errors.js'
 /** As the kernel: more links than this in one path are a loop. */
 const mostLinks = 40
 
-export interface ResolvedPath {
+interface ResolvedPath {
   /** As the node sees it, without links. */
   readonly inside: string
   /** As this process sees it. */

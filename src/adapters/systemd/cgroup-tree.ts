@@ -17,7 +17,7 @@ import type {
 } from '../../ports/cgroups.js'
 import type { Systemd } from '../../ports/systemd.js'
 
-export interface SystemdCgroupTreeOptions {
+interface SystemdCgroupTreeOptions {
   /** The kernel's files of the same hierarchy. */
   readonly files: CgroupTree
   readonly systemd: Systemd

@@ -10,7 +10,7 @@ const LAST_RETRY_MS = 30_000
 const RECONNECT_TIMEOUT_MS = 10_000
 
 /** A call to the manager, or to another object of systemd. */
-export type ManagerCall = Pick<BusCall, 'member' | 'signature' | 'body'> &
+type ManagerCall = Pick<BusCall, 'member' | 'signature' | 'body'> &
   Partial<Pick<BusCall, 'path' | 'interface'>>
 
 export class Connection {

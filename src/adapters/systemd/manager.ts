@@ -10,7 +10,7 @@ import { dbusErrorName, systemdError } from './errors.js'
 import { Jobs } from './jobs.js'
 import { fromVariant, toVariants } from './values.js'
 
-export interface SystemdOptions {
+interface SystemdOptions {
   /** D-Bus address. Default: the system bus. */
   readonly address?: string
   /** Of each operation. Default 25,000 ms. */

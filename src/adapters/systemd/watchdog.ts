@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { messageOf } from '../../core/errors.js'
 import type { Log } from '../../ports/log.js'
 import type { Watchdog } from './watchdog-env.js'
 
@@ -14,9 +15,9 @@ const retryShare = 0.1
 const fileSystemMs = 10_000
 
 /** What is wrong; undefined: all is well. */
-export type Ask = (signal: AbortSignal) => Promise<string | undefined>
+type Ask = (signal: AbortSignal) => Promise<string | undefined>
 
-export interface WatchdogOptions extends Watchdog {
+interface WatchdogOptions extends Watchdog {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Asked each time, besides the event loop and the file system. */
   readonly ask: Ask
@@ -53,11 +54,11 @@ export function startWatchdog(o: WatchdogOptions): { stop(): void } {
       await run('systemd-notify', ['WATCHDOG=1'], { timeout: questionMs, env: { NOTIFY_SOCKET, PATH } })
       return undefined
     } catch (e) {
-      return `systemd-notify: ${e instanceof Error ? e.message : String(e)}`
+      return `systemd-notify: ${messageOf(e)}`
     }
   }
   const turn = async (): Promise<void> => {
-    const problem = await tell().catch((e: unknown) => (e instanceof Error ? e.message : String(e)))
+    const problem = await tell().catch((e: unknown) => messageOf(e))
     if (life.signal.aborted) return
     if (problem !== undefined && problem !== problemBefore)
       log.error(

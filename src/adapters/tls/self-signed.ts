@@ -9,7 +9,7 @@ const dayMs = 86_400_000
 const lifetimeMs = 365 * dayMs
 export const renewBeforeMs = 30 * dayMs
 
-export interface ServingPair {
+interface ServingPair {
   readonly certificate: string
   readonly key: string
 }
@@ -69,7 +69,7 @@ export function isUsable(
   }
 }
 
-export interface SelfSignedFiles {
+interface SelfSignedFiles {
   readonly certFile: string
   readonly keyFile: string
 }

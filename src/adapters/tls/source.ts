@@ -8,7 +8,7 @@ import type { TlsMaterial, TlsSource } from '../../ports/http.js'
 import type { Log } from '../../ports/log.js'
 import { parseBundle } from './client-trust.js'
 
-export interface TlsFiles {
+interface TlsFiles {
   readonly certFile: string
   readonly keyFile: string
   readonly clientCaFile?: string
@@ -35,7 +35,7 @@ function readText(path: string): string {
   }
 }
 
-export function readTlsMaterial({ certFile, keyFile, clientCaFile }: TlsFiles): TlsMaterial {
+function readTlsMaterial({ certFile, keyFile, clientCaFile }: TlsFiles): TlsMaterial {
   const certificate = readText(certFile)
   const key = readText(keyFile)
   try {
@@ -65,7 +65,7 @@ function mark(files: TlsFiles): string {
     .join(' ')
 }
 
-export interface TlsSourceOptions {
+interface TlsSourceOptions {
   readonly files: TlsFiles
   readonly log: Log
   readonly periodMs?: number

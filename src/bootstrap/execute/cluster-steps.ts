@@ -4,7 +4,7 @@ import type { ClusterChange } from '../plan.js'
 import { isSameValue, parseYamlDocuments } from '../yaml-text.js'
 import type { ClusterStep } from './journal.js'
 
-export interface NeededSteps {
+interface NeededSteps {
   readonly steps: readonly ClusterStep[]
   /** Changes that wait for the node to register. */
   readonly waiting: readonly ClusterChange[]

@@ -1,6 +1,6 @@
 // Carries out a plan. Order: everything that can be refused first, then the journal, then one rename after the
 // other, then the cluster. A failure on the way is undone; a power cut is settled by the next command.
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 import type { NodeFacts } from '../facts.js'
 import {
@@ -144,7 +144,7 @@ async function clearNode(plan: Plan, ports: NodePorts, empty: readonly string[])
     if (removed > 0) notices.push(`removed ${removed} pods from ${plan.socket.endpoint}`)
     notices.push(...problems.map((p) => `failed to remove a pod: ${p}`))
   } catch (e) {
-    const why = e instanceof Error ? e.message : String(e)
+    const why = messageOf(e)
     notices.push(`pods were not removed from ${plan.socket.endpoint}: ${why}`)
   }
   return notices

@@ -37,7 +37,7 @@ export async function startServer(
   return [`started ${server.unit}`]
 }
 
-export async function endServer({ unit, wasActive }: ServerChange, ports: NodePorts): Promise<string[]> {
+async function endServer({ unit, wasActive }: ServerChange, ports: NodePorts): Promise<string[]> {
   const { services } = ports
   if (!(await services.available())) return []
   if (!wasActive) await services.stop(unit)
@@ -46,7 +46,7 @@ export async function endServer({ unit, wasActive }: ServerChange, ports: NodePo
   return [wasActive ? `restarted ${unit} as before` : `stopped ${unit}`]
 }
 
-export async function restartKubelet(ports: NodePorts): Promise<string[]> {
+async function restartKubelet(ports: NodePorts): Promise<string[]> {
   const unit = await ports.kubelet.restartIfActive()
   return unit === undefined ? [] : [`restarted ${unit}`]
 }

@@ -2,8 +2,8 @@
 import { keelsonError } from '../../core/errors.js'
 import { parseYamlDocuments } from '../yaml-text.js'
 
-export const patchTypes = ['json', 'merge', 'strategic'] as const
-export type PatchType = (typeof patchTypes)[number]
+const patchTypes = ['json', 'merge', 'strategic'] as const
+type PatchType = (typeof patchTypes)[number]
 
 /** All of kubeadm's targets are known names; only the last one is ours to apply. */
 const knownTargets = [
@@ -15,7 +15,7 @@ const knownTargets = [
   'kubeletconfiguration',
 ] as const
 
-export interface PatchFile {
+interface PatchFile {
   /** Relative to the directory; only the last part counts. */
   readonly name: string
   readonly text: string

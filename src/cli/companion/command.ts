@@ -6,7 +6,8 @@ import type { LiveSetting } from '../../core/dashboard/model.js'
 import { rollBack } from '../../memory-qos/companion/companion.js'
 import { flagSettings } from '../dashboard.js'
 import type { Io } from '../io.js'
-import { keepHeapSmall } from '../small-heap.js'
+import { untilSignal } from '../process/signals.js'
+import { keepHeapSmall } from '../process/small-heap.js'
 import { answerWatchdog } from '../watchdog.js'
 import { openMachine } from './machine.js'
 import { addMachineOptions, addSourceOptions, type CompanionCommandOptions, checkOptions } from './options.js'
@@ -42,26 +43,20 @@ const logOf = ({ logFormat, v }: Pick<CompanionCommandOptions, 'logFormat' | 'v'
     write: (line) => io.stderr.write(line),
   })
 
-async function untilSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
-  const stop = new AbortController()
-  const onSignal = (name: NodeJS.Signals): void => stop.abort(new Error(name))
-  process.once('SIGTERM', onSignal).once('SIGINT', onSignal)
-  try {
-    return await work(stop.signal)
-  } catch (e) {
-    if (stop.signal.aborted) return undefined
-    throw e
-  } finally {
-    process.off('SIGTERM', onSignal).off('SIGINT', onSignal)
-  }
-}
+/** What fails because a signal ended it is no failure. */
+const untilStopped = (work: (signal: AbortSignal) => Promise<void>): Promise<void> =>
+  untilSignal((signal) =>
+    work(signal).catch((e: unknown) => {
+      if (!signal.aborted) throw e
+    }),
+  )
 
 async function run(options: CompanionCommandOptions, io: Io, flags: readonly LiveSetting[]): Promise<void> {
   keepHeapSmall()
   checkOptions(options)
   const log = logOf(options, io)
   const watchdog = answerWatchdog(io.env, log)
-  await untilSignal(async (signal) => {
+  await untilStopped(async (signal) => {
     const companion = await startCompanion(options, io, log, signal, flags)
     try {
       const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort')
@@ -74,7 +69,7 @@ async function run(options: CompanionCommandOptions, io: Io, flags: readonly Liv
 }
 
 async function undo(options: CompanionCommandOptions, io: Io): Promise<void> {
-  await untilSignal(async (signal) => {
+  await untilStopped(async (signal) => {
     const machine = await openMachine(options, undefined)
     try {
       const { cgroups, files } = await rollBack({ ...machine, runtime: machine.client.runtime, signal })

@@ -11,10 +11,9 @@ import type { Log } from '../../ports/log.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { createBackgroundValue } from '../../serve/dashboard/background-value.js'
-import { createLive } from '../../serve/dashboard/create-dashboard.js'
+import { createLive, type ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
 import { describeSources } from '../../serve/dashboard/describe-sources.js'
 import { createPlanCache } from '../../serve/dashboard/plan-cache.js'
-import type { Endpoint } from '../../serve/endpoint.js'
 import type { MemoryQosView } from '../../serve/endpoints/memory-qos.js'
 import type { Stats } from '../../stats/create-stats.js'
 import { diagnose, openLivePorts } from '../dashboard.js'
@@ -65,7 +64,7 @@ const policyOf = ({ config, origins }: CompanionLiveInput): LiveSetting[] =>
     }
   })
 
-export function companionLive(i: CompanionLiveInput): readonly Endpoint[] {
+export function companionLive(i: CompanionLiveInput): ServedDashboard {
   const { clock, signal, memoryQos } = i
   const settings = { data: [...policyOf(i), ...i.flags] }
   return createLive({

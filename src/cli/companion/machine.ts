@@ -20,7 +20,7 @@ import { type CompanionCommandOptions, defaultRuntimeEndpoint } from './options.
 
 const callTimeoutMs = 30_000
 
-export interface OpenMachine {
+interface OpenMachine {
   readonly cgroups: CgroupTree
   readonly client: CriClient
   readonly found: FoundValues

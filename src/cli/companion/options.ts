@@ -26,7 +26,7 @@ export interface CompanionCommandOptions extends ServerFlags {
   readonly v: string
 }
 
-export const defaultStateDir = '/var/lib/keelson/companion'
+const defaultStateDir = '/var/lib/keelson/companion'
 export const defaultRuntimeEndpoint = 'unix:///run/containerd/containerd.sock'
 
 /** `rollback` needs them, too. */

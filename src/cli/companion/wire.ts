@@ -12,11 +12,11 @@ import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { readConfig } from '../config-files.js'
 import type { Io } from '../io.js'
 import { eventsTo, openSource, readSettingsFile, settingsAsker } from './cluster.js'
+import { serveCompanion } from './http.js'
 import { mountedRecursive, openMachine, procfsOf } from './machine.js'
 import type { CompanionCommandOptions } from './options.js'
-import { serveCompanion } from './serve.js'
 
-export interface RunningCompanion {
+interface RunningCompanion {
   readonly done: Promise<void>
   readonly url: string | undefined
   close(): Promise<void>

@@ -6,8 +6,9 @@ import type { LiveSetting } from '../../core/dashboard/model.js'
 import { flagSettings } from '../dashboard.js'
 import type { Io } from '../io.js'
 import { addAlias } from '../option-alias.js'
+import { untilSignal } from '../process/signals.js'
+import { keepHeapSmall } from '../process/small-heap.js'
 import { addServerOptions } from '../server-flags.js'
-import { keepHeapSmall } from '../small-heap.js'
 import { answerWatchdog } from '../watchdog.js'
 import { createCriInstall, createCriUninstall } from './install.js'
 import { type CriFlags, checkFlags } from './options.js'
@@ -64,20 +65,14 @@ async function runCri(flags: CriFlags, settings: readonly LiveSetting[], io: Io)
     level: options.isDebug ? 'debug' : 'info',
     write: (line) => io.stderr.write(line),
   })
-  const stop = new AbortController()
-  const onSignal = (name: NodeJS.Signals): void => {
-    log.info('stopping', { signal: name })
-    stop.abort()
-  }
-  process.once('SIGTERM', onSignal).once('SIGINT', onSignal)
   const watchdog = answerWatchdog(io.env, log)
-  try {
+  const run = async (signal: AbortSignal): Promise<void> => {
     const running = await startCri(options, log, { settings, env: io.env })
-    if (!stop.signal.aborted) await once(stop.signal, 'abort')
+    if (!signal.aborted) await once(signal, 'abort')
     await running.close()
     log.info('stopped')
-  } finally {
-    watchdog.stop()
-    process.off('SIGTERM', onSignal).off('SIGINT', onSignal)
   }
+  await untilSignal(run, { onSignal: (signal) => log.info('ending', { signal }) }).finally(() =>
+    watchdog.stop(),
+  )
 }

@@ -5,13 +5,12 @@ import type { RpcRow } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'
 import type { Procfs } from '../../ports/procfs.js'
 import { createBackgroundValue } from '../../serve/dashboard/background-value.js'
-import { createLive } from '../../serve/dashboard/create-dashboard.js'
+import { createLive, type ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
 import { parityOf } from '../../serve/dashboard/describe-sources.js'
-import type { Endpoint } from '../../serve/endpoint.js'
 import type { ServeSettings } from '../../serve/settings.js'
 import { diagnose, openLivePorts } from '../dashboard.js'
 
-export interface CriLiveInput {
+interface CriLiveInput {
   readonly services: Services
   readonly runtimeEndpoint: string
   readonly serve: ServeSettings
@@ -62,7 +61,7 @@ const sourcesOf = async (services: Services): Promise<LiveSources> => ({
   parity: parityOf(await createCadvisorText(services).cadvisor(collectMs)),
 })
 
-export function criLive(i: CriLiveInput): readonly Endpoint[] {
+export function criLive(i: CriLiveInput): ServedDashboard {
   const { signal, services } = i
   const { clock } = services
   return createLive({

@@ -22,7 +22,7 @@ interface InstallOptions extends Pick<NodeOptions, 'nodeName' | 'rootfs' | 'kube
 const defaultProgram = '/usr/local/bin/keelson'
 
 /** Tests bring their own ports. */
-export type LoadWire = () => Promise<Wire>
+type LoadWire = () => Promise<Wire>
 
 const loadWire: LoadWire = async () => (await import('../node/wire.js')).wireNode
 

@@ -11,20 +11,17 @@ import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import type { LiveSetting } from '../../core/dashboard/model.js'
 import { createChain } from '../../criserver/chain.js'
 import { createDriverFinder } from '../../criserver/driver/find.js'
-import { isEndless } from '../../criserver/endless.js'
-import { rpcs } from '../../criserver/endpoints.js'
-import { createCadvisorText } from '../../criserver/metrics/exposition.js'
+import { criEndpoints } from '../../criserver/http.js'
 import { createMetricsSource } from '../../criserver/metrics/source.js'
 import { createReachLog, watchReach } from '../../criserver/reach.js'
-import { createRpcTable } from '../../criserver/rpc-table.js'
+import { createRpcTable, isEndless } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'
 import { createValues } from '../../criserver/stats/read-values.js'
 import { createRuntimeNameFinder } from '../../criserver/stats/runtime-name.js'
 import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
 import { createUnifiedWriter } from '../../criserver/unified/write-missing.js'
 import type { Log } from '../../ports/log.js'
-import type { Endpoint } from '../../serve/endpoint.js'
-import { metricsCadvisor } from '../../serve/endpoints/metrics-cadvisor.js'
+import type { ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { openCgroupFiles } from '../cgroup-files.js'
 import { type NodeServer, startNodeServer } from '../node-server.js'
@@ -44,7 +41,7 @@ const ownTimeoutMs = 30_000
 const graceMs = 5_000
 
 /** For the dashboard. */
-export interface CommandFacts {
+interface CommandFacts {
   readonly settings: readonly LiveSetting[]
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -130,7 +127,7 @@ export async function startCri(
       ...(o.imageEndpoint === undefined ? {} : { imageUpstream: o.imageEndpoint }),
       handle: createChain(services),
       isEndless,
-      onReach: (socket, error) => reach.tell(socket, error),
+      onReach: (socket, error) => reach.report(socket, error),
       onError: (error, call) => log.error('call failed', { path: call.path, error }),
     })
     closers.push(() => server.close(graceMs))
@@ -168,16 +165,12 @@ async function serveHttp(
   o: CriOptions,
   services: Services,
   log: Log,
-  dashboard: () => readonly Endpoint[],
+  dashboard: () => ServedDashboard,
 ): Promise<NodeServer | undefined> {
   if (o.serve.port === 0) return undefined
   return await startNodeServer({
     settings: o.serve,
-    endpoints: [
-      rpcs(services, o.runtimeEndpoint),
-      metricsCadvisor(createCadvisorText(services)),
-      ...dashboard(),
-    ],
+    endpoints: criEndpoints(services, o.runtimeEndpoint, dashboard()),
     configz: () => ({
       kubeletconfig: null,
       keelson: {

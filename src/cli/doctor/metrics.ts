@@ -27,7 +27,7 @@ export interface ValuesOptions {
 }
 
 /** Opens what the doctor uses, under the options of the command line. */
-export type OpenPorts = (options: ValuesOptions) => Promise<DoctorPorts>
+type OpenPorts = (options: ValuesOptions) => Promise<DoctorPorts>
 
 const DEFAULT_TIMEOUT_S = 30
 const DIFFERENT = 3

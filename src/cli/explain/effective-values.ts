@@ -6,7 +6,7 @@ import type { Finding } from '../../core/memory-qos/findings.js'
 import { defaultPorts, defaultSettings } from '../../serve/settings.js'
 import { createKubeletClient, type ReachOptions } from '../pods/kubelet-client.js'
 
-export interface LiveAnswer extends LiveReport {
+interface LiveAnswer extends LiveReport {
   readonly findings: readonly Finding[]
 }
 

@@ -112,7 +112,7 @@ function parseExtraArg(text: string): KubeletFlag {
   return { name: text.slice(0, at), value: text.slice(at + 1) }
 }
 
-export interface ReadRequest {
+interface ReadRequest {
   readonly request: NodeRequest
   readonly dryRun: boolean
   readonly force: boolean

@@ -12,7 +12,7 @@ import { type NodeOptions, readRequest } from './options.js'
 import { rootedText, withRootedErrors } from './rooted-text.js'
 import type { Wire } from './wire.js'
 
-export interface Invocation {
+interface Invocation {
   readonly command: CommandName
   readonly options: NodeOptions
   readonly version?: string

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import type { Command } from 'commander'
 import { readLocalToken } from '../../adapters/secrets/local-token.js'
-import { isKeelsonError, keelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError, messageOf } from '../../core/errors.js'
 import type { PodJson } from '../../core/pod/document.js'
 import { defaultRootDir } from '../../kubelet/serve-settings.js'
 import { defaultSettings } from '../../serve/settings.js'
@@ -104,7 +104,7 @@ export function createKubeletClient(o: ReachOptions): KubeletClient {
 const unreachable = (server: URL, cause: unknown) =>
   keelsonError(
     'kubelet.unreachable',
-    `connect to the kubelet at ${server.origin}: ${cause instanceof Error ? cause.message : String(cause)}; is it running, with this --root-dir?`,
+    `connect to the kubelet at ${server.origin}: ${messageOf(cause)}; is it running, with this --root-dir?`,
     { server: server.origin },
     cause,
   )
@@ -130,7 +130,7 @@ async function readAll(response: IncomingMessage): Promise<string> {
 
 function checked(response: IncomingMessage, body: string, path: string): string {
   if (response.statusCode === 200 || response.statusCode === 201) return body
-  const text = messageOf(body)
+  const text = statusMessage(body)
   if (response.statusCode === 404) throw keelsonError('pod.not-found', text, { path })
   if (response.statusCode === 504)
     throw keelsonError('kubelet.no-answer', `the kubelet responded: ${text}`, { path })
@@ -144,7 +144,7 @@ function checked(response: IncomingMessage, body: string, path: string): string 
 }
 
 /** A Status object where the kubelet speaks JSON, plain text where not. */
-function messageOf(body: string): string {
+function statusMessage(body: string): string {
   try {
     const { message } = JSON.parse(body) as { readonly message?: unknown }
     return typeof message === 'string' ? message : body.trim()

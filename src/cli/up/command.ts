@@ -10,6 +10,7 @@ import { type Place, planUp, type UpPlan } from '../../up/machine.js'
 import { createProgress, type Progress } from '../../up/progress.js'
 import type { Io } from '../io.js'
 import { addAlias } from '../option-alias.js'
+import { untilSignal } from '../process/signals.js'
 import { readMachine, requirePort } from './facts.js'
 import { cleanRemains, type Demo, type HostOptions, runOnHost } from './host.js'
 import { requireImageTars } from './image-tars.js'
@@ -94,8 +95,6 @@ const upCommand = (io: Io): Command =>
     .addHelpText('after', examples)
     .action((flags: Flags) => runUp(flags, io))
 
-const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
 async function runUp(flags: Flags, io: Io): Promise<void> {
   const inside = flags.inside === undefined ? undefined : (JSON.parse(flags.inside) as Inside)
   const progress = createProgress({
@@ -103,30 +102,27 @@ async function runUp(flags: Flags, io: Io): Promise<void> {
     startedMs: inside?.startedMs ?? Date.now(),
     nowMs: () => Date.now(),
   })
-  const stop = new AbortController()
-  const onSignal = (name: NodeJS.Signals): void => {
-    if (stop.signal.aborted) return
-    io.stderr.write(`\n${name}: removing everything\n`)
-    stop.abort(new Error(name))
-  }
   // The terminal was closed: writes fail, but the cleanup must go on.
-  const onClosed = (): void => stop.abort(new Error('the terminal was closed'))
-  for (const name of endingSignals) process.on(name, onSignal)
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', onClosed)
-  try {
-    if (inside === undefined) await fromOutside(flags, io, progress, stop.signal)
-    else
-      await runOnHost(
-        insideOptions(flags, inside, io),
-        progress,
-        (text) => io.stdout.write(text),
-        stop.signal,
-      )
-  } catch (e) {
-    if (!stop.signal.aborted) throw e
-  } finally {
-    for (const name of endingSignals) process.off(name, onSignal)
+  const closed = new AbortController()
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', () => closed.abort(new Error('the terminal was closed')))
+  const run = async (told: AbortSignal): Promise<void> => {
+    const signal = AbortSignal.any([told, closed.signal])
+    const write = (text: string): unknown => io.stdout.write(text)
+    try {
+      if (inside === undefined) await fromOutside(flags, io, progress, signal)
+      else await runOnHost(insideOptions(flags, inside, io), progress, write, signal)
+    } catch (e) {
+      if (!signal.aborted) throw e
+    }
   }
+  await untilSignal(run, {
+    names: ['SIGINT', 'SIGTERM', 'SIGHUP'],
+    onSignal(name) {
+      if (!closed.signal.aborted) io.stderr.write(`\n${name}: removing everything\n`)
+    },
+    again: 'ignored',
+  })
 }
 
 async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: AbortSignal): Promise<void> {

@@ -4,7 +4,7 @@ import { readFile, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import { parseMemInfo } from '../../core/kernel-text/meminfo.js'
 import { cacheDirectory } from '../../lab/cache.js'
 import { findCommand, missingPackages } from '../../lab/packages.js'
@@ -57,7 +57,7 @@ export async function requirePort(port: number): Promise<void> {
   } catch (e) {
     throw keelsonError(
       'up.port',
-      `use port ${port} of 127.0.0.1: ${e instanceof Error ? e.message : String(e)}; stop the program that uses it, or choose another with --port`,
+      `use port ${port} of 127.0.0.1: ${messageOf(e)}; stop the program that uses it, or choose another with --port`,
       { port },
       e,
     )

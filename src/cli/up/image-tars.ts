@@ -1,7 +1,7 @@
 // The images that a person brings along with `--image-tar FILE`.
 import { access, constants, open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { asKeelsonError, keelsonError } from '../../core/errors.js'
+import { asKeelsonError, keelsonError, rethrowBug } from '../../core/errors.js'
 import { importArchive } from '../../lab/containerd/start-containerd.js'
 import { lastLines, runProgram } from '../../lab/process.js'
 import type { Progress } from '../../up/progress.js'
@@ -52,7 +52,7 @@ export async function loadImageTars(
   for (const file of files) {
     const names = await importArchive(endpoint.replace(/^unix:\/\//, ''), file, signal).catch(
       (e: unknown) => {
-        if (asKeelsonError(e).code === 'internal.unexpected') throw e
+        rethrowBug(e)
         throw keelsonError(
           'input.unreadable',
           `load --image-tar ${file}: ${asKeelsonError(e).message}; ${howToMake}`,

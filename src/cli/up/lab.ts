@@ -17,7 +17,7 @@ export interface Inside {
   readonly imagesReported: boolean
 }
 
-export interface LabOptions {
+interface LabOptions {
   readonly runDir: string
   /** What the machine shares with this host: token, certificate, logs. */
   readonly access: string

@@ -4,9 +4,10 @@ import { lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Lock, takeLock as takeFileLock } from '../../adapters/lock/lock.js'
-import { keelsonError } from '../../core/errors.js'
+import { readPidStat } from '../../adapters/procfs/pid-stat.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 
-export interface UpLock {
+interface UpLock {
   readonly dir: string
   release(): Promise<void>
 }
@@ -16,10 +17,7 @@ const lockName = 'up.lock'
 const ownerFile = 'owner'
 
 /** A pid alone may belong to another process by now. */
-async function startTime(pid: number): Promise<string | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
-  return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19]
-}
+const startTime = async (pid: number): Promise<string | undefined> => (await readPidStat(pid))?.startTicks
 
 async function livingOwner(dir: string): Promise<number | undefined> {
   const [pid = '', started] = (await readFile(join(dir, ownerFile), 'utf8').catch(() => '')).trim().split(' ')
@@ -36,7 +34,7 @@ const busy = (pid: number, dir: string): Error =>
   )
 
 const noSpace = (dir: string, e: unknown): Error =>
-  keelsonError('up.no-space', `make ${dir}: ${e instanceof Error ? e.message : String(e)}`, { dir }, e)
+  keelsonError('up.no-space', `make ${dir}: ${messageOf(e)}`, { dir }, e)
 
 async function makeOwnDirectory(dir: string): Promise<void> {
   try {

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readBounded } from '../../adapters/files/read.js'
 import { maxManifestBytes } from '../../config/read-manifest.js'
-import { asKeelsonError, keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf, rethrowBug } from '../../core/errors.js'
 import { allContainerSpecs } from '../../core/pod/spec/spec.js'
 import { type ManifestProblem, readPodSpecs } from '../../kubelet/pods/source/static-source.js'
 import { imageReferences } from '../../lab/images/images.js'
@@ -11,14 +11,14 @@ import type { Manifest, PodName } from '../../up/node.js'
 import { missingInLab, type PlannedImage } from '../../up/pod-state.js'
 import type { Progress } from '../../up/progress.js'
 
-export interface ReadManifest extends Manifest {
+interface ReadManifest extends Manifest {
   readonly images: readonly PlannedImage[]
 }
 
 /** In the order of their names, as the kubelet takes them. */
 export async function readPodsDirectory(dir: string): Promise<readonly ReadManifest[]> {
   const names = await readdir(dir).catch((e: unknown) => {
-    const why = e instanceof Error ? e.message : String(e)
+    const why = messageOf(e)
     throw keelsonError('input.unreadable', `read --pods ${dir}: ${why}; name a directory`, { path: dir }, e)
   })
   const manifests: ReadManifest[] = []
@@ -56,8 +56,7 @@ async function readOne(dir: string, file: string): Promise<ReadManifest> {
         .map(({ image, pullPolicy }) => ({ image, imagePullPolicy: pullPolicy })),
     }
   } catch (e) {
-    const { code, message, details } = asKeelsonError(e)
-    if (code === 'internal.unexpected') throw e
+    const { message, details } = rethrowBug(e)
     const { problems } = details as { readonly problems?: readonly ManifestProblem[] }
     return {
       file,

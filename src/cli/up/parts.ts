@@ -3,10 +3,10 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { get } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keelsonError } from '../../core/errors.js'
+import { askPort } from '../../adapters/diagnosis/ask-port.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import { endGroup, lastLines, startProgram } from '../../lab/process.js'
 import type { Part } from '../../up/up-ports.js'
 
@@ -26,7 +26,7 @@ export function startPart(
     stdio: ['ignore', fd, fd],
   })
   closeSync(fd)
-  const exit = once(child, 'exit').catch((e: unknown) => [e instanceof Error ? e.message : String(e)])
+  const exit = once(child, 'exit').catch((e: unknown) => [messageOf(e)])
   return {
     child,
     ended: exit.then(async ([how]) => {
@@ -74,14 +74,6 @@ export const takesConnections = (path: string): Promise<boolean> =>
     probe.on('connect', () => end(true)).on('error', () => end(false))
   })
 
-export const isHealthy = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const request = get(
-      { host: '127.0.0.1', port, path: '/healthz', agent: false, timeout: 2_000 },
-      (response) => {
-        response.resume()
-        resolve(response.statusCode === 200)
-      },
-    )
-    request.on('timeout', () => request.destroy()).on('error', () => resolve(false))
-  })
+export const isHealthy = async (port: number): Promise<boolean> =>
+  (await askPort({ what: 'healthz', address: '127.0.0.1', port, path: '/healthz', tls: false }, 2_000))
+    .answer === 200

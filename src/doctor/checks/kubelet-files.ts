@@ -5,8 +5,8 @@ import type { DoctorFacts } from '../facts.js'
 
 const isSecret = (path: string): boolean => /(token|\.key|\.pem|kubelet\.conf)$/.test(path)
 
-export const writableByOthers = ({ mode }: FileMode): boolean => (mode & 0o022) !== 0
-export const readableByOthers = ({ mode }: FileMode): boolean => (mode & 0o044) !== 0
+const writableByOthers = ({ mode }: FileMode): boolean => (mode & 0o022) !== 0
+const readableByOthers = ({ mode }: FileMode): boolean => (mode & 0o044) !== 0
 
 /** Files whose mode must change, with the mode that they should have. */
 export const looseFiles = (

@@ -9,7 +9,7 @@ const usualReadOnlyPort = 10255
 const reachable = (address: string): string =>
   address === '0.0.0.0' || address === '' ? '127.0.0.1' : address === '::' ? '::1' : address
 
-export function portQuestions({ kubelet }: EffectiveConfig): readonly PortQuestion[] {
+function portQuestions({ kubelet }: EffectiveConfig): readonly PortQuestion[] {
   const address = reachable(kubelet.address)
   const readOnly = kubelet.readOnlyPort > 0 ? kubelet.readOnlyPort : usualReadOnlyPort
   return [

@@ -4,10 +4,10 @@ import type { BothValues, Values } from './read-once.js'
 import { labelOf, type PrintedSeries, readText } from './read-text.js'
 import { summarySeries } from './summary-series.js'
 
-export type EndpointPath = '/metrics/cadvisor' | '/metrics/resource' | '/stats/summary'
-export type Rule = 'counter' | 'gauge' | 'exact'
+type EndpointPath = '/metrics/cadvisor' | '/metrics/resource' | '/stats/summary'
+type Rule = 'counter' | 'gauge' | 'exact'
 
-export interface Outlier {
+interface Outlier {
   readonly block: string
   readonly runtime: number
   readonly cgroup: readonly [before: number, after: number]

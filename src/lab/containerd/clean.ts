@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readPidStat } from '../../adapters/procfs/pid-stat.js'
 import { runProgram } from '../process.js'
 import type { ContainerdPlan } from './config.js'
 
@@ -59,10 +60,9 @@ async function processes(): Promise<Process[]> {
   const pids = (await readdir('/proc')).filter((n) => /^\d+$/.test(n))
   const list = await Promise.all(
     pids.map(async (pid) => {
-      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+      const stat = await readPidStat(Number(pid))
       const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0)
-      return { pid: Number(pid), parent, command: command.replaceAll('\0', ' ') }
+      return { pid: Number(pid), parent: stat?.parent ?? 0, command: command.replaceAll('\0', ' ') }
     }),
   )
   return list

@@ -10,7 +10,7 @@ export interface Mux {
 }
 
 /** Called for each connection that the other end opens. */
-export type OpenSocket = () => Duplex
+type OpenSocket = () => Duplex
 
 const headerBytes = 7
 const maxPayload = 4096

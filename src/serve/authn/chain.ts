@@ -3,7 +3,7 @@
 import { asKeelsonError } from '../../core/errors.js'
 import { type Authenticator, absent, anonymousUser, refused, type Verdict } from './authenticator.js'
 
-export interface ChainOptions {
+interface ChainOptions {
   /** A request without credentials is anonymous. */
   readonly anonymous: boolean
   /** A bearer token that no authenticator knows counts as nothing shown. */

@@ -5,13 +5,13 @@ import type { Secrets } from '../../ports/secrets.js'
 import { createExpiringCache } from '../expiring-cache.js'
 import { type Authenticator, absent, type Credentials, refused } from './authenticator.js'
 
-export interface SessionLimits {
+interface SessionLimits {
   readonly ticketMs: number
   readonly sessionMs: number
   readonly maxSessions: number
 }
 
-export const defaultSessionLimits: SessionLimits = {
+const defaultSessionLimits: SessionLimits = {
   ticketMs: 60_000,
   sessionMs: 12 * 3_600_000,
   maxSessions: 256,

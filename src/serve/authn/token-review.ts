@@ -9,7 +9,7 @@ import { createExpiringCache } from '../expiring-cache.js'
 import { createWaitingRoom } from '../waiting-room.js'
 import { type Authenticator, absent, knownUser, refused } from './authenticator.js'
 
-export interface TokenReviewOptions {
+interface TokenReviewOptions {
   readonly api: Pick<KubeApi, 'reviewToken'>
   readonly clock: Clock
   readonly secrets: Pick<Secrets, 'digest'>

@@ -7,7 +7,7 @@ import { reviewBackoff, withDeadline, withRetries } from '../deadline.js'
 import { createExpiringCache } from '../expiring-cache.js'
 import { type Authorizer, allowed } from './authorizer.js'
 
-export interface AccessReviewOptions {
+interface AccessReviewOptions {
   readonly api: Pick<KubeApi, 'reviewAccess'>
   readonly clock: Clock
   readonly random: () => number

@@ -3,7 +3,7 @@
 import type { Access } from '../access.js'
 import type { User } from '../authn/authenticator.js'
 
-export type Permission =
+type Permission =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'denied'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }

@@ -5,7 +5,7 @@ import type { Part } from '../../core/dashboard/model.js'
 import { asKeelsonError } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
 
-export interface KeptOptions<T> {
+interface KeptOptions<T> {
   readonly clock: Clock
   /** Not asked again before. */
   readonly everyMs: number

@@ -9,7 +9,7 @@ export interface ContainerDetails {
   readonly memoryLimit: bigint | undefined
 }
 
-export interface DetailsCache {
+interface DetailsCache {
   get(id: string): ContainerDetails | undefined
   /** Asks for what is not known yet: at most so many calls at once, and not more than a round's worth. */
   refresh(wanted: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void>

@@ -10,7 +10,7 @@ import type {
 } from '../../core/dashboard/model.js'
 import type { Pressure } from '../../core/kernel-text/pressure.js'
 import type { Usage } from '../../stats/usage.js'
-import type { Threshold, RawCpu, RawIo, RawMemory, RawPressure, RawValues } from './raw-values.js'
+import type { RawCpu, RawIo, RawMemory, RawPressure, RawValues, Threshold } from './raw-values.js'
 
 export const noValues: LiveValues = { cpu: null, memory: null, pressure: null, io: null }
 

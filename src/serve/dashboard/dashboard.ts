@@ -12,13 +12,14 @@ import type {
 } from '../../core/dashboard/model.js'
 import { asKeelsonError } from '../../core/errors.js'
 import type { LiveReport } from '../../core/memory-qos/effective-values.js'
+import { pause } from '../../core/units/retry.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { createCgroupLocator } from '../../stats/cgroup/locator.js'
 import { createRuntimeCalls } from '../../stats/runtime/calls.js'
-import { createInventoryCache } from '../../stats/runtime/inventory-cache.js'
+import { createInventoryCache } from '../../stats/runtime/inventory.js'
 import { createDetailsCache } from './container-details.js'
 import { createCriValues } from './cri-values.js'
 import { createLiveNodeReader } from './read-node.js'
@@ -125,7 +126,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
         underWay = undefined
       })
     const enough = new AbortController()
-    const timer = clock.sleep(patienceMs, AbortSignal.any([enough.signal, signal])).catch(() => undefined)
+    const timer = pause(clock, patienceMs, AbortSignal.any([enough.signal, signal]))
     await Promise.race([underWay, timer])
     enough.abort()
   }

@@ -1,6 +1,7 @@
 // Shares one reader among all open dashboards: each sample is read, compared and serialized once. A client that is too slow
 // for every change gets the whole snapshot instead, so that nothing is queued.
 import type { LiveSnapshot } from '../../core/dashboard/model.js'
+import { pause } from '../../core/units/retry.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import { formatChange, type Pieces, toPieces } from './changes.js'
@@ -44,9 +45,7 @@ export function createLiveHub(reader: LiveReader, clock: Clock, log: Log): LiveH
         if (!signal.aborted) log.warn('failed to read the dashboard data', { error: e })
       }
       const tookMs = Number((clock.monotonicNanos() - started) / 1_000_000n)
-      await clock
-        .sleep(Math.max(reader.periodMs - tookMs, reader.periodMs / 4), signal)
-        .catch(() => undefined)
+      await pause(clock, Math.max(reader.periodMs - tookMs, reader.periodMs / 4), signal)
     }
   }
 

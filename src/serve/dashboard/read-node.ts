@@ -5,7 +5,7 @@ import type { CpuTicks } from '../../core/kernel-text/proc-stat.js'
 import type { Procfs } from '../../ports/procfs.js'
 import { livePressures } from './dashboard-values.js'
 
-export interface NodeReaderOptions {
+interface NodeReaderOptions {
   readonly name: string
   readonly cgroupVersion: 'v1' | 'v2' | undefined
   readonly procfs: Pick<Procfs, 'cpuInfo' | 'memInfo' | 'stat' | 'pressure' | 'osRelease'>

@@ -18,11 +18,11 @@ import type { ContainerDetails } from './container-details.js'
 import type { CriValues } from './cri-values.js'
 import { liveValues, noValues, perSecond, type Reading } from './dashboard-values.js'
 import { deriveRequest } from './decide/derive-request.js'
-import { decideMemoryNext, unknownNext } from './decide/memory-forecast.js'
-import { allParts, type Threshold, type RawValues, readRawValues, type ValuePart } from './raw-values.js'
+import { decideMemoryForecast, unknownForecast } from './decide/memory-forecast.js'
+import { allParts, type RawValues, readRawValues, type Threshold, type ValuePart } from './raw-values.js'
 import type { SpecRequests } from './spec-requests.js'
 
-export interface PodReaderOptions {
+interface PodReaderOptions {
   /** Undefined: no cgroups here, so only the runtime is asked. */
   readonly cgroups: CgroupTree | undefined
   readonly locator: CgroupLocator | undefined
@@ -43,7 +43,7 @@ export interface Focus {
   readonly parts: ReadonlySet<ValuePart>
 }
 
-export interface PodReading {
+interface PodReading {
   readonly pods: readonly LivePod[]
   /** Container -> its thresholds as text: details are asked again when they change. */
   readonly thresholds: ReadonlyMap<string, string>
@@ -51,7 +51,7 @@ export interface PodReading {
   readonly needsCri: boolean
 }
 
-export interface PodReader {
+interface PodReader {
   read(inventory: Inventory): PodReading
 }
 
@@ -68,7 +68,7 @@ const aRound = 16
 const finite = (threshold: Threshold): bigint | undefined => (threshold === 'max' ? undefined : threshold)
 
 /** `/kubepods.slice/kubepods-burstable.slice/...` -> Burstable. Undefined: not below a kubelet's tree. */
-export function qosClassOfPath(path: CgroupPath): string | undefined {
+function qosClassOfPath(path: CgroupPath): string | undefined {
   if (/besteffort/.test(path)) return 'BestEffort'
   if (/burstable/.test(path)) return 'Burstable'
   return /kubepods/.test(path) ? 'Guaranteed' : undefined
@@ -80,8 +80,8 @@ const worst = (nexts: readonly LiveNext[]): LiveNext | undefined =>
     .find((n) => n !== undefined)
 
 function nextOf(raw: RawValues | undefined, values: LiveValues): LiveNext {
-  if (raw?.memory === undefined) return unknownNext
-  return decideMemoryNext({
+  if (raw?.memory === undefined) return unknownForecast
+  return decideMemoryForecast({
     usage: raw.memory.usage,
     min: finite(raw.memory.min),
     low: finite(raw.memory.low),

@@ -31,7 +31,7 @@ export const containerLogs = (read: ReadLog, nowMs: () => number = Date.now): En
   },
 })
 
-export function parseLogRequest(
+function parseLogRequest(
   params: Readonly<Record<string, string>>,
   query: URLSearchParams,
   nowMs: number,

@@ -44,7 +44,7 @@ function send(request: HttpRequest, file: PageFile): HttpResponse {
 }
 
 /** Undefined: this program was built without it. */
-export function dashboard(files: PageFiles | undefined): readonly Endpoint[] {
+export function dashboardPage(files: PageFiles | undefined): readonly Endpoint[] {
   const answer = (request: HttpRequest, name: string): HttpResponse => {
     const file = files?.get(name)
     return file === undefined

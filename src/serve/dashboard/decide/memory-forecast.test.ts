@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { MiB } from '../../../core/units/bytes.js'
-import { decideMemoryNext, type MemoryNextInput } from './memory-forecast.js'
+import { decideMemoryForecast, type MemoryForecastInput } from './memory-forecast.js'
 
-const rows: readonly [string, MemoryNextInput, string, RegExp][] = [
+const rows: readonly [string, MemoryForecastInput, string, RegExp][] = [
   [
     'far below everything',
     { usage: 50n * MiB, high: 190n * MiB, max: 200n * MiB },
@@ -37,7 +37,7 @@ const rows: readonly [string, MemoryNextInput, string, RegExp][] = [
 ]
 
 test.each(rows)('%s', (_, input, level, text) => {
-  const next = decideMemoryNext(input)
+  const next = decideMemoryForecast(input)
   expect(next.level).toBe(level)
   expect(next.text).toMatch(text)
 })

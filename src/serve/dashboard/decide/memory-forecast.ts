@@ -4,7 +4,7 @@
 import type { LiveNext } from '../../../core/dashboard/model.js'
 import { humanBytes } from '../../../core/units/human-bytes.js'
 
-export interface MemoryNextInput {
+export interface MemoryForecastInput {
   readonly usage: bigint
   readonly min?: bigint | undefined
   readonly low?: bigint | undefined
@@ -25,9 +25,9 @@ const isNear = (usage: bigint, threshold: bigint): boolean => usage * near.of >=
 /** Here the next allocation already has to reclaim. */
 const isAt = (usage: bigint, threshold: bigint): boolean => usage * 100n >= threshold * 98n
 
-export const unknownNext: LiveNext = calm('no memory values')
+export const unknownForecast: LiveNext = calm('no memory values')
 
-export function decideMemoryNext(i: MemoryNextInput): LiveNext {
+export function decideMemoryForecast(i: MemoryForecastInput): LiveNext {
   const { usage, high, max } = i
   const min = i.min ?? 0n
   const low = i.low ?? 0n
