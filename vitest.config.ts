@@ -14,7 +14,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
           globalSetup: ['test/support/bundles-of-run.ts'],
           // Vitest leaves one core to others; most of these tests wait for processes, so two cores are two files.
           maxWorkers: '100%',

@@ -48,7 +48,7 @@ export async function startServer(upstream: string): Promise<Server> {
     [
       join(root, 'dist/cli/main.js'),
       'cri',
-      '--upstream',
+      '--runtime-endpoint',
       upstream,
       '--listen',
       `unix://${socket}`,

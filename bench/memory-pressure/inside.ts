@@ -1,7 +1,8 @@
 // Runs inside a machine: each mode with and without swap, the values written by the engine of keelson, the workloads as plain
 // processes in the containers' cgroups. Writes one JSON file to $LAB_OUT.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readCgroupLayout } from '../../src/adapters/cgroups/detect.js'
 import { createCgroupTree } from '../../src/adapters/cgroups/tree.js'
@@ -15,7 +16,6 @@ import { plannedValue } from '../../src/core/plan/planned-value.js'
 import { qosClassOf } from '../../src/core/pod/qos-class.js'
 import { bytes } from '../../src/core/units/bytes.js'
 import { Container, ContainerState } from '../../src/cri-api/api.js'
-import { hogProgram } from '../../src/lab/images/programs.js'
 import { MemoryQosEngine } from '../../src/memory-qos/engine.js'
 import { nodeMeter, WorkloadMeter } from './meter.js'
 import { intruder, modes, type RunResult, type Workload, workloads } from './scene.js'
@@ -209,8 +209,7 @@ run('mount', data, disk)
 for (const w of workloads)
   if (w.kind === 'file')
     run('dd', 'if=/dev/zero', `of=${disk}/${w.name}.bin`, 'bs=1M', `count=${w.MiB}`, 'status=none')
-writeFileSync(hog, hogProgram())
-chmodSync(hog, 0o755)
+copyFileSync(join(import.meta.dirname, 'hog'), hog)
 run('mkswap', swapDevice)
 
 const results: RunResult[] = []

@@ -3,11 +3,11 @@
 import type { MemoryQosSettings } from '../../src/core/memory-qos/settings.js'
 import { applyPodDefaults } from '../../src/core/pod/defaults.js'
 import { parsePod } from '../../src/core/pod/parse-pod.js'
-import type { Pod } from '../../src/core/pod/pod.js'
+import type { PodResources } from '../../src/core/pod/pod.js'
 
 export interface Workload {
   readonly name: string
-  readonly pod: Pod
+  readonly pod: PodResources
   /** Touches so much anonymous memory over and over, or reads a file of that size. */
   readonly kind: 'anon' | 'file'
   readonly MiB: number
@@ -15,7 +15,7 @@ export interface Workload {
   readonly delayS: number
 }
 
-const pod = (name: string, resources: object): Pod =>
+const pod = (name: string, resources: object): PodResources =>
   applyPodDefaults(
     parsePod({
       metadata: { name, namespace: 'bench', uid: `bench-${name}` },

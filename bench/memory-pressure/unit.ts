@@ -4,6 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { hogProgram } from '../../src/lab/images/programs.js'
 import { machineNames } from '../../src/lab/machine.js'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run-machine.js'
 import { bundleForLab } from '../bundle-for-lab.js'
@@ -22,6 +23,7 @@ async function runInMachine(
   try {
     const module = join(out, 'inside.mjs')
     await bundleForLab(resolve(import.meta.dirname, 'inside.ts'), module)
+    writeFileSync(join(out, 'hog'), hogProgram(), { mode: 0o755 })
     const disks = diskMiB.map((mib, i) => {
       const file = join(out, `disk${i}.img`)
       writeFileSync(file, '')

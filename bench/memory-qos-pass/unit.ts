@@ -7,7 +7,7 @@ import { CgroupFsTree } from '../../src/adapters/cgroups/tree.js'
 import { createClock } from '../../src/adapters/clock/clock.js'
 import { planMemoryQos, type TargetsInput } from '../../src/core/memory-qos/targets.js'
 import { parsePod } from '../../src/core/pod/parse-pod.js'
-import type { Pod } from '../../src/core/pod/pod.js'
+import type { PodResources } from '../../src/core/pod/pod.js'
 import { bytes } from '../../src/core/units/bytes.js'
 import { Container, ContainerState } from '../../src/cri-api/api.js'
 import { MemoryQosEngine } from '../../src/memory-qos/engine.js'
@@ -20,7 +20,7 @@ const GiB = 2n ** 30n
 
 const names = ['app', 'side'] as const
 
-const podOf = (n: number): Pod =>
+const podOf = (n: number): PodResources =>
   parsePod({
     metadata: { name: `p${n}`, namespace: 'bench', uid: `uid-${n}` },
     spec: {
@@ -31,7 +31,7 @@ const podOf = (n: number): Pod =>
     },
   })
 
-const inputOf = (pods: readonly Pod[]): TargetsInput => ({
+const inputOf = (pods: readonly PodResources[]): TargetsInput => ({
   pods,
   memoryQos: {
     enabled: true,

@@ -1,7 +1,7 @@
 // `pods`: a whole node on this host with 110 static pods: start, ready, at rest, stop. Time, CPU and memory of our process
 // beside those of the runtime and its shims.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { forever, PodNode, shell, until } from '../../test/kubelet-pods/node.js'
+import { forever, PodNode, shell, until } from '../../test/kubelet/node.js'
 import { containerdUsage, type Usage, usageOf } from '../process-usage.js'
 import type { BenchReport, BenchUnit } from '../unit.js'
 

@@ -1,7 +1,7 @@
 // The KEP's own bound: kubelet and runtime together, with the gate on against the gate off, on the same real pods; and with
 // the gate on and `keelson cri` in front of a runtime that was not made for the question.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CriBetween, type PodNode, startBetween } from '../../test/kubelet-pods/node.js'
+import { type CriBetween, type PodNode, startBetween } from '../../test/kubelet/node.js'
 import { addUsage, containerdParts, noUsage, type Usage, usageOf } from '../process-usage.js'
 
 const INTERVAL_MS = 10_000

@@ -7,7 +7,7 @@ import { readCgroupLayout } from '../../src/adapters/cgroups/detect.js'
 import { hierarchyOf } from '../../src/adapters/cgroups/hierarchy.js'
 import { CgroupFsTree } from '../../src/adapters/cgroups/tree.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
-import { PodNode, shell, until } from '../../test/kubelet-pods/node.js'
+import { PodNode, shell, until } from '../../test/kubelet/node.js'
 import { compileSweep, LineProcess } from '../cgroup-sweep/floor.js'
 import { benchPods, listed, makeCgroups } from './node.js'
 

@@ -1,7 +1,7 @@
 // `scrape`: what /metrics/cadvisor costs. The sweep against a C loop that does the same reads, the exporter against cAdvisor
 // at 110 real and at 500 synthetic pods, time and memory over a thousand scrapes, and the gate on against off. As root.
 import { buildPeer } from '../../conformance/peers/build.js'
-import type { PodNode } from '../../test/kubelet-pods/node.js'
+import type { PodNode } from '../../test/kubelet/node.js'
 import { bundleCommand } from '../../test/support/command.js'
 import { atMost, type BenchReport, type BenchTarget, type BenchUnit } from '../unit.js'
 import { type Cost, type LongRun, measureCosts, measureLongRun } from './exporters.js'

@@ -114,7 +114,7 @@ export async function startCompanion(main: string, endpoint: string, cgroupRoot:
       '--address=127.0.0.1',
       `--port=${port}`,
       '--healthz-port=0',
-      `--container-runtime-endpoint=${endpoint}`,
+      `--runtime-endpoint=${endpoint}`,
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   )
@@ -122,7 +122,7 @@ export async function startCompanion(main: string, endpoint: string, cgroupRoot:
   child.stderr.on('data', (data: Buffer) => {
     log = (log + data.toString()).slice(-20_000)
   })
-  for (const until = Date.now() + 60_000; !log.includes('the companion is up'); await sleep(50))
+  for (const until = Date.now() + 60_000; !log.includes('companion started'); await sleep(50))
     if (Date.now() > until || child.exitCode !== null) throw new Error(`the companion did not start:\n${log}`)
   const token = readFileSync(`${directory}/token`, 'utf8').trim()
   return {

@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Authority, createAuthority, createLeaf, type Pair } from '../../test/e2e/serve/pki.js'
+import { type Authority, createAuthority, createLeaf, type Pair } from '../../test/serve/pki.js'
 
 /** Paths of a certificate and of its key. */
 export interface PairFiles {

@@ -60,7 +60,7 @@ export async function prepareGround({
     const server = startCommand([
       main,
       'cri',
-      '--upstream',
+      '--runtime-endpoint',
       containerd.endpoint,
       '--listen',
       through,
@@ -68,7 +68,7 @@ export async function prepareGround({
       '0',
     ])
     closers.push(() => server.end('SIGKILL'))
-    await server.says('the CRI server is up', SERVER_START_MS)
+    await server.says('CRI server started', SERVER_START_MS)
     return { containerd, direct: containerd.endpoint, through, server, close }
   } catch (e) {
     await close()

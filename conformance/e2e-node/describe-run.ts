@@ -50,7 +50,7 @@ export async function describeRun(
     machine: `Linux ${release()}, cgroup ${cgroups}, ${availableParallelism()} CPUs`,
     specs: Object.fromEntries(
       specs.map((s) => {
-        const result = results.get(s.name) ?? { outcome: 'not run' as const, seconds: 0 }
+        const result = results.get(s.name) ?? { outcome: 'not run' as const }
         return [s.name, { group: isStandalone(s) ? ('standalone' as const) : s.group, ...result }]
       }),
     ),

@@ -8,7 +8,7 @@ import { type ListedSpec, parseList } from './specs.js'
 const DRY_RUN_MS = 120_000
 
 export async function listSpecs(binary: string, directory: string): Promise<ListedSpec[]> {
-  const kept = join(dirname(binary), 'specs-1.json')
+  const kept = join(dirname(binary), 'specs-2.json')
   if (existsSync(kept)) return JSON.parse(await readFile(kept, 'utf8')) as ListedSpec[]
   // The suite writes into the directory that it is started in.
   const scratch = join(directory, 'list')

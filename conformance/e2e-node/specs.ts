@@ -16,11 +16,11 @@ interface SpecReport {
   readonly LeafNodeLocation: { readonly FileName: string }
 }
 
-/** Text as ginkgo matches it: containers and leaf, one blank between them. */
+/** Text as ginkgo matches it: containers and leaf, one blank between them; a container may have no text. */
 export const specText = (r: {
   readonly ContainerHierarchyTexts: readonly string[] | null
   readonly LeafNodeText: string
-}): string => [...(r.ContainerHierarchyTexts ?? []), r.LeafNodeText].join(' ')
+}): string => [...(r.ContainerHierarchyTexts ?? []), r.LeafNodeText].filter((t) => t !== '').join(' ')
 
 /** From the report of a dry run. */
 export function parseList(text: string): ListedSpec[] {

@@ -5,7 +5,7 @@ import type { RuntimeName } from '../node-environment/plan.js'
 import { groupNames, groups } from './groups.js'
 import { limitOf } from './limits.js'
 import { type RecordedSpec, type Results, readResults, resultsPath } from './results.js'
-import { waitsFor } from './waits-for.js'
+import { suiteWaitsFor, waitsFor } from './waits-for.js'
 
 const rowNames = [...groupNames, 'standalone'] as const
 const runtime: RuntimeName = 'containerd-2'
@@ -34,16 +34,15 @@ function formatMissing(title: string, rows: readonly (readonly [string, string])
   return ['', title, '', '| spec | reason |', '|---|---|', ...lines]
 }
 
-/** Specs that never began have one reason for a whole group: a line, not a table of hundreds. */
+/** Specs that never began have one reason: a line, not a table of hundreds. */
 function formatNotRun(upstream: Results, keelson: Results | undefined): string[] {
   const notRun = entriesOf(keelson).filter(
     ([name, s]) => s.outcome === 'not run' && upstream.specs[name]?.outcome === 'passed',
   )
   if (notRun.length === 0) return []
-  const reasons = [...new Set(notRun.map(([name]) => waitsFor(name) ?? ''))].filter((r) => r !== '')
   return [
     '',
-    `${notRun.length} specs that upstream passes could not begin with Keelson, because the suite itself waits for: ${reasons.join('; ')}.`,
+    `Specs that upstream passes and that do not begin with Keelson: ${notRun.length}. The suite itself waits for ${suiteWaitsFor ?? 'something unknown'}.`,
   ]
 }
 

@@ -4,7 +4,7 @@ import type { ImageFile } from '../../src/lab/images/archive.js'
 import { pauseProgram } from '../../src/lab/images/programs.js'
 import { effectiveUidProgram } from '../critest/effective-uid.js'
 import { copyOf, directory, program, text } from './files.js'
-import type { ProtectedRepository } from './registry.js'
+import { protectedRepository } from './protected-repository.js'
 import { createPacker, digestOf, type TestImage } from './test-image.js'
 
 export interface Ingredients {
@@ -16,13 +16,6 @@ export interface Ingredients {
   readonly sampleDevicePlugin: string
   /** test/images of Kubernetes' module: certificates of agnhost's porter. */
   readonly kubernetesImages: string
-}
-
-/** Pulls from it need these credentials; all other repositories are open. */
-export const protectedRepository: ProtectedRepository = {
-  repository: 'k8s-authenticated-test/agnhost',
-  user: 'suite',
-  password: 'conformance',
 }
 
 const e2e = (name: string): string => `e2e-test-images/${name}`
@@ -72,16 +65,16 @@ async function busyboxLayer({ busybox, applets }: Ingredients): Promise<ImageFil
   ]
 }
 
-const pause: TestImage = {
+const pauseImage = (): TestImage => ({
   repository: 'pause',
   tags: ['3.10.2', '3.10'],
   layers: [[{ path: 'pause', data: pauseProgram(), mode: 0o755 }]],
   entrypoint: ['/pause'],
   user: '65535:65535',
-}
+})
 
 /** agnhost can be a registry itself, of the files below /var/registry: specs run it in a pod and pull from it. */
-async function registryFiles(): Promise<ImageFile[]> {
+async function registryFiles(pause: TestImage): Promise<ImageFile[]> {
   const { manifest, blobs } = await createPacker()(pause)
   const stored = (kind: string, data: Buffer): ImageFile => {
     const hash = digestOf(data).slice('sha256:'.length)
@@ -94,7 +87,7 @@ async function registryFiles(): Promise<ImageFile[]> {
   ]
 }
 
-async function agnhostLayer(from: Ingredients): Promise<ImageFile[]> {
+async function agnhostLayer(from: Ingredients, pause: TestImage): Promise<ImageFile[]> {
   const home = { path: 'home/user-defined-in-image', mode: 0o755, owner: 1000 }
   const programs = await Promise.all([
     program('bin/bash', '/usr/bin/bash', from.debian),
@@ -122,7 +115,7 @@ async function agnhostLayer(from: Ingredients): Promise<ImageFile[]> {
       'etc/os-release',
       'NAME="Alpine Linux"\nID=alpine\nPRETTY_NAME="Alpine Linux, stood in for by Keelson"\n',
     ),
-    ...(await registryFiles()),
+    ...(await registryFiles(pause)),
   ]
 }
 
@@ -152,7 +145,8 @@ const some = async (from: Ingredients, programs: Readonly<Record<string, string>
 
 export async function suiteImages(from: Ingredients): Promise<TestImage[]> {
   const base = await busyboxLayer(from)
-  const agnhost = [base, await agnhostLayer(from)]
+  const pause = pauseImage()
+  const agnhost = [base, await agnhostLayer(from, pause)]
   const agnhostStart = { entrypoint: ['/agnhost'], command: ['pause'] }
   const nginx = [base, await nginxLayer(from)]
   const nginxStart = { command: ['nginx', '-g', 'daemon off;'], stopSignal: 'SIGQUIT' }

@@ -30,6 +30,8 @@ const namespaces = [
 ] as const
 
 export interface NodeEnvironment {
+  /** Of its cgroup in every hierarchy. */
+  readonly name: string
   /** Host path of `insideDirectory`; gone after close(). */
   readonly directory: string
   /** Status of the command; rejects when the environment could not be built. */
@@ -111,6 +113,7 @@ export async function startEnvironment(request: EnvironmentRequest): Promise<Nod
     child.once('error', reject).once('close', (code) => resolve(code ?? 137))
   })
   return {
+    name,
     directory,
     ended,
     async close() {

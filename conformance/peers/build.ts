@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { waitForLock } from '../../src/lab/cache.js'
 import { runCommand } from '../process.js'
 import { moduleRoot, type Peer, type PeerName, peerOf } from './catalogue.js'
 
@@ -77,10 +78,28 @@ export async function buildPeer(name: PeerName, log: (line: string) => void): Pr
   const target = await cachePath(peer, goVersion, command)
   if (existsSync(target)) return target
   await requireLibraries(peer)
+  await mkdir(join(target, '..'), { recursive: true })
+  // Two runs that want the same peer: one builds, the other waits.
+  const lock = await waitForLock(`${target}.lock`, AbortSignal.timeout(BUILD_TIMEOUT_MS))
+  try {
+    if (!existsSync(target)) await build(peer, goVersion, command, target, log)
+  } finally {
+    await lock.release()
+  }
+  return target
+}
+
+async function build(
+  peer: Peer,
+  goVersion: string,
+  command: readonly string[],
+  target: string,
+  log: (line: string) => void,
+): Promise<void> {
+  const { name } = peer
   log(`building ${name} ${await readPinnedVersion(peer)} with ${goVersion}; the first build takes minutes`)
   const started = Date.now()
   const partial = `${target}.${process.pid}.partial`
-  await mkdir(join(target, '..'), { recursive: true })
   try {
     await runBuild(peer, [...command, '-o', partial, ...(await sourcesOf(peer))])
     await rename(partial, target)
@@ -88,7 +107,6 @@ export async function buildPeer(name: PeerName, log: (line: string) => void): Pr
     await rm(partial, { force: true })
   }
   log(`built ${name} in ${Math.round((Date.now() - started) / 1000)} s`)
-  return target
 }
 
 /** Directory of the module's sources in Go's module cache, downloaded when it is not there. */

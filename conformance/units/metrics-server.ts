@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PodNode, shell, until } from '../../test/kubelet-pods/node.js'
+import { PodNode, shell, until } from '../../test/kubelet/node.js'
 import { readExposition } from '../../test/support/exposition.js'
 import { missingRequirement } from '../../test/support/requirements.js'
 import { runCommand } from '../process.js'

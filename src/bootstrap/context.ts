@@ -65,7 +65,7 @@ function baseDocument({ command, documents, kubeletDocument }: NodeRequest, fact
   if (command === 'join' || facts.config === undefined)
     throw keelsonError(
       'usage.invalid',
-      `${command} needs the cluster's KubeletConfiguration: give --kubeconfig to read it there, or --kubelet-config FILE`,
+      `${command} needs the cluster's KubeletConfiguration: use --kubeconfig to read it there, or --kubelet-config FILE`,
     )
   return completeKubeletConfig(
     parseKubeletConfig(decodeText(facts.config, kubeletConfigPath), kubeletConfigPath),

@@ -23,7 +23,7 @@ import {
 } from './undo-record.js'
 import { begin, orNotice, planKubelet, requireAnswer, undoEntry } from './use-socket.js'
 
-export interface CriInstallRequest {
+interface CriInstallRequest {
   readonly nodeName: string | undefined
   readonly dryRun: boolean
   /** Goes on when nothing answers where something should. */
@@ -50,7 +50,7 @@ export function installedEntry(entries: readonly UndoEntry[], what: string): Und
   if (at >= 0 && at < entries.length - 1)
     throw keelsonError(
       'node.refused',
-      `${what}: the node was moved to ${entries.at(-1)?.endpoint} since the server was installed; take that back first with keelson node use-socket --undo`,
+      `${what}: the node was switched to ${entries.at(-1)?.endpoint} after the server was installed; undo that first with keelson node use-socket --undo`,
     )
   return entries[at]
 }
@@ -98,11 +98,15 @@ async function decideServer(
   const listen = normalizeEndpoint(request.listen, facts.host.os, '--listen')
   const now = winnerOf(facts).endpoint
   const previous = known?.previous ?? now
-  const upstream = normalizeEndpoint(request.upstream ?? known?.upstream ?? now, facts.host.os, '--upstream')
+  const upstream = normalizeEndpoint(
+    request.upstream ?? known?.upstream ?? now,
+    facts.host.os,
+    '--runtime-endpoint',
+  )
   if (isSameSocket(upstream.endpoint, listen.endpoint))
     throw keelsonError(
       'usage.invalid',
-      `cri install: ${listen.endpoint} would stand in front of itself; name the runtime with --upstream`,
+      `cri install: ${listen.endpoint} would be in front of itself; name the runtime with --runtime-endpoint`,
     )
   return {
     server: {
@@ -130,11 +134,11 @@ async function checkPlaces(
   if (!(await ports.sockets.answers(server.listen)))
     throw keelsonError(
       'node.refused',
-      `cri install: there is no systemd here that could run the server; start keelson cri --upstream ${server.upstream} --listen ${server.listen} first, or give --force`,
+      `cri install: systemd is not running here; start keelson cri --runtime-endpoint ${server.upstream} --listen ${server.listen} first, or use --force`,
     )
 }
 
-/** Installing twice: the way back still leads to what was there before the first time. */
+/** Installing twice: uninstall still restores the files from before the first time. */
 function mergeEntries(known: UndoEntry | undefined, fresh: UndoEntry): UndoEntry {
   if (known === undefined) return fresh
   const added = fresh.files.filter((f) => !known.files.some((k) => k.path === f.path))
@@ -153,7 +157,7 @@ function mergeEntries(known: UndoEntry | undefined, fresh: UndoEntry): UndoEntry
   }
 }
 
-/** A flag that comes from elsewhere than kubeadm-flags.env stays, and beats config.yaml. */
+/** A flag that comes from elsewhere than kubeadm-flags.env stays, and overrides config.yaml. */
 async function otherFlag(
   { listen, previous }: InstalledServer,
   part: PlanPart,
@@ -164,7 +168,7 @@ async function otherFlag(
   if (flag === undefined || flag.includes(listen)) return []
   if ((part.writes ?? []).some((w) => w.path.endsWith('/kubeadm-flags.env'))) return []
   return [
-    `the running kubelet was started with ${flag}, which does not come from kubeadm-flags.env and beats config.yaml (now ${previous}); look in /etc/default/kubelet and in the drop-ins of its unit`,
+    `the running kubelet was started with ${flag}, which is not from kubeadm-flags.env and overrides config.yaml (now ${previous}); check /etc/default/kubelet and the drop-ins of its unit`,
   ]
 }
 

@@ -22,7 +22,7 @@ export const defaultEndpoint = (os: NodeOs): string => wellKnownEndpoints[os][0]
 
 const schemeOf: Readonly<Record<NodeOs, string>> = { linux: 'unix', windows: 'npipe' }
 
-export interface NormalEndpoint {
+interface NormalEndpoint {
   readonly endpoint: string
   readonly warnings: readonly Warning[]
 }
@@ -39,9 +39,9 @@ export function normalizeEndpoint(value: string, os: NodeOs, field: string): Nor
       value,
       scheme: wanted,
     })
-  if (value === '') throw refuse('must not be empty; give an endpoint, or leave it out to have it detected')
+  if (value === '') throw refuse('must not be empty; set an endpoint, or omit it to detect one')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not stand in an endpoint
-  if (/[\x00-\x20\x7f]/.test(value)) throw refuse('blanks and control characters cannot stand in a URL')
+  if (/[\x00-\x20\x7f]/.test(value)) throw refuse('a URL must not contain blanks or control characters')
   const found = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(value)?.[1]?.toLowerCase()
   if (found === wanted)
     return { endpoint: checked(wanted + value.slice(wanted.length), wanted, refuse), warnings: [] }
@@ -58,7 +58,7 @@ export function normalizeEndpoint(value: string, os: NodeOs, field: string): Nor
     warnings: [
       warning(
         'scheme-prepended',
-        `${field}: ${JSON.stringify(value)} has no URL scheme, which is deprecated; "${wanted}://" was put in front of it`,
+        `${field}: ${JSON.stringify(value)} has no URL scheme, which is deprecated; "${wanted}://" was prepended`,
       ),
     ],
   }
@@ -66,8 +66,8 @@ export function normalizeEndpoint(value: string, os: NodeOs, field: string): Nor
 
 function checked(endpoint: string, scheme: string, refuse: (why: string) => Error): string {
   const rest = endpoint.slice(scheme.length + 1).replace(/^\/\//, '')
-  if (rest === '') throw refuse('it names no path')
-  if (/%(?![0-9a-fA-F]{2})/.test(rest)) throw refuse('it cannot be parsed as a URL: % without two digits')
+  if (rest === '') throw refuse('it has no path')
+  if (/%(?![0-9a-fA-F]{2})/.test(rest)) throw refuse('not a valid URL: % without two digits')
   return endpoint
 }
 
@@ -75,7 +75,7 @@ function checked(endpoint: string, scheme: string, refuse: (why: string) => Erro
 export const socketPathOf = (endpoint: string): string =>
   endpoint.replace(/^unix:(?:\/\/)?/, '').replace(/^\/+/, '/')
 
-export type Detected =
+type Detected =
   | { readonly kind: 'one'; readonly endpoint: string }
   | { readonly kind: 'none'; readonly endpoint: string }
   | { readonly kind: 'several'; readonly endpoints: readonly string[] }

@@ -1,4 +1,4 @@
-// Takes the CRI server out again: every file byte for byte as it was, unless somebody changed it since.
+// Removes the CRI server: every file is restored byte for byte, unless it was edited.
 import { keelsonError } from '../core/errors.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { type CriChangeResult, directoriesOf, installedEntry } from './cri-install.js'
@@ -21,10 +21,10 @@ import {
 } from './undo-record.js'
 import { annotationBack, begin } from './use-socket.js'
 
-export interface CriUninstallRequest {
+interface CriUninstallRequest {
   readonly nodeName: string | undefined
   readonly dryRun: boolean
-  /** Also takes away a unit that somebody changed. */
+  /** Also removes an edited unit file. */
   readonly force: boolean
 }
 
@@ -58,7 +58,7 @@ export async function uninstallCri(request: CriUninstallRequest, given: NodePort
       removeDirectories: directoriesOf(entry, rest.length === 0),
       notices: (await ports.sockets.answers(server.previous))
         ? []
-        : [`nothing answers at ${server.previous}, where the kubelet goes now`],
+        : [`no runtime responds at ${server.previous}, which the kubelet uses now`],
     },
   ])
   const outcome = request.dryRun ? undefined : await executePlan(plan, facts, ports)
@@ -84,9 +84,9 @@ async function kubeletBack(
   const changed = await changedSince(files, ports)
   if (changed.length === 0) return { writes: files.map(restore), cluster: annotationBack(entry) }
   if (facts.config === undefined)
-    return { notices: ['the kubelet has no configuration here any more, so none was put back'] }
+    return { notices: ['the kubelet configuration no longer exists, so it was not restored'] }
   const part = planUseSocket(facts, server.previous)
-  const notice = `changed since the installation: ${changed.join(', ')}; only the endpoint was put back there`
+  const notice = `edited after the installation: ${changed.join(', ')}; only the endpoint was restored there`
   return { ...part, notices: [...(part.notices ?? []), notice] }
 }
 
@@ -95,11 +95,11 @@ async function toolsBack(entry: UndoEntry, server: InstalledServer, ports: NodeP
   if (file === undefined) return {}
   const now = await textNow(ports, { path: crictlPath })
   if (now === file.after) return { writes: [{ ...restore(file), basedOn: now }] }
-  // Removed by somebody: there is nothing left of us in it.
+  // Already removed: nothing to restore.
   if (now === null) return {}
   return {
     writes: [crictlWithout(now, file, server)],
-    notices: [`changed since the installation: ${crictlPath}; only the endpoints were put back there`],
+    notices: [`edited after the installation: ${crictlPath}; only the endpoints were restored there`],
   }
 }
 
@@ -111,7 +111,7 @@ async function unitBack(entry: UndoEntry, force: boolean, ports: NodePorts): Pro
     if (now !== file.after && now !== null && !force)
       throw keelsonError(
         'node.refused',
-        `cri uninstall: ${file.path} was changed since the installation; look at it, or give --force`,
+        `cri uninstall: ${file.path} was edited after the installation; check it, or use --force`,
         { path: file.path },
       )
     writes.push({ ...restore(file), basedOn: now })

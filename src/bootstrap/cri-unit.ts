@@ -1,7 +1,7 @@
 // The systemd unit of `keelson cri` as `keelson cri install` writes it.
 import { socketPathOf } from './cri-socket.js'
 
-export interface CriUnit {
+interface CriUnit {
   /** The program and words before `cri`, such as node and a script. */
   readonly program: readonly string[]
   readonly upstream: string
@@ -31,17 +31,17 @@ export function formatCriUnit({ program, upstream, listen, mode }: CriUnit): str
   const words = [
     ...program,
     'cri',
-    '--upstream',
+    '--runtime-endpoint',
     upstream,
     '--listen',
     listen,
     ...(mode === 'complete' ? [] : ['--mode', mode]),
   ]
-  return `# Written by keelson cri install; keelson cri uninstall takes it out again. More options of the server go into
-# /etc/default/keelson-cri as KEELSON_CRI_ARGS="...".
+  return `# Written by keelson cri install; keelson cri uninstall removes it. Set more options of the server in
+# /etc/default/keelson-cri: KEELSON_CRI_ARGS="...".
 [Unit]
 Description=Keelson CRI server
-# After the runtime and before the kubelet, but it needs neither: while the runtime is away, calls are refused at once.
+# Starts after the runtime and before the kubelet, but requires neither: without the runtime, calls fail at once.
 After=containerd.service crio.service
 Before=kubelet.service keelson-kubelet.service
 StartLimitIntervalSec=0
@@ -49,16 +49,16 @@ StartLimitIntervalSec=0
 [Service]
 EnvironmentFile=-/etc/default/keelson-cri
 ExecStart=${words.map(quoteForUnit).join(' ')} $KEELSON_CRI_ARGS
-# "Started" means that the socket is there, so that the kubelet finds it.
+# The unit is started when the socket exists, so that the kubelet finds it.
 ExecStartPost=/bin/sh -c 'until [ -S "$$1" ]; do kill -0 "$$MAINPID" || exit 1; sleep 0.1; done' sh ${quoteForUnit(socket)}
 TimeoutStartSec=60
 Restart=always
 RestartSec=1
-# A process that stands still is started again: it answers every minute from its event loop, by a systemd-notify of its own.
+# A blocked process is restarted: its event loop notifies systemd every minute.
 WatchdogSec=120
 WatchdogSignal=SIGKILL
 NotifyAccess=all
-${directory === undefined ? '' : `RuntimeDirectory=${quoteForUnit(directory)}\nRuntimeDirectoryPreserve=yes\n`}# All pods of the node hang on it.
+${directory === undefined ? '' : `RuntimeDirectory=${quoteForUnit(directory)}\nRuntimeDirectoryPreserve=yes\n`}# All pods of the node depend on it.
 OOMScoreAdjust=-999
 LimitNOFILE=65536
 UMask=0077

@@ -8,7 +8,7 @@ export interface DeniedFile {
   readonly why: string
 }
 
-export interface Tolerated {
+interface Tolerated {
   readonly files: NodeFiles
   /** Filled while files are read. */
   readonly denied: readonly DeniedFile[]
@@ -46,5 +46,5 @@ export function tolerateDenied(files: NodeFiles): Tolerated {
   }
 }
 
-/** One line for each, for whoever wonders what is missing. */
+/** One line for each unreadable file. */
 export const deniedNotices = (denied: readonly DeniedFile[]): string[] => denied.map((d) => d.why)

@@ -1,4 +1,4 @@
-// Changes one value inside a text that somebody else wrote and keeps every other byte.
+// Changes one value in a text and keeps every other byte.
 import { keelsonError } from '../core/errors.js'
 import { endpointFlag, endpointOfFlags, flagsVariable, parseKubeletFlags } from './kubelet-flags.js'
 import { formatYaml, isSameValue, parseYamlMap, type YamlMap } from './yaml-text.js'
@@ -24,7 +24,7 @@ export function setKeyInYaml(text: string, key: string, value: string, what: str
   return formatYaml(wanted)
 }
 
-/** The value of the flag where it stands; flags, order and quotes stay. */
+/** Changes the value of the flag in place; flags, order and quotes stay. */
 export function setEndpointInFlags(text: string, endpoint: string, what: string): string {
   const result = text
     .split('\n')
@@ -38,9 +38,6 @@ export function setEndpointInFlags(text: string, endpoint: string, what: string)
     )
     .join('\n')
   if (endpointOfFlags(parseKubeletFlags(result)) !== endpoint)
-    throw keelsonError(
-      'node.file-invalid',
-      `set --${endpointFlag} in ${what}: the file has a form that is not understood`,
-    )
+    throw keelsonError('node.file-invalid', `set --${endpointFlag} in ${what}: unknown file format`)
   return result
 }

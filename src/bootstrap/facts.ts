@@ -19,10 +19,10 @@ import {
 } from './paths.js'
 import { decodeText, parseYamlMap, type YamlMap } from './yaml-text.js'
 
-export interface ClusterFacts {
+interface ClusterFacts {
   readonly nodeRegistered: boolean
   readonly annotation: string | undefined
-  /** The document of kube-system/kubelet-config as it stands there. */
+  /** The document of kube-system/kubelet-config, unchanged. */
   readonly kubeletConfig: string | undefined
   readonly clusterConfiguration: YamlMap | undefined
 }
@@ -33,14 +33,14 @@ export interface NodeFacts {
   readonly instance: Uint8Array | undefined
   readonly config: Uint8Array | undefined
   readonly flags: Uint8Array | undefined
-  /** The way back from earlier changes of ours. */
+  /** The undo records of earlier changes. */
   readonly undoRecord: Uint8Array | undefined
   readonly listening: readonly string[]
   /** Undefined: no kubeconfig was given. */
   readonly cluster: ClusterFacts | undefined
 }
 
-export interface FactsWanted {
+interface FactsWanted {
   readonly nodeName: string | undefined
   /** Phases that do not need a socket do not dial any. */
   readonly detect: boolean
@@ -108,7 +108,7 @@ export function requireClusterDocument(facts: NodeFacts): string {
   if (text === undefined)
     throw keelsonError(
       'node.cluster-incomplete',
-      `read ConfigMap kube-system/${kubeletConfigMap}: it is missing or has no key ${kubeletConfigMapKey}; was the cluster made by init?`,
+      `read ConfigMap kube-system/${kubeletConfigMap}: it is missing or has no key ${kubeletConfigMapKey}; was the cluster created with init?`,
       { configMap: kubeletConfigMap },
     )
   return text

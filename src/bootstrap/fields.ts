@@ -6,7 +6,7 @@ import { isMap, type YamlMap } from './yaml-text.js'
 export interface FieldReader {
   raw(key: string): unknown
   text(key: string): string | undefined
-  /** Text, or a number or truth value that somebody left unquoted. */
+  /** Text, or an unquoted number or boolean. */
   word(key: string): string | undefined
   flag(key: string): boolean | undefined
   texts(key: string): readonly string[]
@@ -29,7 +29,7 @@ export function fieldReader(map: YamlMap, what: string, path = ''): FieldReader 
   const word = (key: string): string | undefined => {
     const value = raw(key)
     if (value === undefined) return undefined
-    if (typeof value === 'object') throw bad(key, 'is not text')
+    if (typeof value === 'object') throw bad(key, 'is not a string')
     return String(value)
   }
   return {
@@ -39,27 +39,27 @@ export function fieldReader(map: YamlMap, what: string, path = ''): FieldReader 
     keys: () => Object.keys(map),
     text(key) {
       const value = raw(key)
-      if (value !== undefined && typeof value !== 'string') throw bad(key, 'is not text')
+      if (value !== undefined && typeof value !== 'string') throw bad(key, 'is not a string')
       return value === '' ? undefined : value
     },
     flag(key) {
       const value = raw(key)
-      if (value !== undefined && typeof value !== 'boolean') throw bad(key, 'is neither true nor false')
+      if (value !== undefined && typeof value !== 'boolean') throw bad(key, 'is not a boolean')
       return value
     },
     texts: (key) =>
       list(key).map((v, i) => {
-        if (typeof v !== 'string') throw bad(`${key}[${i}]`, 'is not text')
+        if (typeof v !== 'string') throw bad(`${key}[${i}]`, 'is not a string')
         return v
       }),
     maps: (key) =>
       list(key).map((v, i) => {
-        if (!isMap(v)) throw bad(`${key}[${i}]`, 'is no mapping')
+        if (!isMap(v)) throw bad(`${key}[${i}]`, 'is not a mapping')
         return fieldReader(v, what, at(`${key}[${i}]`))
       }),
     child(key) {
       const value = raw(key) ?? {}
-      if (!isMap(value)) throw bad(key, 'is no mapping')
+      if (!isMap(value)) throw bad(key, 'is not a mapping')
       return fieldReader(value, what, at(key))
     },
   }

@@ -7,7 +7,7 @@ import { type Warning, warning } from './warnings.js'
 export const gateName = 'NodeLocalCRISocket'
 
 /** `unknown`: the release is older than the gate. */
-export type GateStage = 'unknown' | 'alpha' | 'beta' | 'ga' | 'deprecated' | 'removed'
+type GateStage = 'unknown' | 'alpha' | 'beta' | 'ga' | 'deprecated' | 'removed'
 
 export interface GateDecision {
   readonly on: boolean
@@ -15,10 +15,7 @@ export interface GateDecision {
   readonly warnings: readonly Warning[]
 }
 
-export function stageOf(
-  minor: number,
-  profile: Profile,
-): { readonly stage: GateStage; readonly on: boolean } {
+function stageOf(minor: number, profile: Profile): { readonly stage: GateStage; readonly on: boolean } {
   return stepOf(gateName, 'kubeadm', profile, minor) ?? { stage: 'unknown', on: false }
 }
 
@@ -29,7 +26,7 @@ export function decideInitGate(minor: number, profile: Profile, named: boolean |
   if (stage === 'unknown' || stage === 'removed')
     throw keelsonError(
       'config.invalid',
-      `featureGates: ${gateName} is not a valid feature name in 1.${minor}; leave it out`,
+      `featureGates: ${gateName} is not a valid feature name in 1.${minor}; remove it`,
       {
         gate: gateName,
       },
@@ -37,7 +34,7 @@ export function decideInitGate(minor: number, profile: Profile, named: boolean |
   if (stage === 'ga' && !named)
     throw keelsonError(
       'config.invalid',
-      `featureGates: ${gateName} is locked to true in 1.${minor}; leave it out`,
+      `featureGates: ${gateName} is locked to true in 1.${minor}; remove it`,
       {
         gate: gateName,
       },
@@ -69,11 +66,11 @@ export function decideClusterGate(
 
 const lockedIgnored = warning(
   'locked-gate-ignored',
-  `the cluster says ${gateName}=false, but the gate is locked to true since 1.36: it counts as on; take it out of kube-system/kubeadm-config`,
+  `the cluster says ${gateName}=false, but the gate is locked to true since 1.36: it is treated as on; remove it from kube-system/kubeadm-config`,
 )
 const unknownGate = warning(
   'unknown-feature-gate',
-  `kube-system/kubeadm-config still names ${gateName}, which no longer exists; take it out`,
+  `kube-system/kubeadm-config still names ${gateName}, which no longer exists; remove it`,
 )
 
 /** `NodeLocalCRISocket=true,Other=false` -> a map. */
@@ -84,7 +81,7 @@ export function parseFeatureGates(text: string): Record<string, boolean> {
     const [name = '', value = '', ...rest] = pair.split('=').map((p) => p.trim())
     const truth = /^(true|t|1)$/i.test(value) ? true : /^(false|f|0)$/i.test(value) ? false : undefined
     if (name === '' || truth === undefined || rest.length > 0)
-      throw keelsonError('usage.invalid', `--feature-gates ${pair}: write it as NAME=true or NAME=false`, {
+      throw keelsonError('usage.invalid', `--feature-gates ${pair}: use NAME=true or NAME=false`, {
         pair,
       })
     gates[name] = truth

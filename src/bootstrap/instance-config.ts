@@ -13,14 +13,14 @@ export function parseInstanceConfig(text: string): YamlMap {
   if (documents.length === 0) return {}
   const [only] = documents
   const bad = (why: string) =>
-    keelsonError('node.file-invalid', `read ${instanceConfigPath}: ${why}; mend it or remove it`, {
+    keelsonError('node.file-invalid', `read ${instanceConfigPath}: ${why}; fix it or remove it`, {
       path: instanceConfigPath,
     })
-  if (documents.length > 1) throw bad('it holds several documents, expected one mapping')
-  if (!isMap(only)) throw bad('it is no mapping of keys to values')
+  if (documents.length > 1) throw bad('it has several documents, expected one mapping')
+  if (!isMap(only)) throw bad('it is not a mapping of keys to values')
   const endpoint = only.containerRuntimeEndpoint
   if (endpoint !== undefined && endpoint !== null && typeof endpoint !== 'string')
-    throw bad('containerRuntimeEndpoint is not text')
+    throw bad('containerRuntimeEndpoint is not a string')
   return only
 }
 

@@ -6,7 +6,7 @@ import { checkKubeletConfig } from './kubelet-config.js'
 import type { KubeletFlag } from './kubelet-flags.js'
 import { isMap, parseYamlDocuments, type YamlMap } from './yaml-text.js'
 
-export interface NodeRegistration {
+interface NodeRegistration {
   readonly name?: string
   readonly criSocket?: string
   readonly kubeletExtraArgs: readonly KubeletFlag[]
@@ -14,7 +14,7 @@ export interface NodeRegistration {
 }
 
 /** The settings that every command's document can hold. */
-export interface CommandSettings {
+interface CommandSettings {
   readonly dryRun?: boolean
   readonly ignorePreflightErrors: readonly string[]
   readonly skipPhases: readonly string[]
@@ -53,24 +53,22 @@ export function readKubeadmDocuments(text: string, what: string, command: Comman
   const notices: string[] = []
   const documents = parseYamlDocuments(text, what)
   if (documents.length === 0)
-    throw keelsonError('config.invalid', `read ${what}: it holds no document`, { what })
+    throw keelsonError('config.invalid', `read ${what}: it has no document`, { what })
   for (const document of documents) {
     if (!isMap(document))
-      throw keelsonError('config.invalid', `read ${what}: a document is no mapping`, { what })
+      throw keelsonError('config.invalid', `read ${what}: a document is not a mapping`, { what })
     const kind = kindIn(document, what)
     if (kind === undefined)
-      notices.push(
-        `${what}: document ${String(document.kind)} (${String(document.apiVersion)}) is not used here`,
-      )
+      notices.push(`${what}: document ${String(document.kind)} (${String(document.apiVersion)}) is ignored`)
     else if (kind in found)
-      throw keelsonError('config.invalid', `read ${what}: ${kind} stands twice`, { what })
+      throw keelsonError('config.invalid', `read ${what}: ${kind} appears twice`, { what })
     else found[kind] = document
   }
   const own = found[kindOf[command]]
   const kubelet = found.KubeletConfiguration
   const cluster = found.ClusterConfiguration
   if (own === undefined && kubelet === undefined && cluster === undefined)
-    throw keelsonError('config.kind', `read ${what}: it holds no ${kindOf[command]}`, { what })
+    throw keelsonError('config.kind', `read ${what}: it has no ${kindOf[command]}`, { what })
   return {
     ...(own === undefined ? {} : readOwn(own, what, command)),
     ...(kubelet === undefined ? {} : { kubelet: checkKubeletConfig(kubelet, what) }),
@@ -91,7 +89,7 @@ function kindIn(document: YamlMap, what: string): string | undefined {
   if (!versions.includes(version))
     throw keelsonError(
       'config.kind',
-      `read ${what}: ${kind} of ${apiVersion}: give ${versions.join(' or ')}`,
+      `read ${what}: ${kind} of ${apiVersion}: use ${versions.join(' or ')}`,
       {
         what,
       },

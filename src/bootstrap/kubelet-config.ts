@@ -9,7 +9,7 @@ import { formatYaml, parseYamlMap, type YamlMap } from './yaml-text.js'
 const apiVersion = 'kubelet.config.k8s.io/v1beta1'
 const kind = 'KubeletConfiguration'
 
-/** The endpoint is always shown, as empty text if nobody set it: upstream's type has no omit-empty rule for it. */
+/** The endpoint is always shown, as an empty string if it is not set: upstream's type has no omit-empty rule for it. */
 export const completeKubeletConfig = (document: YamlMap): YamlMap => ({
   apiVersion,
   kind,
@@ -35,11 +35,11 @@ export function checkKubeletConfig(document: YamlMap, what: string): YamlMap {
     })
   const endpoint = document.containerRuntimeEndpoint
   if (endpoint !== undefined && endpoint !== null && typeof endpoint !== 'string')
-    throw keelsonError('config.invalid', `read ${what}: containerRuntimeEndpoint is not text`, { what })
+    throw keelsonError('config.invalid', `read ${what}: containerRuntimeEndpoint is not a string`, { what })
   return document
 }
 
-export interface ConfigInput {
+interface ConfigInput {
   readonly base: YamlMap
   /** Undefined with the gate off: the instance file is not read. */
   readonly instance: YamlMap | undefined

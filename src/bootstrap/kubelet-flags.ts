@@ -1,4 +1,4 @@
-// kubeadm-flags.env: one variable that holds the kubelet's extra command line. A flag there beats config.yaml.
+// kubeadm-flags.env: one variable that holds the kubelet's extra command line. A flag there overrides config.yaml.
 import { keelsonError } from '../core/errors.js'
 import { kubeletFlagsPath } from './paths.js'
 
@@ -8,11 +8,11 @@ export const endpointFlag = 'container-runtime-endpoint'
 export interface KubeletFlag {
   /** Without the dashes. */
   readonly name: string
-  /** Undefined: the flag stands alone, as a switch does. */
+  /** Undefined: a flag without a value. */
   readonly value: string | undefined
 }
 
-export interface KubeletFlags {
+interface KubeletFlags {
   readonly flags: readonly KubeletFlag[]
   /** Words that are no flag; they do not survive a rewrite. */
   readonly dropped: readonly string[]

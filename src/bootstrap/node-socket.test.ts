@@ -88,7 +88,7 @@ test('the flag file names the socket: it is used, and the warnings name the file
   for (const { message } of choice.warnings) {
     expect(message).toContain('kubeadm-flags.env')
     expect(message).toContain('/run/k3s')
-    expect(message).not.toContain('nothing on node')
+    expect(message).not.toContain('no file on node')
   }
 })
 

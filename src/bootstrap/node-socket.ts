@@ -12,7 +12,7 @@ import { endpointFlag } from './kubelet-flags.js'
 import { criSocketAnnotation, instanceConfigPath, kubeletConfigPath, kubeletFlagsPath } from './paths.js'
 import { type Warning, warning } from './warnings.js'
 
-export type SocketSource =
+type SocketSource =
   | 'flag'
   | 'config'
   | 'instance-config'
@@ -35,7 +35,7 @@ export interface SocketFacts {
   readonly annotation: string | undefined
   /** Read only when its turn comes: a broken file must not stop a command that does not need it. */
   instanceEndpoint(): string | undefined
-  /** Of the kubelet's present config.yaml, and of the flag in kubeadm-flags.env, which beats it. */
+  /** Of the kubelet's present config.yaml, and of the flag in kubeadm-flags.env, which overrides it. */
   configEndpoint(): string | undefined
   flagEndpoint(): string | undefined
 }
@@ -89,12 +89,10 @@ function unknownSocket(minor: number, gateOn: boolean, facts: SocketFacts): Erro
   const lost = `find the CRI socket of node ${nodeName}: it has no annotation ${criSocketAnnotation}${file}`
   const flag = facts.flagEndpoint()
   if (flag === undefined)
-    return keelsonError(
-      'node.socket-unknown',
-      `${lost}; set it again, and give --kubeconfig so that it can be read`,
-      { node: nodeName },
-    )
-  const annotate = `kubectl annotate node ${nodeName} ${criSocketAnnotation}=${flag}, and give --kubeconfig`
+    return keelsonError('node.socket-unknown', `${lost}; set it again, and use --kubeconfig to read it`, {
+      node: nodeName,
+    })
+  const annotate = `kubectl annotate node ${nodeName} ${criSocketAnnotation}=${flag}, and use --kubeconfig`
   const write = `, or write containerRuntimeEndpoint: "${flag}" to ${instanceConfigPath}`
   return keelsonError(
     'node.socket-unknown',
@@ -108,12 +106,12 @@ function flagWarnings(facts: SocketFacts, flag: string): Warning[] {
   const detected = decideDetected(facts.listening, facts.os)
   const found = warning(
     'socket-autodetected',
-    `nothing but ${kubeletFlagsPath} on node ${facts.nodeName} records its CRI socket, so --${endpointFlag}=${flag} of that file is used; check the result`,
+    `only ${kubeletFlagsPath} on node ${facts.nodeName} records the CRI socket, so --${endpointFlag}=${flag} of that file is used; check the result`,
   )
   if (detected.kind !== 'several') return [found]
   const several = warning(
     'autodetection-failed',
-    `several CRI endpoints answer (${detected.endpoints.join(', ')}); ${kubeletFlagsPath} names ${flag}, which is used`,
+    `several CRI endpoints respond (${detected.endpoints.join(', ')}); ${kubeletFlagsPath} names ${flag}, which is used`,
   )
   return [found, several]
 }
@@ -123,14 +121,14 @@ function detectForUpgrade(facts: SocketFacts): SocketChoice {
   const detected = decideDetected(facts.listening, facts.os)
   const tried = warning(
     'socket-autodetected',
-    `nothing on node ${facts.nodeName} records its CRI socket, so well-known endpoints were tried; check the result`,
+    `no file on node ${facts.nodeName} records the CRI socket, so the well-known endpoints were tried; check the result`,
   )
   if (detected.kind === 'one') return { endpoint: detected.endpoint, from: 'detected', warnings: [tried] }
   if (detected.kind === 'none') return { endpoint: detected.endpoint, from: 'default', warnings: [tried] }
   const endpoint = defaultEndpoint(facts.os)
   const failed = warning(
     'autodetection-failed',
-    `several CRI endpoints answer (${detected.endpoints.join(', ')}), so the default ${endpoint} is used; check it`,
+    `several CRI endpoints respond (${detected.endpoints.join(', ')}), so the default ${endpoint} is used; check it`,
   )
   return { endpoint, from: 'default', warnings: [tried, failed] }
 }

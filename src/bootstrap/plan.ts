@@ -22,10 +22,10 @@ export interface FileWrite {
 export interface ServerChange {
   readonly unit: string
   readonly put: boolean
-  /** Its files: there before it is started, and started before anybody is sent to it. */
+  /** Its files: written before it is started; it is started before clients are switched to it. */
   readonly paths: readonly string[]
   readonly endpoint: string
-  /** It ran before it was put in, by a unit file of somebody else, and does so again when that is back. */
+  /** Another unit of this name was running before; it is started again when it is restored. */
   readonly wasActive: boolean
 }
 
@@ -101,7 +101,7 @@ export function joinParts(
  * config.yaml already has the endpoint. Moving back to the flag: the flag comes before config.yaml loses it. What
  * listens at the new socket comes first of all.
  */
-export function orderWrites(writes: readonly FileWrite[], first: readonly string[] = []): FileWrite[] {
+function orderWrites(writes: readonly FileWrite[], first: readonly string[] = []): FileWrite[] {
   const flags = writes.find((w) => w.path === kubeletFlagsPath)
   const flagCarriesEndpoint = flags?.text?.includes('--container-runtime-endpoint') ?? false
   const order = flagCarriesEndpoint

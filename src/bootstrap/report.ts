@@ -40,7 +40,7 @@ export function reportText(result: NodeResult, dryRun: boolean): string {
     lines.push(
       `${gateName}: ${context.gate.on ? 'on' : 'off'} (${context.gate.stage} in ${formatVersion(context.version)})`,
     )
-  // An ordinary user is told what could not be asked.
+  // An ordinary user sees which checks were skipped.
   const isHidden = (level: string): boolean =>
     level === 'ok' || (level === 'skipped' && context.facts.host.privileged !== false)
   for (const p of result.preflight)
@@ -64,9 +64,9 @@ export function reportText(result: NodeResult, dryRun: boolean): string {
   for (const d of outcome.emptied) lines.push(`deleted the contents of ${d}`)
   for (const c of outcome.clusterDone) lines.push(`done in the cluster: ${c}`)
   const left = plan.cluster.filter((c) => plannedWords(c, outcome.clusterLeft))
-  lines.push(...left.flatMap((c) => clusterLines('left to do in the cluster', c)))
+  lines.push(...left.flatMap((c) => clusterLines('still to do in the cluster', c)))
   if (plan.command.startsWith('upgrade') && outcome.written.length > 0)
-    lines.push('restart the kubelet to make it read its configuration: systemctl restart kubelet')
+    lines.push('restart the kubelet to apply the configuration: systemctl restart kubelet')
   return `${lines.join('\n')}\n`
 }
 
@@ -77,8 +77,8 @@ const sourceWords = {
   annotation: "from the Node's annotation",
   'kubelet-flags': 'from kubeadm-flags.env',
   'kubelet-config': 'from config.yaml',
-  detected: 'it answers',
-  default: 'the default, no other is known',
+  detected: 'detected',
+  default: 'the default',
 } as const
 
 const indent = (text: string): string =>

@@ -37,7 +37,7 @@ export function checkMix(criSocketFlag: string | undefined, configFile: string |
   if (criSocketFlag !== undefined && configFile !== undefined)
     throw keelsonError(
       'usage.invalid',
-      'can not mix --config with --cri-socket: put the endpoint into the field criSocket of the config file, or leave the file out',
+      'can not mix --config with --cri-socket: set criSocket in the config file, or omit --config',
     )
 }
 
@@ -56,7 +56,7 @@ export function decideVersion(request: NodeRequest, facts: NodeFacts): Kubernete
   return text === undefined ? defaultVersion : parseVersion(text)
 }
 
-/** Gates that the user gave: the flag beats the file. */
+/** Gates that the user gave: the flag overrides the file. */
 export const givenGates = (request: NodeRequest): Record<string, boolean> => ({
   ...readClusterGates(request.documents.cluster, '--config'),
   ...(request.featureGates === undefined ? {} : parseFeatureGates(request.featureGates)),
@@ -72,7 +72,7 @@ export function decideGate(request: NodeRequest, facts: NodeFacts, minor: number
   if (request.featureGates !== undefined)
     throw keelsonError(
       'usage.invalid',
-      `--feature-gates: ${command} takes the gates from ${clusterSource}; leave the flag out, or leave out --kubeconfig`,
+      `--feature-gates: ${command} takes the gates from ${clusterSource}; remove the flag, or remove --kubeconfig`,
     )
   const stored = readClusterGates(facts.cluster.clusterConfiguration, clusterSource)
   return decideClusterGate(minor, profile, stored[gateName], role)

@@ -19,7 +19,7 @@ import {
 } from './preflight/run-preflight.js'
 import type { NodeRequest } from './request.js'
 
-export interface RunOptions {
+interface RunOptions {
   readonly phases: readonly Phase[]
   readonly dryRun: boolean
   readonly ignorePreflightErrors: readonly string[]
@@ -71,7 +71,7 @@ export async function runNodeCommand(
     ...plan.notices,
     ...(recovery?.notices ?? []),
     ...(pending
-      ? ['an interrupted change is pending; the next command that is no dry run settles it first']
+      ? ['an interrupted change is pending; the next command without --dry-run completes or reverts it first']
       : []),
     ...(outcome?.notices ?? []),
     ...deniedNotices(denied),
@@ -90,7 +90,7 @@ function attempt<T>(isBlind: boolean, work: () => T): T | undefined {
 }
 
 const notShown = ({ name }: Phase): PlanPart => ({
-  notices: [`${name}: not shown, because it depends on files that this user may not read`],
+  notices: [`${name}: not shown: it needs files that this user may not read`],
 })
 
 /** What a dry run shows of the cluster. */

@@ -25,12 +25,12 @@ import {
 } from './paths.js'
 import { decodeText } from './yaml-text.js'
 
-export interface StatusFinding {
+interface StatusFinding {
   readonly problem: string
   readonly remedy: string
 }
 
-export interface NodeStatus {
+interface NodeStatus {
   readonly node: string
   readonly places: readonly SocketPlace[]
   readonly listening: readonly string[]
@@ -81,7 +81,7 @@ export async function readNodeStatus(ports: NodePorts, nodeName: string | undefi
         ? [
             {
               problem: `an interrupted change is recorded in ${journalPath}`,
-              remedy: 'run the command again: it settles it first',
+              remedy: 'run the command again: it completes or reverts the change first',
             },
           ]
         : []),
@@ -141,7 +141,7 @@ function readPlaces(
       tryRead(
         instanceConfigPath,
         () => endpointOfInstance(instanceOf(facts)),
-        absent(facts.instance, 'names no endpoint'),
+        absent(facts.instance, 'no endpoint'),
       ),
     ),
     config: open(
@@ -151,14 +151,14 @@ function readPlaces(
           facts.config === undefined
             ? undefined
             : endpointOfConfig(decodeText(facts.config, kubeletConfigPath)),
-        absent(facts.config, 'names no endpoint'),
+        absent(facts.config, 'no endpoint'),
       ),
     ),
     annotation: {
       place: `annotation ${criSocketAnnotation}`,
       endpoint: facts.cluster?.annotation,
       ...(facts.cluster === undefined
-        ? { note: 'not known without --kubeconfig' }
+        ? { note: 'unknown without --kubeconfig' }
         : facts.cluster.annotation === undefined
           ? { note: 'not set' }
           : {}),
@@ -169,19 +169,19 @@ function readPlaces(
 
 function runningPlace(running: readonly string[] | undefined): SocketPlace {
   const place = 'running kubelet'
-  if (running === undefined) return { place, endpoint: undefined, note: 'no kubelet runs' }
+  if (running === undefined) return { place, endpoint: undefined, note: 'no kubelet is running' }
   const at = running.findLastIndex((w) => w === `--${endpointFlag}` || w.startsWith(`--${endpointFlag}=`))
   const word = running[at]
   if (word === undefined)
-    return { place, endpoint: undefined, note: 'its command line names none, so config.yaml counts' }
+    return { place, endpoint: undefined, note: 'not on its command line, so config.yaml applies' }
   return { place, endpoint: word.includes('=') ? word.slice(word.indexOf('=') + 1) : running[at + 1] }
 }
 
-const nobodyListens = ({ denied }: NodeStatus['wins']): string =>
-  denied === true ? '- (none that this user may open)' : '- (no well-known endpoint answers)'
+const noListener = ({ denied }: NodeStatus['wins']): string =>
+  denied === true ? '- (none that this user may open)' : '- (no well-known endpoint responds)'
 
 const answerWords = ({ answers, denied }: NodeStatus['wins']): string =>
-  answers ? '' : denied === true ? ', which this user may not open' : ', where nothing answers'
+  answers ? '' : denied === true ? ', which this user may not open' : ', which does not respond'
 
 /** `shown`: paths of the node as they are here. */
 export function formatNodeStatus(status: NodeStatus, shown = (text: string): string => text): string {
@@ -191,9 +191,9 @@ export function formatNodeStatus(status: NodeStatus, shown = (text: string): str
     ...status.places.map(
       (p) => `  ${shown(p.place).padEnd(width)}  ${p.endpoint ?? shown(`- (${p.note ?? 'none'})`)}`,
     ),
-    `  ${'listening'.padEnd(width)}  ${status.listening.length === 0 ? nobodyListens(status.wins) : status.listening.join(', ')}`,
+    `  ${'listening'.padEnd(width)}  ${status.listening.length === 0 ? noListener(status.wins) : status.listening.join(', ')}`,
     `the kubelet uses ${status.wins.endpoint} (${shown(status.wins.place)}: ${status.wins.why})${answerWords(status.wins)}`,
-    ...status.findings.map((f) => shown(`problem: ${f.problem}\n  what to do: ${f.remedy}`)),
+    ...status.findings.map((f) => shown(`problem: ${f.problem}\n  fix: ${f.remedy}`)),
   ]
   return `${lines.join('\n')}\n`
 }

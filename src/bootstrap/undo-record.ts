@@ -1,4 +1,4 @@
-// The way back from use-socket and from `cri install`: what each file and the annotation were before, newest change last.
+// The undo records of use-socket and `cri install`: what each file and the annotation were before, newest change last.
 import { keelsonError } from '../core/errors.js'
 import type { FileOwner, NodePorts } from '../ports/bootstrap.js'
 import { readNow } from './execute/replace.js'
@@ -53,7 +53,7 @@ export function parseUndoRecord(text: string | undefined): UndoEntry[] {
   }
   throw keelsonError(
     'node.file-invalid',
-    `read ${undoPath}: not a record of this version; remove it to go on without a way back`,
+    `read ${undoPath}: not a record of this version; remove it to continue without rollback`,
     {
       path: undoPath,
     },
@@ -90,7 +90,7 @@ export async function textNow(
   }
 }
 
-/** What these writes will change, with everything that is needed to take it back. */
+/** What these writes will change, with everything that is needed to revert it. */
 export async function undoneFiles(writes: readonly FileWrite[], ports: NodePorts): Promise<UndoneFile[]> {
   const changed: UndoneFile[] = []
   for (const write of writes) {

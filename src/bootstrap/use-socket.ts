@@ -1,4 +1,4 @@
-// Moves a node to another runtime endpoint and back again: checks, plan, the record of the way back, execution.
+// Switches a node to another runtime endpoint and back: checks, plan, undo record, execution.
 import { isKeelsonError, keelsonError } from '../core/errors.js'
 import type { NodePorts } from '../ports/bootstrap.js'
 import { normalizeEndpoint } from './cri-socket.js'
@@ -21,7 +21,7 @@ import {
 import type { Warning } from './warnings.js'
 import { encodeText } from './yaml-text.js'
 
-export interface UseSocketRequest {
+interface UseSocketRequest {
   readonly nodeName: string | undefined
   readonly dryRun: boolean
   /** Goes on when nothing answers at the endpoint, or files changed since. */
@@ -72,7 +72,7 @@ export async function undoUseSocket(request: UseSocketRequest, given: NodePorts)
   if (last.server !== undefined)
     throw keelsonError(
       'node.refused',
-      'undo use-socket: the last change is the CRI server in front of the runtime; take it out with keelson cri uninstall',
+      'undo use-socket: the last change is the CRI server in front of the runtime; remove it with keelson cri uninstall',
     )
   if (!request.force) await checkAsLeft(last, ports)
   const before = winnerOf(factsBefore(facts, last)).endpoint
@@ -83,7 +83,7 @@ export async function undoUseSocket(request: UseSocketRequest, given: NodePorts)
   })
 }
 
-/** The node's files as they are when the change is taken back. */
+/** The node's files before the change is reverted. */
 function factsBefore(facts: NodeFacts, { files }: UndoEntry): NodeFacts {
   const before = (path: string, now: Uint8Array | undefined): Uint8Array | undefined => {
     const file = files.find((f) => f.path === path)
@@ -105,17 +105,17 @@ export async function requireAnswer(endpoint: string, ports: NodePorts): Promise
   if (await ports.sockets.isDenied(endpoint))
     throw keelsonError(
       'node.refused',
-      `use ${endpoint}: this user may not open it, so it is not known whether a runtime answers; run the command as root`,
+      `use ${endpoint}: this user may not open it, so it cannot check whether a runtime responds; run the command as root`,
       { endpoint },
     )
   throw keelsonError(
     'node.refused',
-    `use ${endpoint}: nothing answers there; start the runtime first, or give --force`,
+    `use ${endpoint}: no runtime responds there; start the runtime first, or use --force`,
     { endpoint },
   )
 }
 
-export interface Begun {
+interface Begun {
   readonly recovery: Recovery | undefined
   readonly facts: NodeFacts
   /** To go on with: in a dry run files that this user may not read count as not there. */
@@ -148,7 +148,7 @@ export async function planKubelet(
     denied.some((d) => d.path === path),
   )
   if (isClosed) {
-    notices.push("what would change in the kubelet's files is not shown: this user may not read them")
+    notices.push('changes of the kubelet files are not shown: this user may not read them')
     return {}
   }
   return (await orNotice(mayLook, notices, async () => planUseSocket(facts, endpoint))) ?? {}
@@ -201,13 +201,13 @@ export async function undoEntry(
   }
 }
 
-/** Somebody else's later change would be lost without a word. */
+/** A later edit would be lost silently. */
 async function checkAsLeft(entry: UndoEntry, ports: NodePorts): Promise<void> {
   for (const file of entry.files)
     if (!(await isAsLeft(file, ports)))
       throw keelsonError(
         'node.refused',
-        `undo use-socket ${entry.endpoint}: ${file.path} was changed since; look at it, or give --force`,
+        `undo use-socket ${entry.endpoint}: ${file.path} was edited since then; check it, or use --force`,
         {
           path: file.path,
         },

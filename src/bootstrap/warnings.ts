@@ -1,6 +1,6 @@
 // Warnings with an id that scripts may rely on; a notice is the same without an id.
 
-export const warningIds = [
+const warningIds = [
   'scheme-prepended',
   'socket-autodetected',
   'autodetection-failed',
@@ -12,7 +12,7 @@ export const warningIds = [
   'locked-gate-ignored',
 ] as const
 
-export type WarningId = (typeof warningIds)[number]
+type WarningId = (typeof warningIds)[number]
 
 export interface Warning {
   readonly id: WarningId

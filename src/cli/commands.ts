@@ -1,12 +1,13 @@
-// The list of subcommands. Each is loaded only when it is asked for, so that --help stays as quick as node itself.
+// The list of subcommands. Each is loaded on demand, so that --help stays fast.
 import type { Command } from 'commander'
 import type { Io } from './io.js'
 
-export interface CommandModule {
-  create(io: Io): Command
+interface CommandModule {
+  /** `whole` builds the program with every command in full: for what describes the others. */
+  create(io: Io, whole: () => Promise<Command>): Command
 }
 
-export interface CommandEntry {
+interface CommandEntry {
   readonly name: string
   readonly summary: string
   load(): Promise<CommandModule>
@@ -15,27 +16,27 @@ export interface CommandEntry {
 export const commands: readonly CommandEntry[] = [
   {
     name: 'up',
-    summary: 'a whole node on this machine, with three demo pods; Ctrl-C removes it again',
+    summary: 'run a whole node on this machine, with three demo pods; Ctrl-C removes it',
     load: () => import('./up/command.js'),
   },
   {
     name: 'doctor',
-    summary: 'what is wrong with this node, and what to do about it',
+    summary: 'check this node and print what to fix',
     load: () => import('./doctor/command.js'),
   },
   {
     name: 'cri',
-    summary: 'the CRI server in front of a runtime: forwards everything, fills in what is missing',
+    summary: 'run a CRI server in front of a runtime: forwards every call, answers what the runtime lacks',
     load: () => import('./cri/command.js'),
   },
   {
     name: 'companion',
-    summary: 'Memory QoS beside another kubelet; rollback takes everything back',
+    summary: 'run Memory QoS beside another kubelet; rollback restores the original values',
     load: () => import('./companion/command.js'),
   },
   {
     name: 'explain',
-    summary: 'what is written for a pod, and why',
+    summary: 'show the cgroup values of a pod, with formula and reason',
     load: () => import('./explain/command.js'),
   },
   {
@@ -60,12 +61,12 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'kubelet',
-    summary: 'the node agent, with the flags and files of the upstream kubelet',
+    summary: 'run the node agent, with the flags and files of the upstream kubelet',
     load: () => import('./kubelet/command.js'),
   },
   {
     name: 'lab',
-    summary: 'run a command in a real kernel with cgroup v2, booted as a process',
+    summary: 'run a command in a lab machine: a real kernel with cgroup v2, booted as a process',
     load: () => import('./lab.js'),
   },
   {
@@ -76,12 +77,12 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'token',
-    summary: 'print the local token of this machine, or a link that logs a browser in',
+    summary: 'print the local token of this machine, or a login link for a browser',
     load: () => import('./token.js'),
   },
   {
     name: 'top',
-    summary: 'watch pods and containers over any CRI socket',
+    summary: 'show live resource usage of pods and containers, from any CRI socket',
     load: () => import('./top.js'),
   },
   {

@@ -1,8 +1,6 @@
 // `keelson completion SHELL`: a script made from the real command tree, so that it cannot go stale.
 import { Argument, Command } from 'commander'
-import { commands } from './commands.js'
 import type { Io } from './io.js'
-import { createProgram } from './program.js'
 
 interface Words {
   readonly path: string
@@ -11,7 +9,8 @@ interface Words {
 
 function wordsOf(command: Command, path: readonly string[] = []): Words[] {
   const names = command.commands.map((c) => c.name()).filter((n) => n !== 'help')
-  const flags = command.options.flatMap((o) => [o.short, o.long]).filter((f): f is string => f !== undefined)
+  const shown = command.options.filter((o) => !o.hidden)
+  const flags = shown.flatMap((o) => [o.short, o.long]).filter((f): f is string => f !== undefined)
   const here = { path: path.join(' '), words: [...names, ...flags, '--help'] }
   return [here, ...command.commands.flatMap((c) => wordsOf(c, [...path, c.name()]))]
 }
@@ -60,14 +59,10 @@ const fish = (all: readonly Words[]): string =>
 
 const scripts = { bash, zsh, fish } as const
 
-export const create = (io: Io): Command =>
+export const create = (io: Io, whole: () => Promise<Command>): Command =>
   new Command('completion')
     .description('Print a completion script.\n\n  source <(keelson completion bash)')
     .addArgument(new Argument('<shell>', 'the shell to complete for').choices(Object.keys(scripts)))
     .action(async (shell: keyof typeof scripts) => {
-      const program = await createProgram(
-        io,
-        commands.map((c) => c.name),
-      )
-      io.stdout.write(scripts[shell](wordsOf(program)))
+      io.stdout.write(scripts[shell](wordsOf(await whole())))
     })

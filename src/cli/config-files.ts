@@ -6,7 +6,7 @@ import { keelsonError } from '../core/errors.js'
 import { readInput } from './input.js'
 import type { Io } from './io.js'
 
-export interface ConfigOptions {
+interface ConfigOptions {
   readonly config?: string | undefined
   readonly configDir?: string | undefined
   readonly keelsonConfig?: string | undefined

@@ -7,13 +7,13 @@ import type { LivePorts } from '../serve/dashboard/create-dashboard.js'
 
 export const openLivePorts = (): LivePorts => ({ logs: createLogTail(), page: readPage() })
 
-/** What a person should know, worst first. `endpoint`: the runtime that this process uses. */
+/** The findings of the doctor, worst first. `endpoint`: the runtime that this process uses. */
 export async function diagnose(
   env: Readonly<Record<string, string | undefined>>,
   endpoint: string | undefined,
   signal: AbortSignal,
 ): Promise<readonly LiveWarning[]> {
-  // Loaded when somebody looks: a process that nobody watches does not carry the doctor in its memory.
+  // Loaded with the first open dashboard: without one the doctor costs no memory.
   const [{ wireDoctor }, { gatherFacts }, { checks }, { runChecks }] = await Promise.all([
     import('./doctor/wire.js'),
     import('../doctor/gather.js'),
@@ -36,6 +36,7 @@ export async function diagnose(
 /** The command line as settings with origins. A path to a secret may be shown, a secret never is one of our flags. */
 export function flagSettings(command: Command): readonly LiveSetting[] {
   return command.options
+    .filter((option) => !option.hidden)
     .map((option): LiveSetting => {
       const name = option.attributeName()
       const value: unknown = command.getOptionValue(name)

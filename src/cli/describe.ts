@@ -11,12 +11,12 @@ export const create = (io: Io): Command =>
     new Command('describe')
       .description('Show everything about one pod of this node.\n\n  keelson describe pod web')
       .argument('<kind>', 'pod')
-      .argument('<name>', "the pod, with or without the node's name at its end"),
+      .argument('<name>', 'pod name, with or without the node name suffix'),
   )
-    .option('-n, --namespace <name>', "the pod's namespace")
+    .option('-n, --namespace <name>', 'namespace of the pod')
     .action(async (kind: string, name: string, options: ReachOptions & { readonly namespace?: string }) => {
       if (!['pod', 'pods', 'po'].includes(kind))
-        throw keelsonError('usage.invalid', `describe ${kind}: only pods can be described`)
+        throw keelsonError('usage.invalid', `describe ${kind}: only pods are supported`)
       const pods = await createKubeletClient(options).pods()
       io.stdout.write(describePod(choosePod(pods, name, options.namespace)))
     })

@@ -21,14 +21,14 @@ interface ExecOptions extends ReachOptions {
 }
 
 const longestMs = 24 * 3_600_000
-/** The kubelet ends the command at the timeout and says so; this is for its answer. */
+/** The kubelet stops the command at the timeout; this is extra time for its response. */
 const answerMs = 10_000
-/** A person begins to wonder. */
+/** From here on the reason for the delay is printed. */
 const noteAfterMs = 5_000
 
 const parseTimeout = (text: string): number => {
   const ms = Number(parseGoDuration(text) ?? 0n) / 1e6
-  if (ms < 1 || ms > longestMs) throw new InvalidArgumentError('write a duration such as 90s or 5m.')
+  if (ms < 1 || ms > longestMs) throw new InvalidArgumentError('use a duration such as 90s or 5m.')
   return ms
 }
 
@@ -42,15 +42,15 @@ export const create = (io: Io): Command =>
   withReach(
     new Command('exec')
       .description(
-        'Run a command in a container, without input, and print what it wrote.\n\n  keelson exec web -- ls -l /',
+        'Run a command in a container and print its output. There is no standard input.\n\n  keelson exec web -- ls -l /',
       )
-      .argument('<pod>', "the pod, with or without the node's name at its end")
-      .argument('<command...>', 'the command and its words, after --'),
+      .argument('<pod>', 'pod name, with or without the node name suffix')
+      .argument('<command...>', 'command and arguments, after --'),
   )
-    .option('-c, --container <name>', 'one of several containers; default: the first')
-    .option('-n, --namespace <name>', "the pod's namespace")
+    .option('-c, --container <name>', 'container name (default: the first container)')
+    .option('-n, --namespace <name>', 'namespace of the pod')
     .addOption(
-      new Option('--timeout <duration>', 'end the command after this time, such as 90s or 5m')
+      new Option('--timeout <duration>', 'stop the command after this time, such as 90s or 5m')
         .argParser(parseTimeout)
         .default(30_000, '30s'),
     )
@@ -62,7 +62,7 @@ export const create = (io: Io): Command =>
       const text = await runThere(client, command, where, (note) => io.stderr.write(note))
       const ran = JSON.parse(text) as Partial<Ran>
       if (ran.exitCode === undefined)
-        throw keelsonError('kubelet.refused', 'the kubelet answered something else than a result')
+        throw keelsonError('kubelet.refused', 'the kubelet returned an unexpected response')
       io.stdout.write(Buffer.from(ran.stdout ?? '', 'base64').toString())
       io.stderr.write(Buffer.from(ran.stderr ?? '', 'base64').toString())
       io.exitCode = ran.exitCode
@@ -88,7 +88,7 @@ async function runThere(
   let over = false
   const note = setTimeout(() => {
     void whySlow(client, pod, container).then((why) => {
-      if (!over && why !== undefined) say(`no answer yet: ${why}\n`)
+      if (!over && why !== undefined) say(`no response yet: ${why}\n`)
     })
   }, noteAfterMs)
   try {
@@ -101,7 +101,7 @@ async function runThere(
     const why = await whySlow(client, pod, container)
     throw keelsonError(
       code,
-      `run ${command[0] ?? ''} in ${name}/${container}: no answer within ${seconds} s${why === undefined ? '' : `: ${why}`}; give it longer with --timeout`,
+      `run ${command[0] ?? ''} in ${name}/${container}: no response within ${seconds} s${why === undefined ? '' : `: ${why}`}; allow more time with --timeout`,
       { pod: name, container },
       e,
     )

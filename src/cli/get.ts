@@ -14,6 +14,7 @@ import {
   withReach,
 } from './pods/kubelet-client.js'
 import { createWatchTable } from './pods/watch-table.js'
+import { untilSignal } from './process/signals.js'
 
 interface GetOptions extends ReachOptions {
   readonly output?: 'wide' | 'json' | 'yaml' | 'name'
@@ -31,17 +32,15 @@ export const create = (io: Io): Command =>
         'Show the pods of this node.\n\n  keelson get pods -o wide\n  keelson get pod web -o yaml\n  keelson get pods -w',
       )
       .argument('<kind>', 'pods')
-      .argument('[name]', "one pod, with or without the node's name at its end"),
+      .argument('[name]', 'pod name, with or without the node name suffix'),
   )
-    .addOption(
-      new Option('-o, --output <form>', 'form of the answer').choices(['wide', 'json', 'yaml', 'name']),
-    )
-    .option('-n, --namespace <name>', 'only pods of this namespace')
-    .option('-w, --watch', 'go on and print each change')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['wide', 'json', 'yaml', 'name']))
+    .option('-n, --namespace <name>', 'show only pods of this namespace')
+    .option('-w, --watch', 'watch for changes and print them')
     .action(async (kind: string, name: string | undefined, options: GetOptions) => {
-      if (!kinds.includes(kind)) throw keelsonError('usage.invalid', `get ${kind}: only pods can be shown`)
+      if (!kinds.includes(kind)) throw keelsonError('usage.invalid', `get ${kind}: only pods are supported`)
       const client = createKubeletClient(options)
-      if (options.watch === true) await watch(client, name, options, io)
+      if (options.watch === true) await untilSignal((signal) => watch(client, name, options, io, signal))
       else io.stdout.write(format(await select(client, name, options), name, options))
     })
 
@@ -100,13 +99,11 @@ async function watch(
   name: string | undefined,
   options: GetOptions,
   io: Io,
+  signal: AbortSignal,
 ): Promise<void> {
-  const stop = new AbortController()
-  const end = (): void => stop.abort()
-  process.once('SIGINT', end).once('SIGTERM', end)
   const shown = new Map<string, string>()
   const table = createWatchTable(header(options.output))
-  while (!stop.signal.aborted) {
+  while (!signal.aborted) {
     const pods = await select(client, name, options)
     const changed = pods.filter((pod) => {
       const print = JSON.stringify([pod.status, pod.metadata.deletionTimestamp])
@@ -120,7 +117,6 @@ async function watch(
         : changed.map((pod) => format([pod], pod.metadata.name, options)).join(''),
     )
     for (const uid of [...shown.keys()]) if (!pods.some((pod) => pod.metadata.uid === uid)) shown.delete(uid)
-    await sleep(watchMs, undefined, { signal: stop.signal }).catch(() => undefined)
+    await sleep(watchMs, undefined, { signal }).catch(() => undefined)
   }
-  process.off('SIGINT', end).off('SIGTERM', end)
 }

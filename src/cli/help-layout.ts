@@ -1,5 +1,5 @@
-// How help looks: paragraphs in lines of the terminal's width, commands to copy left whole, and a long option on a line of
-// its own instead of a column so wide that no text fits beside it.
+// How help looks: paragraphs in lines of the terminal's width, commands to copy left whole, and a long option on a
+// separate line, so that the column for the text stays wide enough.
 import { Help, type HelpConfiguration } from 'commander'
 
 /** The widest option that still has its text beside it: room for `--container-runtime-endpoint <url>`. */
@@ -44,7 +44,7 @@ export const helpLayout: HelpConfiguration = {
   },
 }
 
-/** Words in lines of at most this width; one that is longer has a line of its own. */
+/** Words in lines of at most this width; a longer one has a separate line. */
 export function wrapWords(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -4,6 +4,7 @@ import { parseGoDuration } from '../core/units/go-duration.js'
 import type { Io } from './io.js'
 import { chooseContainer, choosePod } from './pods/choose.js'
 import { createKubeletClient, type ReachOptions, withReach } from './pods/kubelet-client.js'
+import { untilSignal } from './process/signals.js'
 
 interface LogsOptions extends ReachOptions {
   readonly namespace?: string
@@ -16,13 +17,13 @@ interface LogsOptions extends ReachOptions {
 }
 
 const parseCount = (text: string): number => {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('write a whole number')
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('use a whole number')
   return Number(text)
 }
 
 const parseSince = (text: string): number => {
   const nanos = parseGoDuration(text)
-  if (nanos === undefined || nanos <= 0n) throw new InvalidArgumentError('write a duration such as 30s or 5m')
+  if (nanos === undefined || nanos <= 0n) throw new InvalidArgumentError('use a duration such as 30s or 5m')
   return Math.ceil(Number(nanos) / 1e9)
 }
 
@@ -32,15 +33,15 @@ export const create = (io: Io): Command =>
       .description(
         'Print the log of a container.\n\n  keelson logs web\n  keelson logs -f web -c sidecar --tail 20',
       )
-      .argument('<pod>', "the pod, with or without the node's name at its end"),
+      .argument('<pod>', 'pod name, with or without the node name suffix'),
   )
-    .option('-c, --container <name>', 'one of several containers; default: the first')
-    .option('-n, --namespace <name>', "the pod's namespace")
-    .option('-f, --follow', 'go on as the container goes on')
-    .option('-p, --previous', 'the instance before this one')
-    .option('--timestamps', 'with the time of each line')
-    .option('--tail <lines>', 'only the last lines', parseCount)
-    .option('--since <duration>', 'only lines as young as this', parseSince)
+    .option('-c, --container <name>', 'container name (default: the first container)')
+    .option('-n, --namespace <name>', 'namespace of the pod')
+    .option('-f, --follow', 'follow the log')
+    .option('-p, --previous', 'log of the previous container instance')
+    .option('--timestamps', 'print the time of each line')
+    .option('--tail <lines>', 'print only this many last lines', parseCount)
+    .option('--since <duration>', 'print only lines newer than this, such as 5s, 2m or 3h', parseSince)
     .action(async (name: string, options: LogsOptions) => {
       const client = createKubeletClient(options)
       const pod = choosePod(await client.pods(), name, options.namespace)
@@ -51,10 +52,6 @@ export const create = (io: Io): Command =>
       if (options.tail !== undefined) query.set('tailLines', String(options.tail))
       if (options.since !== undefined) query.set('sinceSeconds', String(options.since))
       const { namespace, name: full } = pod.metadata
-      const stop = new AbortController()
-      const end = (): void => stop.abort()
-      process.once('SIGINT', end).once('SIGTERM', end)
       const path = `/containerLogs/${namespace}/${full}/${container}?${query}`
-      await client.stream(path, (text) => io.stdout.write(text), stop.signal)
-      process.off('SIGINT', end).off('SIGTERM', end)
+      await untilSignal((signal) => client.stream(path, (text) => io.stdout.write(text), signal))
     })

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// The binary: one command line in, one exit status out.
-import { endOnBrokenPipe, processStreams } from './broken-pipe.js'
 import { processIo } from './io.js'
+// The binary: one command line in, one exit status out.
+import { endOnBrokenPipe, processStreams } from './process/broken-pipe.js'
 import { run } from './program.js'
 
 endOnBrokenPipe(processStreams())

@@ -23,7 +23,7 @@ import { createProcessMetrics } from '../serve/process-metrics.js'
 import type { ServeSettings } from '../serve/settings.js'
 import { type RunningServer, startServer } from '../serve/start-server.js'
 
-export interface NodeServerOptions {
+interface NodeServerOptions {
   readonly settings: ServeSettings
   readonly endpoints: readonly Endpoint[]
   readonly healthChecks?: readonly HealthCheck[]

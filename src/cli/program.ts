@@ -1,4 +1,4 @@
-// Builds the commander program: stubs for every command, the asked-for one loaded in full, and the single
+// Builds the commander program: stubs for every command, the requested one loaded in full, and the single
 // place where an error becomes a message and an exit status.
 import { Command, CommanderError } from 'commander'
 import { asKeelsonError } from '../core/errors.js'
@@ -12,14 +12,14 @@ import { version } from './version.js'
 const epilogue = `
 Try:
   keelson explain -f examples/pods.yaml --feature-gates MemoryQoS=true
-                                     what would be written for these pods, and why
+                                     the cgroup values of these pods, and why
   keelson lab run -- cat /sys/fs/cgroup/cgroup.controllers
                                      one command in a real kernel with cgroup v2 (root)
   keelson COMMAND --help             options and examples of one command
 
-From a clone, \`npx keelson COMMAND ...\` is \`keelson COMMAND ...\`, and \`npm start\` is \`keelson up\`.
+In a clone, use \`npx keelson COMMAND ...\`; \`npm start\` is \`keelson up\`.
 
-Errors carry a code such as [config.invalid]; docs/errors.md explains each one.`
+Errors have a code such as [config.invalid]; docs/errors.md explains each one.`
 
 export async function createProgram(io: Io, wanted: readonly string[]): Promise<Command> {
   const program = new Command('keelson')
@@ -30,10 +30,15 @@ export async function createProgram(io: Io, wanted: readonly string[]): Promise<
     .showSuggestionAfterError()
   // The kubelet answers --version itself, as the release that its profile names.
   if (wanted[0] !== 'kubelet') program.version(version, '-V, --version', 'print the version')
+  const whole = (): Promise<Command> =>
+    createProgram(
+      io,
+      commands.map((c) => c.name),
+    )
   for (const entry of commands) {
     if (wanted.includes(entry.name)) {
       const module = await entry.load()
-      program.addCommand(module.create(io).summary(entry.summary))
+      program.addCommand(module.create(io, whole).summary(entry.summary))
     } else program.command(entry.name).summary(entry.summary).description(entry.summary)
   }
   for (const command of [program, ...descendants(program)]) {

@@ -65,17 +65,17 @@ test('names are those of the upstream kubelet, and no flag opens a read-only por
 
 describe('refused', () => {
   for (const [flags, why] of [
-    [['--port=70000'], '--port 70000: give 0 to 65535'],
-    [['--healthz-port=x'], '--healthz-port x: give 0 to 65535'],
-    [['--port=5', '--healthz-port=5'], '--healthz-port 5: it is also --port; give another'],
-    [['--anonymous-auth=maybe'], '--anonymous-auth maybe: give true or false'],
-    [['--authentication-token-webhook-cache-ttl=120'], 'cache-ttl 120: give a duration such as 2m0s'],
-    [
-      ['--authorization-webhook-cache-authorized-ttl=-1s'],
-      'authorized-ttl -1s: give a duration such as 2m0s',
-    ],
+    [['--port=70000'], '--port 70000: use 0 to 65535'],
+    [['--healthz-port=x'], '--healthz-port x: use 0 to 65535'],
+    [['--port=5', '--healthz-port=5'], '--healthz-port 5: it is also --port; choose another'],
+    [['--anonymous-auth=maybe'], '--anonymous-auth maybe: use true or false'],
+    [['--authentication-token-webhook-cache-ttl=120'], 'cache-ttl 120: use a duration such as 2m0s'],
+    [['--authorization-webhook-cache-authorized-ttl=-1s'], 'authorized-ttl -1s: use a duration such as 2m0s'],
     [['--tls-cert-file=/c'], '--tls-cert-file and --tls-private-key-file: give both or none'],
-    [['--tls-cipher-suites=TLS_RSA_WITH_AES_128_CBC_SHA'], 'none of TLS_RSA_WITH_AES_128_CBC_SHA is offered'],
+    [
+      ['--tls-cipher-suites=TLS_RSA_WITH_AES_128_CBC_SHA'],
+      'none of TLS_RSA_WITH_AES_128_CBC_SHA is supported',
+    ],
   ] as const)
     test(flags.join(' '), () => {
       const refused = (() => {

@@ -35,7 +35,7 @@ const refuse = (flag: string, value: string, wanted: string): Error =>
 const readPort =
   (flag: string) =>
   (value: string): number => {
-    if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) throw refuse(flag, value, 'give 0 to 65535')
+    if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) throw refuse(flag, value, 'use 0 to 65535')
     return Number(value)
   }
 
@@ -49,7 +49,7 @@ const readBoolean =
   (flag: string) =>
   (value: string): boolean => {
     const read = Object.hasOwn(booleans, value) ? booleans[value] : undefined
-    if (read === undefined) throw refuse(flag, value, 'give true or false')
+    if (read === undefined) throw refuse(flag, value, 'use true or false')
     return read
   }
 
@@ -59,7 +59,7 @@ const readDuration =
   (flag: string) =>
   (value: string): number => {
     const nanos = parseGoDuration(value)
-    if (nanos === undefined || nanos < 0n) throw refuse(flag, value, 'give a duration such as 2m0s')
+    if (nanos === undefined || nanos < 0n) throw refuse(flag, value, 'use a duration such as 2m0s')
     return Number(nanos / nanosPerMs)
   }
 
@@ -73,41 +73,61 @@ const duration = (flag: string, about: string, standardMs: number): Option =>
     .argParser(readDuration(flag))
     .default(standardMs, formatGoDuration(BigInt(standardMs) * nanosPerMs))
 
-/** `portFrom`: where a port comes from that is not on the command line; not given: the process has its own default. */
+/** `portFrom`: where the default port comes from, if not from the process. */
 export function addServerOptions(command: Command, process: ServerProcess, portFrom?: string): Command {
   const standard = defaultSettings(process, '')
   const main = port(
     'port',
-    `of the HTTPS server; 0: none${portFrom === undefined ? '' : ` (default: ${portFrom})`}`,
+    `port of the HTTPS server; 0: off${portFrom === undefined ? '' : ` (default: ${portFrom})`}`,
   )
   if (portFrom === undefined) main.default(standard.port)
   const { authorization, tokenReview } = standard
   const options = [
-    text('address', 'address', 'of the HTTPS server').default(standard.address),
+    text('address', 'address', 'address of the HTTPS server').default(standard.address),
     main,
-    text('healthz-bind-address', 'address', 'of /healthz without TLS').default(standard.healthzAddress),
-    port('healthz-port', 'of /healthz without TLS; 0: none').default(standard.healthzPort),
-    text('tls-cert-file', 'file', 'serving certificate; not given: a self-signed one'),
-    text('tls-private-key-file', 'file', 'key of the serving certificate'),
-    text('cert-dir', 'directory', 'of the self-signed certificate').default(standard.certDirectory),
-    text('tls-min-version', 'version', 'oldest TLS that is spoken')
+    text('healthz-bind-address', 'address', 'address of /healthz, without TLS').default(
+      standard.healthzAddress,
+    ),
+    port('healthz-port', 'port of /healthz, without TLS; 0: off').default(standard.healthzPort),
+    text('tls-cert-file', 'file', 'serving certificate (default: self-signed)'),
+    text('tls-private-key-file', 'file', 'private key of the serving certificate'),
+    text('cert-dir', 'directory', 'directory of the self-signed certificate').default(standard.certDirectory),
+    text('tls-min-version', 'version', 'minimum TLS version')
       .choices(['VersionTLS12', 'VersionTLS13'])
       .default(standard.tlsMinVersion),
     text(
       'tls-cipher-suites',
       'names',
-      'for TLS 1.2, with commas between (default: all with forward secrecy)',
+      'cipher suites of TLS 1.2, separated by commas (default: all with forward secrecy)',
     ).argParser((value) => value.split(',').filter((name) => name !== '')),
-    text('client-ca-file', 'file', 'client certificates of these authorities are known; CN is the user'),
-    boolean('anonymous-auth', 'callers without a credential are system:anonymous', standard.anonymous),
-    boolean('authentication-token-webhook', 'ask the API server who a token is', tokenReview.enabled),
-    duration('authentication-token-webhook-cache-ttl', 'its answers are kept', tokenReview.cacheTtlMs),
-    text('authorization-mode', 'mode', 'Webhook: the API server says who may do what')
+    text('client-ca-file', 'file', 'CA bundle for client certificates; the CN is the user name'),
+    boolean('anonymous-auth', 'allow requests without credentials, as system:anonymous', standard.anonymous),
+    boolean(
+      'authentication-token-webhook',
+      'authenticate bearer tokens with TokenReview',
+      tokenReview.enabled,
+    ),
+    duration(
+      'authentication-token-webhook-cache-ttl',
+      'how long token reviews are cached',
+      tokenReview.cacheTtlMs,
+    ),
+    text('authorization-mode', 'mode', 'Webhook: authorize requests with SubjectAccessReview')
       .choices(['Webhook', 'AlwaysAllow'])
       .default(authorization.mode),
-    duration('authorization-webhook-cache-authorized-ttl', 'a yes is kept', authorization.allowTtlMs),
-    duration('authorization-webhook-cache-unauthorized-ttl', 'a no is kept', authorization.denyTtlMs),
-    text('token-file', 'file', 'local token, used without an API server').default(standard.localTokenFile),
+    duration(
+      'authorization-webhook-cache-authorized-ttl',
+      'how long allowed requests are cached',
+      authorization.allowTtlMs,
+    ),
+    duration(
+      'authorization-webhook-cache-unauthorized-ttl',
+      'how long denied requests are cached',
+      authorization.denyTtlMs,
+    ),
+    text('token-file', 'file', 'file of the local token, used without an API server').default(
+      standard.localTokenFile,
+    ),
   ]
   for (const option of options) command.addOption(option)
   return command
@@ -118,7 +138,7 @@ export function checkServerFlags(flags: ServerFlags): void {
   if ((flags.tlsCertFile === undefined) !== (flags.tlsPrivateKeyFile === undefined))
     throw keelsonError('usage.invalid', '--tls-cert-file and --tls-private-key-file: give both or none')
   if (flags.healthzPort !== 0 && flags.healthzPort === flags.port)
-    throw refuse('healthz-port', String(flags.healthzPort), 'it is also --port; give another')
+    throw refuse('healthz-port', String(flags.healthzPort), 'it is also --port; choose another')
   decideTlsPolicy(flags.tlsMinVersion, flags.tlsCipherSuites ?? [])
 }
 

@@ -17,7 +17,7 @@ test('what the system refuses has a code and says what to do', () => {
     }
     expect(systemError(caught)).toMatchObject({
       code: 'system.refused',
-      message: `mkdir ${path}: a part of the path is no directory; check the path`,
+      message: `mkdir ${path}: a part of the path is not a directory; check the path`,
     })
   } finally {
     rmSync(directory, { recursive: true })

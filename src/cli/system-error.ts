@@ -3,16 +3,16 @@
 import { type KeelsonError, keelsonError } from '../core/errors.js'
 
 const remedies: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied; run as root, or choose another place',
+  EACCES: 'permission denied; run as root, or choose another path',
   EPERM: 'not permitted; run as root',
-  EROFS: 'the file system is read-only; choose another place',
-  ENOSPC: 'no space left; free some, or choose another place',
-  EDQUOT: 'the quota is used up; free some space, or choose another place',
+  EROFS: 'the file system is read-only; choose another path',
+  ENOSPC: 'no space left on the device; free space, or choose another path',
+  EDQUOT: 'disk quota exceeded; free space, or choose another path',
   EMFILE: 'too many open files; raise the limit (ulimit -n)',
   ENFILE: 'the system has too many open files; raise fs.file-max',
-  ENOTDIR: 'a part of the path is no directory; check the path',
+  ENOTDIR: 'a part of the path is not a directory; check the path',
   ENAMETOOLONG: 'the path is too long; choose a shorter one',
-  ELOOP: 'the path has symbolic links in a circle; mend them',
+  ELOOP: 'the path has a loop of symbolic links; fix them',
 }
 
 /** Undefined: not an error of the operating system that a person can do something about. */

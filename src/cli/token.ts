@@ -6,16 +6,17 @@ import { readLocalToken } from '../adapters/secrets/local-token.js'
 import { keelsonError } from '../core/errors.js'
 import { defaultSettings } from '../serve/settings.js'
 import type { Io } from './io.js'
+import { addAlias } from './option-alias.js'
 
 interface TokenOptions {
   readonly rootDir?: string
-  readonly file?: string
+  readonly tokenFile?: string
   readonly login?: string
   readonly certificate?: string
 }
 
 const standard = defaultSettings('kubelet', '')
-/** Where the process on this port keeps the certificate that it made for itself. */
+/** The self-signed certificate of the process on this port. */
 const ownCertificates: Readonly<Record<string, string>> = {
   '10251': `${standard.certDirectory}/companion.crt`,
   '10252': `${standard.certDirectory}/cri.crt`,
@@ -30,7 +31,7 @@ function readCa(path: string): string {
   } catch (cause) {
     throw keelsonError(
       'input.unreadable',
-      `read certificate ${path}: give the server's with --certificate`,
+      `read certificate ${path}: name the certificate of the server with --certificate`,
       { path },
       cause,
     )
@@ -41,7 +42,7 @@ function readCa(path: string): string {
 function askForTicket(url: URL, token: string, ca: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const failed = (why: string, cause?: unknown): void =>
-      reject(keelsonError('request.invalid', `ask ${url.origin} for a login link: ${why}`, {}, cause))
+      reject(keelsonError('request.invalid', `request a login link from ${url.origin}: ${why}`, {}, cause))
     const req = request(
       new URL('/login', url),
       { method: 'POST', ca, headers: { authorization: `Bearer ${token}` }, timeout: timeoutMs },
@@ -50,18 +51,18 @@ function askForTicket(url: URL, token: string, ca: string): Promise<string> {
         res.setEncoding('utf8')
         res.on('data', (part: string) => {
           text += part
-          if (text.length > maxAnswer) req.destroy(new Error('the answer is too long'))
+          if (text.length > maxAnswer) req.destroy(new Error('the response is too long'))
         })
         res.on('end', () => {
           if (res.statusCode !== 201)
-            return failed(`it answered ${res.statusCode ?? 'nothing'}: ${text.trim()}`)
+            return failed(`response ${res.statusCode ?? 'without a status'}: ${text.trim()}`)
           const path = /"path":"(\/login\?ticket=[A-Za-z0-9_-]+)"/.exec(text)?.[1]
-          if (path === undefined) return failed('its answer holds no link')
+          if (path === undefined) return failed('the response has no link')
           resolve(new URL(path, url).href)
         })
       },
     )
-    req.on('timeout', () => req.destroy(new Error(`no answer within ${timeoutMs} ms`)))
+    req.on('timeout', () => req.destroy(new Error(`no response within ${timeoutMs} ms`)))
     req.on('error', (e) => failed(e.message, e))
     req.end()
   })
@@ -73,20 +74,22 @@ function parseServer(text: string): URL {
   return new URL(text)
 }
 
-export const create = (io: Io): Command =>
+export const create = (io: Io): Command => addAlias(tokenCommand(io), '--file', '--token-file')
+
+const tokenCommand = (io: Io): Command =>
   new Command('token')
     .description(
-      'Print the token that opens the servers of this machine where there is no API server.\n\n' +
+      'Print the local token. It gives access to the servers of this machine when no API server is configured.\n\n' +
         '  curl -k -H "Authorization: Bearer $(keelson token)" https://127.0.0.1:10250/metrics\n' +
         '  keelson token --login https://127.0.0.1:10250',
     )
-    .option('--root-dir <path>', "a kubelet's --root-dir, where its token and certificate are")
-    .option('--file <path>', `the token file (default: ${standard.localTokenFile})`)
-    .option('--login <url>', 'print a link instead that logs a browser in, once and within a minute')
-    .option('--certificate <path>', "the server's certificate or its CA, for --login")
+    .option('--root-dir <path>', '--root-dir of the kubelet, with its token and certificate')
+    .option('--token-file <path>', `file of the token (default: ${standard.localTokenFile})`)
+    .option('--login <url>', 'print a login link for a browser instead; valid once, for one minute')
+    .option('--certificate <path>', 'certificate of the server or its CA, for --login')
     .action(async ({ rootDir, login, ...given }: TokenOptions) => {
       const file =
-        given.file ?? (rootDir === undefined ? standard.localTokenFile : `${rootDir}/keelson-token`)
+        given.tokenFile ?? (rootDir === undefined ? standard.localTokenFile : `${rootDir}/keelson-token`)
       const certificate =
         given.certificate ?? (rootDir === undefined ? undefined : `${rootDir}/pki/kubelet.crt`)
       const server = login === undefined ? undefined : parseServer(login)
@@ -94,7 +97,7 @@ export const create = (io: Io): Command =>
       if (token === undefined)
         throw keelsonError(
           'input.unreadable',
-          `read token file ${file}: there is none; it is made by the first server that starts`,
+          `read token file ${file}: no such file; the first server that starts creates it`,
           {
             path: file,
           },

@@ -22,6 +22,7 @@ import { runTop } from '../top/run-top.js'
 import { initialState, type Layout, type TopState } from '../top/state.js'
 import { ansi, monochrome } from '../top/style.js'
 import type { Io } from './io.js'
+import { untilSignal } from './process/signals.js'
 import { version } from './version.js'
 
 interface Options {
@@ -36,8 +37,8 @@ interface Options {
   readonly procMount: string
 }
 
-const description = `Watch pods and containers over any CRI socket: CPU, working set, percent of the request and of memory.high,
-throttling, pressure, network and I/O. ? lists the keys and the columns.`
+const description = `Show live resource usage of pods and containers, from any CRI socket: CPU, working set, percent of the request and of
+memory.high, throttling, pressure, network and I/O. Press ? for keys and columns.`
 
 const examples = `
 Examples:
@@ -51,30 +52,32 @@ export const create = (io: Io): Command =>
   new Command('top')
     .description(description)
     .addOption(
-      new Option('--runtime-endpoint <endpoint>', 'the CRI socket').default(
+      new Option('--runtime-endpoint <endpoint>', 'CRI socket of the runtime').default(
         io.env.CONTAINER_RUNTIME_ENDPOINT ?? containerdEndpoint,
         `$CONTAINER_RUNTIME_ENDPOINT, else ${containerdEndpoint}`,
       ),
     )
-    .option('--interval <seconds>', 'time between two readings', '2')
-    .addOption(new Option('--sort <column>', 'what to sort by').choices([...sortKeys]).default('mem'))
-    .option('--filter <words>', 'only pods whose name, namespace or containers have every word', '')
+    .option('--interval <seconds>', 'seconds between two samples', '2')
+    .addOption(new Option('--sort <column>', 'column to sort by').choices([...sortKeys]).default('mem'))
+    .option('--filter <words>', 'show only pods whose name, namespace or containers contain every word', '')
     .addOption(
-      new Option('--view <view>', 'what a row is').choices(['pods', 'tree', 'containers']).default('pods'),
+      new Option('--view <view>', 'rows to show').choices(['pods', 'tree', 'containers']).default('pods'),
     )
-    .option('--once', 'print two readings’ worth of values and end')
+    .option('--once', 'print the values once and exit')
     .addOption(
-      new Option('-o, --output <format>', 'how --once prints').choices(['table', 'json']).default('table'),
+      new Option('-o, --output <format>', 'output format of --once')
+        .choices(['table', 'json'])
+        .default('table'),
     )
-    .option('--cgroup-mount <directory>', 'cgroup v2 of the host, where it is mounted elsewhere')
-    .option('--proc-mount <directory>', 'proc of the host, where it is mounted elsewhere', '/proc')
+    .option('--cgroup-mount <directory>', 'where cgroup v2 of the host is mounted')
+    .option('--proc-mount <directory>', 'where proc of the host is mounted', '/proc')
     .addHelpText('after', examples)
     .action(async (options: Options) => {
       await top(options, io)
     })
 
 const noParts: LiveParts = {
-  driver: () => ({ absent: 'top asks the runtime for pods only; see `keelson doctor`' }),
+  driver: () => ({ absent: 'top only lists pods; see `keelson doctor`' }),
   config: () => ({ absent: 'top has no configuration' }),
   sources: () => ({ absent: 'top reads cgroups itself' }),
   rpcs: () => ({ absent: 'top is not the CRI server' }),
@@ -94,7 +97,7 @@ function openCgroups(mount: string | undefined): CgroupTree | undefined {
 async function top(options: Options, io: Io): Promise<void> {
   const seconds = Number(options.interval)
   if (!(seconds >= 0.2 && seconds <= 3600))
-    throw keelsonError('usage.invalid', `--interval ${options.interval}: give 0.2 to 3600 seconds`)
+    throw keelsonError('usage.invalid', `--interval ${options.interval}: use 0.2 to 3600 seconds`)
   const cgroups = openCgroups(options.cgroupMount)
   const clock = createClock()
   const client = createCriClient(options.runtimeEndpoint, { timeoutMs: 5_000 })
@@ -122,7 +125,7 @@ async function top(options: Options, io: Io): Promise<void> {
     focus: () => focusOf(state, visible),
   })
   try {
-    // A reading waits for a runtime that is away; with --once nobody does, and a refusal says why at once.
+    // The live view waits for an unreachable runtime; --once fails at once with the reason.
     if (options.once === true) await client.runtime.version({ version: 'v1' })
     if (options.once === true) await printOnce(options, state, reader, clock, io)
     else
@@ -143,7 +146,7 @@ function focusOf({ sort }: TopState, visible: ReadonlySet<string> | undefined): 
   return { isFull: (id) => visible.has(id), parts: new Set([part]) }
 }
 
-/** Rates need two readings. A runtime that is away is an error here: there is nobody to wait. */
+/** Rates need two readings. An unreachable runtime is an error here. */
 async function printOnce(
   options: Options,
   state: TopState,
@@ -158,7 +161,7 @@ async function printOnce(
   if (snapshot?.runtime.state !== 'ready')
     throw keelsonError(
       'runtime.unavailable',
-      `list the pods of ${options.runtimeEndpoint}: ${snapshot?.runtime.problem ?? 'no answer'}`,
+      `list the pods of ${options.runtimeEndpoint}: ${snapshot?.runtime.problem ?? 'no response'}`,
     )
   await clock.sleep(Math.min(reader.periodMs, 1_000))
   snapshot = await reader.take(signal)
@@ -179,23 +182,14 @@ async function watch(
   const { stdin, stdout } = io
   if (!(stdin instanceof ReadStream) || !(stdout instanceof WriteStream))
     throw keelsonError('usage.invalid', 'top needs a terminal; in a pipe use --once')
-  const stop = new AbortController()
-  const onSignal = (): void => stop.abort()
-  process.once('SIGTERM', onSignal).once('SIGINT', onSignal).once('SIGHUP', onSignal)
-  const terminal = openTerminal(stdin, stdout)
-  try {
-    await runTop({
-      reader,
-      terminal,
-      logs: createLogTail(),
-      clock,
-      style: (io.env.NO_COLOR ?? '') === '' ? ansi : monochrome,
-      initial,
-      signal: stop.signal,
-      onView,
-    })
-  } finally {
-    terminal.close()
-    process.off('SIGTERM', onSignal).off('SIGINT', onSignal).off('SIGHUP', onSignal)
+  const style = (io.env.NO_COLOR ?? '') === '' ? ansi : monochrome
+  const run = async (signal: AbortSignal): Promise<void> => {
+    const terminal = openTerminal(stdin, stdout)
+    try {
+      await runTop({ reader, terminal, logs: createLogTail(), clock, style, initial, signal, onView })
+    } finally {
+      terminal.close()
+    }
   }
+  await untilSignal(run, { names: ['SIGINT', 'SIGTERM', 'SIGHUP'] })
 }

@@ -5,7 +5,7 @@ import { parseWatchdog } from '../adapters/systemd/watchdog-env.js'
 import type { Log } from '../ports/log.js'
 import type { HealthCheck } from '../serve/health.js'
 
-export interface ServiceWatchdog {
+interface ServiceWatchdog {
   /** Checks of a process that has started. Those about others are left out: starting us again would not fix them. */
   watch(checks: readonly HealthCheck[]): void
   stop(): void

@@ -16,7 +16,7 @@ import {
 } from './origin.js'
 import { describeJson } from './parse-yaml.js'
 
-export interface DecodeContext {
+interface DecodeContext {
   readonly rules: ReleaseRules
   readonly strict: boolean
   readonly findings: Findings
@@ -105,7 +105,7 @@ class Walk {
     const { minor } = this.context.rules.version
     if (node === undefined || entry.since === undefined || entry.since <= minor) return node
     if (node.origin.from === 'flag' || isNull(node)) return node
-    const message = `is not known to Kubernetes 1.${minor}, it came with 1.${entry.since}`
+    const message = `is unknown in Kubernetes 1.${minor}; it was added in 1.${entry.since}`
     const remedy = `remove it, or set kubernetesVersion to 1.${entry.since} or later`
     if (entry.type === 'field' && entry.earlyIsError) this.refuse(path, node.origin, message, remedy)
     else this.unknown(path, node.origin, message, remedy)
@@ -117,7 +117,7 @@ class Walk {
       if (Object.hasOwn(schema, key)) continue
       if (at.length === 0 && (key === 'apiVersion' || key === 'kind')) continue
       const why = `unknown key${didYouMean(key, Object.keys(schema))}`
-      this.unknown([...at, key], node.origin, why, 'correct the name or remove it')
+      this.unknown([...at, key], node.origin, why, 'fix the name or remove it')
     }
   }
 
@@ -133,9 +133,9 @@ class Walk {
       this.context.findings.warnings.push({ id, path: formatPath(path), message, remedy, origin })
     }
     if (effect.kind === 'harmless' && isAsked(written))
-      say('without-effect', `is accepted without effect: ${effect.why}`, '')
+      say('without-effect', `has no effect: ${effect.why}`, '')
     if (effect.kind === 'missing' && (effect.asks ?? isAsked)(written))
-      say('not-honoured', `is not honoured: ${effect.what}`, effect.remedy)
+      say('not-honoured', `is not supported: ${effect.what}`, effect.remedy)
   }
 
   private unknown(path: FieldPath, origin: Origin, message: string, remedy: string): void {

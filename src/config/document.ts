@@ -1,14 +1,14 @@
 // One named file to a checked document: text, tree, apiVersion and kind. Faults become problems, so that a bad
 // drop-in and a bad field elsewhere are reported together.
 
-import { asKeelsonError, type ErrorCode } from '../core/errors.js'
+import { type ErrorCode, rethrowBug } from '../core/errors.js'
 import { didYouMean } from '../core/units/nearest-name.js'
 import { type ConfigNode, nodeAt, type ObjectNode, objectNode } from './node.js'
 import type { Findings, Origin } from './origin.js'
 import { describeJson, parseYaml } from './parse-yaml.js'
 import { decodeText, type NamedBytes } from './read-text.js'
 
-export interface ExpectedKind {
+interface ExpectedKind {
   readonly apiVersion: string
   readonly kind: string
   readonly from: 'file' | 'drop-in'
@@ -29,8 +29,7 @@ export function readDocument(
   try {
     node = parseYaml(decodeText(file), file.path, originAt)
   } catch (e) {
-    const error = asKeelsonError(e)
-    if (error.code === 'internal.unexpected') throw e
+    const error = rethrowBug(e)
     const line = error.details.line
     return refuse(error.code, error.message, '', originAt(typeof line === 'number' ? line : 1))
   }

@@ -1,6 +1,6 @@
 // Which files of a --config-dir tree count and in which order; a directory reader hands in every path it found.
 
-/** Lexical by bytes in each directory, a sub-directory at the place of its own name; only `.conf` counts. */
+/** Lexical by bytes in each directory, a sub-directory sorted by its name; only `.conf` counts. */
 export function orderDropIns<T extends { readonly path: string }>(files: readonly T[]): readonly T[] {
   return files.filter((f) => isDropIn(f.path)).sort((a, b) => comparePaths(a.path, b.path))
 }
@@ -31,14 +31,14 @@ function compareBytes(a: string, b: string): number {
   return x.length - y.length
 }
 
-export const dropInVariable = 'KUBELET_CONFIG_DROPIN_DIR_ALPHA'
+const dropInVariable = 'KUBELET_CONFIG_DROPIN_DIR_ALPHA'
 
 /** 1.28 and 1.29 want to be asked twice; undefined: --config-dir may be used. */
 export function whyNoDropIns(
   minor: number,
   env: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
-  if (minor < 28) return 'unknown flag: --config-dir came with Kubernetes 1.28'
+  if (minor < 28) return 'unknown flag: --config-dir was added in Kubernetes 1.28'
   if (minor < 30 && env[dropInVariable] === undefined) {
     return `--config-dir needs the environment variable ${dropInVariable} in Kubernetes 1.${minor}`
   }

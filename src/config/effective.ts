@@ -21,7 +21,7 @@ export interface EffectiveConfig {
   readonly kubelet: KubeletConfig
   readonly keelson: KeelsonConfig
   readonly gates: Readonly<Record<string, GateState>>
-  /** Lacks only what the node itself tells: its cgroup version. */
+  /** Without the cgroup version, which comes from the node. */
   readonly memoryQos: Omit<MemoryQosSettings, 'cgroupVersion'> & { readonly rules: MemoryQosRow }
   readonly cgroupDriver: {
     readonly rules: CgroupDriverRules
@@ -34,7 +34,7 @@ export interface EffectiveConfig {
   readonly document: Json
 }
 
-export type CgroupDriverName = 'cgroupfs' | 'systemd'
+type CgroupDriverName = 'cgroupfs' | 'systemd'
 
 /** Checked only where the word is needed: a runtime that names its driver makes a typo harmless. */
 export const isCgroupDriver = (word: string): word is CgroupDriverName =>

@@ -10,12 +10,12 @@ import type { Json } from './node.js'
 import { describeJson } from './parse-yaml.js'
 
 export const text = fieldOf<string>('string', (v) =>
-  typeof v === 'string' ? read(v) : refuse(`must be text, not ${describeJson(v)}`, 'put it in quotes'),
+  typeof v === 'string' ? read(v) : refuse(`must be a string, not ${describeJson(v)}`, 'quote it'),
 )
 
 /** Text that names a path, endpoint or cgroup: no NUL and no line break can be meant. */
 export const path = fieldOf<string>('path', (v) => {
-  if (typeof v !== 'string') return refuse(`must be text, not ${describeJson(v)}`, 'put it in quotes')
+  if (typeof v !== 'string') return refuse(`must be a string, not ${describeJson(v)}`, 'quote it')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
   return /[\u0000-\u001f]/.test(v) ? refuse('has control characters', 'remove them') : read(v)
 })
@@ -23,14 +23,14 @@ export const path = fieldOf<string>('path', (v) => {
 export const flag = fieldOf<boolean>('boolean', (v) =>
   typeof v === 'boolean'
     ? read(v)
-    : refuse(`must be true or false, not ${describeJson(v)}`, 'write true or false'),
+    : refuse(`must be true or false, not ${describeJson(v)}`, 'use true or false'),
 )
 
 export const integer = (min: number, max: number): FieldBuilder<number> =>
   fieldOf<number>(`integer ${min}..${max}`, (v) =>
     typeof v === 'number' && Number.isSafeInteger(v) && v >= min && v <= max
       ? read(v)
-      : refuse(`must be a whole number from ${min} to ${max}, not ${describeJson(v)}`, 'correct the number'),
+      : refuse(`must be a whole number from ${min} to ${max}, not ${describeJson(v)}`, 'fix the number'),
   )
 
 export const port = integer(1, 65535)
@@ -41,38 +41,38 @@ export const choice = <T extends string>(...allowed: readonly T[]): FieldBuilder
   fieldOf<T>(allowed.map((a) => `\`${a}\``).join(' or '), (v) => {
     const found = allowed.find((a) => a === v)
     return found === undefined
-      ? refuse(`${describeJson(v)} is not one of ${allowed.join(', ')}`, `write ${allowed.join(' or ')}`)
+      ? refuse(`${describeJson(v)} is not one of ${allowed.join(', ')}`, `use ${allowed.join(' or ')}`)
       : read(found)
   })
 
 declare const millisBrand: unique symbol
 /** Milliseconds, possibly fractional. */
-export type Millis = number & { readonly [millisBrand]: true }
+type Millis = number & { readonly [millisBrand]: true }
 const toMillis = (nanos: bigint): Millis => (Number(nanos) / 1e6) as Millis
 
 export const duration = (minNanos = 0n, maxNanos = 2n ** 63n - 1n): FieldBuilder<Millis> =>
   fieldOf<Millis>('duration', (v) => {
     const nanos = typeof v === 'string' ? parseGoDuration(v) : undefined
     if (nanos === undefined)
-      return refuse(`${describeJson(v)} is not a duration`, 'write for example 30s, 2m0s or 100ms')
+      return refuse(`${describeJson(v)} is not a duration`, 'use for example 30s, 2m0s or 100ms')
     return nanos >= minNanos && nanos <= maxNanos
       ? read(toMillis(nanos))
       : refuse(
           `${describeJson(v)} is outside ${formatGoDuration(minNanos)} to ${formatGoDuration(maxNanos)}`,
-          'correct the duration',
+          'fix the duration',
         )
   })
 
 export const textList = fieldOf<readonly string[]>('list of strings', (v) =>
   Array.isArray(v) && v.every((item) => typeof item === 'string')
     ? read(v)
-    : refuse(`must be a list of text, not ${describeJson(v)}`, 'write [a, b]'),
+    : refuse(`must be a list of strings, not ${describeJson(v)}`, 'use [a, b]'),
 )
 
 export const integerList = fieldOf<readonly number[]>('list of integers', (v) =>
   Array.isArray(v) && v.every((item): item is number => Number.isSafeInteger(item))
     ? read(v)
-    : refuse(`must be a list of whole numbers, not ${describeJson(v)}`, 'write [23, 29]'),
+    : refuse(`must be a list of whole numbers, not ${describeJson(v)}`, 'use [23, 29]'),
 )
 
 /** Range and gate are the Memory QoS rules' business; null says: no memory.high. */
@@ -80,7 +80,7 @@ export const factor = fieldOf<number | null>('number above 0, at most 1, or null
   if (v === null || typeof v === 'number') return read(v)
   return typeof v === 'bigint'
     ? read(Number(v))
-    : refuse(`must be a number, not ${describeJson(v)}`, 'write for example 0.9')
+    : refuse(`must be a number, not ${describeJson(v)}`, 'use for example 0.9')
 })
 
 const isMapping = (v: Json): v is { readonly [key: string]: Json } =>
@@ -117,21 +117,20 @@ const maxAmount = 2n ** 63n - 1n
 function readQuantity(value: Json): Read<Quantity> {
   if (typeof value !== 'string') {
     return refuse(
-      `must be text, not ${describeJson(value)}`,
-      'put the amount in quotes, for example "500m" or "1Gi"',
+      `must be a string, not ${describeJson(value)}`,
+      'quote the amount, for example "500m" or "1Gi"',
     )
   }
   try {
     const quantity = parseQuantity(value)
-    if (quantity.nanos < 0n)
-      return refuse(`${describeJson(value)} is negative`, 'write an amount of 0 or more')
+    if (quantity.nanos < 0n) return refuse(`${describeJson(value)} is negative`, 'use an amount of 0 or more')
     if (quantity.nanos / 1_000_000_000n >= maxAmount) {
-      return refuse(`${describeJson(value)} is more than any machine has`, 'correct the amount')
+      return refuse(`${describeJson(value)} is too large`, 'fix the amount')
     }
     return read(quantity)
   } catch (e) {
     if (!isKeelsonError(e)) throw e
-    return refuse(`${describeJson(value)} is not a quantity`, 'write for example "500m", "2" or "1.5Gi"')
+    return refuse(`${describeJson(value)} is not a quantity`, 'use for example "500m", "2" or "1.5Gi"')
   }
 }
 
@@ -146,7 +145,7 @@ export const reservation = mapOf<Quantity>('map of quantities', (key, value) =>
 /** `pid` counts and bytes alike; for log sizes and such. */
 export const quantityText = fieldOf<Quantity>('quantity', readQuantity)
 
-export const evictionSignals = [
+const evictionSignals = [
   'memory.available',
   'nodefs.available',
   'nodefs.inodesFree',
@@ -176,8 +175,8 @@ export const evictionMap = mapOf<string>('map of thresholds', (key, value) => {
   } catch (e) {
     if (!isKeelsonError(e)) throw e
     return refuse(
-      `${describeJson(value)} is not a share from 0% to 100%`,
-      'write for example "5%" or "100Mi"',
+      `${describeJson(value)} is not a percentage from 0% to 100%`,
+      'use for example "5%" or "100Mi"',
     )
   }
 })

@@ -13,7 +13,7 @@ export const read = <T>(value: T): Read<T> => ({ ok: true, value })
 export const refuse = (message: string, remedy: string): Read<never> => ({ ok: false, message, remedy })
 
 /** A setting that asks for something that does not happen here. */
-export interface Missing {
+interface Missing {
   /** What does not happen, for the warning at the start. */
   readonly what: string
   readonly remedy: string
@@ -47,7 +47,7 @@ export interface Field<T> {
   readonly earlyIsError: boolean
   /** Go's zero value means "not set" for fields that upstream does not keep behind a pointer. */
   readonly zeroIsUnset: boolean
-  /** An explicit null is a value of its own here; everywhere else it means "not set". */
+  /** An explicit null is a value here; everywhere else it means "not set". */
   readonly nullIsValue: boolean
   readonly effect: Effect
   readonly default: ((rules: ReleaseRules) => Json | undefined) | undefined
@@ -71,7 +71,7 @@ export type Infer<S extends Schema> = {
   readonly [K in keyof S]: S[K] extends Field<infer T> ? T : S[K] extends Group<infer G> ? Infer<G> : never
 }
 
-export interface FieldOptions {
+interface FieldOptions {
   readonly since?: number
   readonly earlyIsError?: boolean
   readonly zeroIsUnset?: boolean
@@ -81,7 +81,7 @@ export interface FieldOptions {
   readonly missing?: Missing
 }
 
-export interface FieldOptionsWithDefault extends FieldOptions {
+interface FieldOptionsWithDefault extends FieldOptions {
   readonly default: Json | ((rules: ReleaseRules) => Json)
 }
 
@@ -128,7 +128,7 @@ const unread = (effect: Effect, since: number | undefined): Field<Json | undefin
   effect,
 })
 
-/** A field that upstream knows, that has no behaviour here, and that nobody misses. */
+/** A field that upstream knows, that has no behaviour here, and that is not needed. */
 export const harmless = (why: string, since?: number): Field<Json | undefined> =>
   unread({ kind: 'harmless', why }, since)
 

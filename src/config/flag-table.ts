@@ -1,5 +1,4 @@
-// The kubelet's command line as data: which field each flag sets (what becomes of it is the field's business), and in which
-// releases the others are known. Parsing is flags.ts; nothing here runs.
+// The kubelet's command line as data: which field each flag sets, and which releases know the other flags. Parsing is flags.ts; nothing here runs.
 
 import type { Effect } from './field.js'
 
@@ -148,13 +147,13 @@ export const flagTable = {
  */
 const others: readonly { readonly effect: OtherEffect; readonly flags: string }[] = [
   {
-    effect: { kind: 'harmless', why: 'log lines go to standard error, each at once' },
+    effect: { kind: 'harmless', why: 'log lines are written to standard error at once' },
     flags: `add-dir-header! 20-25; alsologtostderr! 20-25; experimental-logging-sanitization! 20-21; log-backtrace-at 20-25;
       log-dir 20-25; log-file 20-25; log-file-max-size 20-25; logtostderr! 20-25; one-output! 20-25; skip-headers! 20-25;
       skip-log-headers! 20-25; stderrthreshold 20-25`,
   },
   {
-    effect: { kind: 'harmless', why: 'metrics of containers do not come from cAdvisor' },
+    effect: { kind: 'harmless', why: 'container metrics do not come from cAdvisor' },
     flags: `application-metrics-count-limit 20-36; boot-id-file 20-36; container-hints 20-36; containerd 20-36;
       containerd-namespace 20-36; docker 20-23; docker-env-metadata-whitelist 20-23; docker-only! 20-23; docker-root 20-23;
       docker-tls! 20-23; docker-tls-ca 20-23; docker-tls-cert 20-23; docker-tls-key 20-23;
@@ -164,7 +163,7 @@ const others: readonly { readonly effect: OtherEffect; readonly flags: string }[
       storage-driver-password 20-36; storage-driver-secure! 20-36; storage-driver-table 20-36; storage-driver-user 20-36`,
   },
   {
-    effect: { kind: 'harmless', why: 'the runtime is a CRI runtime, and its network is its own business' },
+    effect: { kind: 'harmless', why: 'a CRI runtime sets up the pod network itself' },
     flags: `cni-bin-dir 20-23; cni-cache-dir 20-23; cni-conf-dir 20-23; container-runtime 20-26; docker-endpoint 20-23;
       experimental-dockershim-root-directory 20-23; image-pull-progress-deadline 20-23; network-plugin 20-23;
       network-plugin-mtu 20-23; non-masquerade-cidr 20-23; pod-infra-container-image 20-34;
@@ -177,30 +176,30 @@ const others: readonly { readonly effect: OtherEffect; readonly flags: string }[
   {
     effect: {
       kind: 'harmless',
-      why: 'the file of --kubeconfig has to be there already, and a start without it says so',
+      why: 'the file of --kubeconfig must already exist; the kubelet does not start without it',
     },
     flags: 'bootstrap-kubeconfig; experimental-bootstrap-kubeconfig 20-22',
   },
   {
     effect: {
       kind: 'harmless',
-      why: 'the serving certificate that the kubelet makes is kept in pki below --root-dir',
+      why: 'the self-signed serving certificate is in pki below --root-dir',
     },
     flags: 'cert-dir',
   },
   {
-    effect: { kind: 'harmless', why: 'the last ended container of each name is kept, and no others' },
+    effect: { kind: 'harmless', why: 'only the last terminated container of each name is kept' },
     flags: 'maximum-dead-containers; maximum-dead-containers-per-container; minimum-container-ttl-duration',
   },
   {
-    effect: { kind: 'harmless', why: 'volumes of pods are directories and memory of this node' },
+    effect: { kind: 'harmless', why: 'pod volumes are local directories and tmpfs only' },
     flags: `experimental-check-node-capabilities-before-mount! 20-23; experimental-mounter-path;
       keep-terminated-pod-volumes! 20-30`,
   },
   {
     effect: {
       kind: 'harmless',
-      why: 'node allocatable is then smaller than asked for, which is the safe side',
+      why: 'node allocatable is then smaller than requested, which is safe',
     },
     flags: 'experimental-allocatable-ignore-eviction!',
   },
@@ -209,52 +208,52 @@ const others: readonly { readonly effect: OtherEffect; readonly flags: string }[
     flags: 'experimental-kernel-memcg-notification! 20-24',
   },
   {
-    effect: { kind: 'harmless', why: 'nothing here uses iptables' },
+    effect: { kind: 'harmless', why: 'this kubelet does not use iptables' },
     flags: 'iptables-drop-bit 20-30; iptables-masquerade-bit 20-30',
   },
   {
     effect: {
       kind: 'harmless',
-      why: 'profiles are read from seccomp below --root-dir, and a pod without its profile does not start',
+      why: 'profiles are read from seccomp below --root-dir; a pod without its profile does not start',
     },
     flags: 'seccomp-profile-root 20-22',
   },
   {
-    effect: { kind: 'harmless', why: 'it was for tests of the kubelet itself' },
+    effect: { kind: 'harmless', why: 'only for tests of the kubelet itself' },
     flags: 'chaos-chance 20-21; really-crash-for-testing! 20-23; master-service-namespace 20-26',
   },
   {
     effect: {
       kind: 'missing',
-      what: 'nothing keeps a second kubelet from starting',
-      remedy: 'run the kubelet as one service of systemd',
+      what: 'a second kubelet is not prevented from starting',
+      remedy: 'run the kubelet as one systemd service',
     },
     flags: 'lock-file',
   },
   {
-    effect: { kind: 'harmless', why: 'it is a part of --lock-file, which is reported' },
+    effect: { kind: 'harmless', why: 'part of --lock-file, which is reported' },
     flags: 'exit-on-lock-contention!',
   },
   {
     effect: {
       kind: 'missing',
       what: 'images are pulled without the credentials of these plugins',
-      remedy: 'give the runtime the credentials of the registry, or put the images on the node beforehand',
+      remedy: 'configure the registry credentials in the runtime, or load the images on the node beforehand',
     },
     flags: 'azure-container-registry-config 28-29; image-credential-provider-config',
   },
   {
     effect: {
       kind: 'harmless',
-      why: 'it is a part of --image-credential-provider-config, which is reported',
+      why: 'part of --image-credential-provider-config, which is reported',
     },
     flags: 'image-credential-provider-bin-dir',
   },
   {
     effect: {
       kind: 'missing',
-      what: 'settings that the API server has for this kubelet are not used',
-      remedy: 'put them into the file given by --config',
+      what: 'dynamic kubelet configuration from the API server is not used',
+      remedy: 'set them in the file of --config',
     },
     flags: 'dynamic-config-dir 20-23',
   },
@@ -262,7 +261,7 @@ const others: readonly { readonly effect: OtherEffect; readonly flags: string }[
 
 type OtherEffect = Exclude<Effect, { readonly kind: 'honoured' }>
 
-export interface OtherFlag {
+interface OtherFlag {
   readonly kind: 'text' | 'bool'
   readonly effect: OtherEffect
   readonly since: number

@@ -9,10 +9,10 @@ export interface FlagWord {
   readonly value: string | undefined
 }
 
-export interface FlagWords {
+interface FlagWords {
   readonly words: readonly FlagWord[]
   readonly positional: readonly string[]
-  /** Flags that wanted a value and stood at the end. */
+  /** Flags at the end that need a value. */
   readonly incomplete: readonly string[]
 }
 
@@ -20,6 +20,12 @@ const rows: Readonly<Record<string, FlagRow>> = flagTable
 
 export const flagRow = (name: string): FlagRow | undefined =>
   Object.hasOwn(rows, name) ? rows[name] : undefined
+
+/** Names that Keelson's other commands use for the same settings. */
+export const flagAliases: Readonly<Record<string, string>> = {
+  'runtime-endpoint': 'container-runtime-endpoint',
+  'log-format': 'logging-format',
+}
 
 const isBoolean = (name: string): boolean => {
   const kind: FlagKind | undefined = flagRow(name)?.kind ?? otherFlags.get(name)?.kind
@@ -44,7 +50,8 @@ export function splitFlags(argv: readonly string[]): FlagWords {
       continue
     }
     const equals = body.indexOf('=')
-    const name = (equals < 0 ? body : body.slice(0, equals)).replaceAll('_', '-')
+    const written = (equals < 0 ? body : body.slice(0, equals)).replaceAll('_', '-')
+    const name = Object.hasOwn(flagAliases, written) ? (flagAliases[written] ?? written) : written
     if (equals >= 0) words.push({ name, value: body.slice(equals + 1) })
     else if (isBoolean(name)) words.push({ name, value: undefined })
     // The word after an unknown flag is taken for its value, so that one mistake gives one message.
@@ -64,7 +71,7 @@ function longForm(arg: string): string | undefined {
   return arg.startsWith('-') && arg.length > 1 ? arg.slice(1) : undefined
 }
 
-export const processFlags = [
+const processFlags = [
   'config',
   'config-dir',
   'keelson-config',
@@ -76,7 +83,7 @@ export const processFlags = [
   'profile',
   'strict',
 ] as const
-export type ProcessFlag = (typeof processFlags)[number]
+type ProcessFlag = (typeof processFlags)[number]
 export type ProcessFlags = { readonly [F in ProcessFlag]?: string }
 
 /** What is needed to find the files, before the release is known that decides about all other flags. */

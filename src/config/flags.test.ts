@@ -78,8 +78,8 @@ describe('refused', () => {
   for (const [argv, version, says] of [
     ['--cgroup-drivr=systemd', '1.36', /unknown flag: --cgroup-drivr; did you mean cgroup-driver\?/],
     ['--nonsense-at-all value', '1.36', /unknown flag: --nonsense-at-all$/],
-    ['--config-dir=/d', '1.27', /unknown flag: --config-dir.*came with 1\.28/],
-    ['--fail-cgroupv1', '1.30', /came with 1\.31/],
+    ['--config-dir=/d', '1.27', /unknown flag: --config-dir.*added in Kubernetes 1\.28/],
+    ['--fail-cgroupv1', '1.30', /added in Kubernetes 1\.31/],
     ['--network-plugin=cni', '1.24', /unknown flag: --network-plugin.*1\.24 removed it/],
     ['--pod-infra-container-image=p', '1.35', /1\.35 removed it/],
     ['--port=abc', '1.36', /invalid argument "abc" for --port/],

@@ -28,7 +28,7 @@ export interface FlagSetting {
   readonly origin: Origin
 }
 
-export interface ParsedFlags extends Findings {
+interface ParsedFlags extends Findings {
   readonly settings: readonly FlagSetting[]
   readonly process: ProcessFlags
   readonly asks: 'help' | 'version' | undefined
@@ -48,7 +48,7 @@ export function parseKubeletFlags(argv: readonly string[], rules: FlagRules): Pa
   const findings = noFindings()
   const settings = new Map<string, FlagSetting>()
   const { words, positional, incomplete } = splitFlags(argv)
-  for (const name of incomplete) refuse(findings, name, `--${name} needs a value`, `write --${name}=VALUE`)
+  for (const name of incomplete) refuse(findings, name, `--${name} needs a value`, `use --${name}=VALUE`)
   for (const arg of positional) {
     refuse(
       findings,
@@ -103,9 +103,9 @@ function otherFlag({ name, value }: FlagWord, rules: FlagRules, findings: Findin
   if (other !== undefined && other.since <= minor && minor <= other.until) {
     const { effect } = other
     if (effect.kind === 'harmless')
-      warn(findings, 'without-effect', name, `--${name} is accepted without effect: ${effect.why}`, '')
+      warn(findings, 'without-effect', name, `--${name} has no effect: ${effect.why}`, '')
     else if (value !== '')
-      warn(findings, 'not-honoured', name, `--${name} is not honoured: ${effect.what}`, effect.remedy)
+      warn(findings, 'not-honoured', name, `--${name} is not supported: ${effect.what}`, effect.remedy)
     return
   }
   const since = flagRow(name)?.since ?? other?.since
@@ -113,22 +113,22 @@ function otherFlag({ name, value }: FlagWord, rules: FlagRules, findings: Findin
   const known = [...Object.keys(flagTable), ...otherFlags.keys()]
   const why =
     since !== undefined && since > minor
-      ? `: Kubernetes ${asked} does not have it, it came with 1.${since}`
+      ? `: it was added in Kubernetes 1.${since}, and this is ${asked}`
       : other !== undefined
         ? `: Kubernetes 1.${other.until + 1} removed it`
         : isRejected(name, rules)
-          ? `: Kubernetes ${asked} removed it, the runtime names the driver`
+          ? `: Kubernetes ${asked} removed it; the runtime reports the driver`
           : didYouMean(name, known)
-  refuse(findings, name, `unknown flag: --${name}${why}`, 'remove it or correct its name')
+  refuse(findings, name, `unknown flag: --${name}${why}`, 'remove it or fix its name')
 }
 
 function warnDeprecated(name: string, row: FlagRow, rules: FlagRules, findings: Findings): void {
   if (name === 'cgroup-driver' && rules.cgroupDriverRemoved === true) {
-    const message = `--cgroup-driver has no effect in Kubernetes ${formatVersion(rules.version)}: the runtime names the driver`
+    const message = `--cgroup-driver has no effect in Kubernetes ${formatVersion(rules.version)}: the runtime reports the driver`
     warn(findings, 'flag-ignored-after-removal', name, message, 'remove the flag')
   } else if (row.kept !== true && row.field !== undefined) {
     const message = `flag --${name} is deprecated`
-    warn(findings, 'flag-deprecated', name, message, `set ${row.field} in the file given by --config`)
+    warn(findings, 'flag-deprecated', name, message, `set ${row.field} in the file of --config`)
   }
 }
 
@@ -144,14 +144,14 @@ function parseValue(row: FlagRow, { name, value: given }: FlagWord): ParsedValue
   switch (row.kind) {
     case 'bool': {
       const on = given === undefined ? true : parseBool(value)
-      return on === undefined ? bad('not a boolean', `write --${name}=true or --${name}=false`) : good(on)
+      return on === undefined ? bad('not a boolean', `use --${name}=true or --${name}=false`) : good(on)
     }
     case 'text':
       return good(value)
     case 'int':
       return /^[+-]?\d{1,15}$/.test(value)
         ? good(Number(value))
-        : bad('not a whole number', `write --${name}=NUMBER`)
+        : bad('not a whole number', `use --${name}=NUMBER`)
     case 'list':
       return good(value === '' ? [] : value.split(',').map((part) => part.trim()))
     case 'map':
@@ -176,10 +176,7 @@ function parsePairs(
     const parsed = at < 0 ? undefined : parse(part.slice(at + separator.length).trim())
     if (key === '' || parsed === undefined) {
       const example = separator === '<' ? 'memory.available<100Mi' : `name${separator}value`
-      return bad(
-        `malformed pair ${JSON.stringify(part.slice(0, 80))}`,
-        `write ${example}, with commas in between`,
-      )
+      return bad(`malformed pair ${JSON.stringify(part.slice(0, 80))}`, `use ${example}, separated by commas`)
     }
     entries.push([key, parsed])
   }

@@ -1,4 +1,4 @@
-// The effective configuration is read-only all the way down: nobody changes a setting after start-up.
+// The effective configuration is read-only all the way down: settings do not change after start-up.
 
 export function deepFreeze<T>(value: T): Readonly<T> {
   if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) {

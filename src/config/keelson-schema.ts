@@ -16,7 +16,7 @@ export const defaultKeelsonConfigPath = '/etc/keelson/config.yaml'
 const stageMap = mapOf<SelectableStage>('map of stages', (_, value) => {
   const stage = selectableStages.find((s) => s === value)
   return stage === undefined
-    ? refuse(`${describeJson(value)} is not a stage`, `write ${selectableStages.join(', ')}`)
+    ? refuse(`${describeJson(value)} is not a stage`, `use ${selectableStages.join(', ')}`)
     : read(stage)
 })
 
@@ -24,7 +24,7 @@ const stageMap = mapOf<SelectableStage>('map of stages', (_, value) => {
 const versionText = fieldOf<string>('string', (value) => {
   if (typeof value === 'string') return read(value)
   if (typeof value === 'number') return read(/^1\.\d$/.test(String(value)) ? `${value}0` : String(value))
-  return refuse(`must be a version, not ${describeJson(value)}`, 'write for example "1.36"')
+  return refuse(`must be a version, not ${describeJson(value)}`, 'use for example "1.36"')
 })
 
 const SECOND = 1_000_000_000n
@@ -34,47 +34,50 @@ export const keelsonSchema = {
     zeroIsUnset: true,
     default: formatVersion(defaultVersion),
   }),
-  profile: choice(...profiles)('where the KEP texts and the releases differ: follow the KEPs, or upstream', {
+  profile: choice(...profiles)('rules to follow where the KEPs and the releases differ', {
     zeroIsUnset: true,
     default: 'kep',
   }),
-  stages: stageMap('stages chosen by hand, by feature gate: `{MemoryQoS: beta}`', { default: {} }),
-  strict: flag('unknown keys and settings that are not honoured are errors', { default: false }),
-  ports: group('HTTPS ports of the other processes; the kubelet has its own field', {
+  stages: stageMap('stage of each feature gate: `{MemoryQoS: beta}`', { default: {} }),
+  strict: flag('treat unknown keys and unsupported settings as errors', { default: false }),
+  ports: group('HTTPS ports of the other processes; for the kubelet use `port`', {
     companion: portOrOff('`keelson companion`; 0: off', { default: 10251 }),
     cri: portOrOff('metrics of `keelson cri`; 0: off', { default: 10252 }),
   }),
   companion: group('Memory QoS beside another kubelet: running `keelson companion` is the opt-in', {
-    memoryThrottlingFactor: factor('memory.high lies this far from request to limit; null: no memory.high', {
-      nullIsValue: true,
-      default: 0.9,
-    }),
-    memoryReservationPolicy: choice(...reservationPolicies)('what memory.min and memory.low protect', {
+    memoryThrottlingFactor: factor(
+      'position of memory.high between request (0) and limit (1); null: no memory.high',
+      {
+        nullIsValue: true,
+        default: 0.9,
+      },
+    ),
+    memoryReservationPolicy: choice(...reservationPolicies)('memory that memory.min and memory.low protect', {
       zeroIsUnset: true,
       default: 'None',
     }),
   }),
-  metrics: group('what `/metrics/cadvisor` of kubelet and companion shows; see docs/metrics.md', {
-    period: duration(SECOND, 600n * SECOND)('time from one sample of the values to the next', {
+  metrics: group('content of `/metrics/cadvisor` of kubelet and companion; see docs/metrics.md', {
+    period: duration(SECOND, 600n * SECOND)('time between two samples', {
       zeroIsUnset: true,
       default: '10s',
     }),
-    disable: textList('families to leave out', { default: [] }),
-    enable: textList('families that are off otherwise: `container_tasks_state`', { default: [] }),
-    rows: group('rows besides those of containers', {
+    disable: textList('families to omit', { default: [] }),
+    enable: textList('families that are off by default: `container_tasks_state`', { default: [] }),
+    rows: group('additional rows', {
       pods: flag('the row of each pod, except its network', { default: true }),
       slices: flag('kubepods and the cgroups of QoS classes', { default: true }),
       node: flag('the node as a whole, `id="/"`', { default: true }),
     }),
   }),
   staticPodResize: choice('Recreate', 'InPlace')(
-    'how an edit of only cpu and memory reaches a running static pod',
+    'how a change of only cpu and memory is applied to a running static pod',
     {
       zeroIsUnset: true,
       default: 'Recreate',
     },
   ),
-  removedFlagPolicy: choice('ignore', 'reject')('`--cgroup-driver` in releases that removed it', {
+  removedFlagPolicy: choice('ignore', 'reject')('effect of `--cgroup-driver` in releases that removed it', {
     zeroIsUnset: true,
     default: 'ignore',
   }),

@@ -32,8 +32,8 @@ const ms = 1_000_000n
 const s = 1_000n * ms
 
 const logOptions = () =>
-  group('where lines go', {
-    splitStream: harmless('all lines go to standard error'),
+  group('output of log lines', {
+    splitStream: harmless('all lines are written to standard error'),
     infoBufferSize: harmless('each line is written at once'),
   })
 
@@ -46,20 +46,20 @@ const fieldsRead = {
     since: 27,
     default: 'unix:///run/containerd/containerd.sock',
   }),
-  imageServiceEndpoint: path('CRI socket for images; not set: the runtime endpoint', { ...unset, since: 27 }),
+  imageServiceEndpoint: path('CRI socket for images; default: the runtime endpoint', { ...unset, since: 27 }),
   runtimeRequestTimeout: duration()('deadline of one CRI call', { ...unset, default: '2m0s' }),
   serializeImagePulls: flag('pull one image at a time; default false when maxParallelImagePulls is above 1', {
     default: true,
   }),
-  maxParallelImagePulls: integer(1, 2 ** 31 - 1)('images pulled at once', { since: 27 }),
+  maxParallelImagePulls: integer(1, 2 ** 31 - 1)('concurrent image pulls', { since: 27 }),
 
   // Cgroups
-  cgroupDriver: text('`cgroupfs` or `systemd`; the answer of the runtime beats it', {
+  cgroupDriver: text('`cgroupfs` or `systemd`; the runtime overrides it', {
     ...unset,
     default: 'cgroupfs',
   }),
-  cgroupRoot: path('cgroup below which the pods live; not set: the root', unset),
-  cgroupsPerQOS: flag('keep a cgroup per QoS class and pod', { default: true }),
+  cgroupRoot: path('parent cgroup of the pods; default: the root', unset),
+  cgroupsPerQOS: flag('create a cgroup for each QoS class and pod', { default: true }),
   failCgroupV1: flag('refuse to start on cgroup v1', {
     since: 31,
     default: ({ version }) => version.minor >= 35,
@@ -69,8 +69,8 @@ const fieldsRead = {
     'pods, kube-reserved, kube-reserved-compressible, system-reserved, system-reserved-compressible, none',
     { default: ['pods'] },
   ),
-  kubeReserved: reservation('resources set aside for Kubernetes daemons', { default: {} }),
-  systemReserved: reservation('resources set aside for the system', { default: {} }),
+  kubeReserved: reservation('resources reserved for Kubernetes daemons', { default: {} }),
+  systemReserved: reservation('resources reserved for the system', { default: {} }),
   kubeReservedCgroup: path('cgroup of the Kubernetes daemons', unset),
   systemReservedCgroup: path('cgroup of the system daemons', unset),
   podPidsLimit: integer(-1, Number.MAX_SAFE_INTEGER)('processes per pod; -1: no limit', { default: -1 }),
@@ -80,14 +80,17 @@ const fieldsRead = {
   }),
 
   // Memory
-  memoryThrottlingFactor: factor('memory.high lies this far from request to limit; null: no memory.high', {
-    since: 22,
-    nullIsValue: true,
-    defaultText:
-      'with the gate MemoryQoS on: 0.8 up to 1.26, 0.9 from 1.27, not set from 1.37 in profile upstream',
-  }),
+  memoryThrottlingFactor: factor(
+    'position of memory.high between request (0) and limit (1); null: no memory.high',
+    {
+      since: 22,
+      nullIsValue: true,
+      defaultText:
+        'with the gate MemoryQoS on: 0.8 up to 1.26, 0.9 from 1.27, not set from 1.37 in profile upstream',
+    },
+  ),
   memoryReservationPolicy: text(
-    'what memory.min and memory.low protect: None, HardReservation, TieredReservation',
+    'memory that memory.min and memory.low protect: None, HardReservation, TieredReservation',
     {
       since: 36,
       earlyIsError: true,
@@ -97,19 +100,22 @@ const fieldsRead = {
   memorySwap: group(
     'swap of containers',
     {
-      swapBehavior: choice('NoSwap', 'LimitedSwap')('who may swap', { ...unset, default: 'NoSwap' }),
+      swapBehavior: choice('NoSwap', 'LimitedSwap')('which containers may swap', {
+        ...unset,
+        default: 'NoSwap',
+      }),
     },
     22,
   ),
   failSwapOn: flag('refuse to start when the node has swap on', { default: true }),
-  singleProcessOOMKill: flag('the OOM killer takes one process, not the whole container', {
+  singleProcessOOMKill: flag('the OOM killer kills one process, not the whole container', {
     since: 32,
     default: false,
   }),
   evictionHard: evictionMap('hard eviction thresholds; memory.available lowers node allocatable', {
     missing: {
       what: 'no pod is evicted when the node runs short; memory.available only lowers node allocatable',
-      remedy: 'give every pod limits, and watch memory and disk from outside',
+      remedy: 'set limits for every pod, and monitor memory and disk',
       asks: (value) => Object.values(value ?? {}).some((threshold: Json) => !isZero(threshold)),
     },
     default: {
@@ -127,16 +133,13 @@ const fieldsRead = {
 
   // Pods
   staticPodPath: path('directory or file of static pod manifests', unset),
-  fileCheckFrequency: duration()('full listing of staticPodPath', { ...unset, default: '20s' }),
-  syncFrequency: duration()('longest time between two looks at a pod', { ...unset, default: '1m0s' }),
+  fileCheckFrequency: duration()('time between full scans of staticPodPath', { ...unset, default: '20s' }),
+  syncFrequency: duration()('longest time between two syncs of a pod', { ...unset, default: '1m0s' }),
   maxPods: integer(0, 2 ** 31 - 1)('pods on this node', { ...unset, default: 110 }),
-  podsPerCore: integer(0, 2 ** 31 - 1)(
-    'pods for each CPU, where that is less than maxPods; 0: no such limit',
-    {
-      default: 0,
-    },
-  ),
-  seccompDefault: flag("containers without a seccomp profile get the runtime's own, not none", {
+  podsPerCore: integer(0, 2 ** 31 - 1)('pods per CPU, if less than maxPods; 0: no limit', {
+    default: 0,
+  }),
+  seccompDefault: flag('use the RuntimeDefault seccomp profile for containers without one', {
     since: 22,
     default: false,
   }),
@@ -146,12 +149,12 @@ const fieldsRead = {
     default: '10Mi',
   }),
   containerLogMaxFiles: integer(2, 2 ** 31 - 1)('log files kept per container', { default: 5 }),
-  containerLogMaxWorkers: integer(1, 2 ** 31 - 1)('rotations at once', { since: 30, default: 1 }),
-  containerLogMonitorInterval: duration(3n * s)('time between looks at log sizes', {
+  containerLogMaxWorkers: integer(1, 2 ** 31 - 1)('concurrent rotations', { since: 30, default: 1 }),
+  containerLogMonitorInterval: duration(3n * s)('time between checks of log sizes', {
     since: 30,
     default: '10s',
   }),
-  clusterDNS: textList('DNS servers of pods with dnsPolicy ClusterFirst; not set: those of resolvConf'),
+  clusterDNS: textList('DNS servers of pods with dnsPolicy ClusterFirst; default: those of resolvConf'),
   clusterDomain: text('DNS domain of the cluster, searched by these pods', unset),
   resolvConf: path('resolv.conf that pods inherit', { default: '/etc/resolv.conf' }),
 
@@ -167,30 +170,35 @@ const fieldsRead = {
     ...unset,
     default: '4h0m0s',
   }),
-  tlsCertFile: path('serving certificate; not set: self-signed', unset),
-  tlsPrivateKeyFile: path('key of tlsCertFile', unset),
+  tlsCertFile: path('serving certificate; default: self-signed', unset),
+  tlsPrivateKeyFile: path('private key of tlsCertFile', unset),
   tlsCipherSuites: textList('cipher suites of TLS 1.2, IANA names'),
-  tlsMinVersion: choice('VersionTLS12', 'VersionTLS13')('oldest TLS version', {
+  tlsMinVersion: choice('VersionTLS12', 'VersionTLS13')('minimum TLS version', {
     ...unset,
     default: 'VersionTLS12',
   }),
   tlsCurvePreferences: integerList(
-    'key exchanges of TLS by their numbers: 23 P-256, 24 P-384, 25 P-521, 29 X25519; others are not offered',
+    'key exchanges of TLS by their numbers: 23 P-256, 24 P-384, 25 P-521, 29 X25519; others are ignored',
     { since: 36 },
   ),
-  authentication: group('who a caller is', {
+  authentication: group('authentication of requests', {
     x509: group('client certificates', { clientCAFile: path('CA of client certificates', unset) }),
     webhook: group('bearer tokens', {
-      enabled: flag('ask the API server about tokens', { default: true }),
-      cacheTTL: duration()('answers are kept for', { ...unset, default: '2m0s' }),
+      enabled: flag('authenticate bearer tokens with TokenReview', { default: true }),
+      cacheTTL: duration()('how long token reviews are cached', { ...unset, default: '2m0s' }),
     }),
-    anonymous: group('callers without credentials', { enabled: flag('let them in', { default: false }) }),
+    anonymous: group('requests without credentials', {
+      enabled: flag('allow them, as system:anonymous', { default: false }),
+    }),
   }),
-  authorization: group('what a caller may do', {
-    mode: choice('Webhook', 'AlwaysAllow')('who decides', { ...unset, default: 'Webhook' }),
+  authorization: group('authorization of requests', {
+    mode: choice('Webhook', 'AlwaysAllow')('Webhook: SubjectAccessReview; AlwaysAllow: no check', {
+      ...unset,
+      default: 'Webhook',
+    }),
     webhook: group('SubjectAccessReview', {
-      cacheAuthorizedTTL: duration()('yes is kept for', { ...unset, default: '5m0s' }),
-      cacheUnauthorizedTTL: duration()('no is kept for', { ...unset, default: '30s' }),
+      cacheAuthorizedTTL: duration()('how long allowed requests are cached', { ...unset, default: '5m0s' }),
+      cacheUnauthorizedTTL: duration()('how long denied requests are cached', { ...unset, default: '30s' }),
     }),
   }),
   volumeStatsAggPeriod: duration(-(2n ** 62n))('time between volume measurements; below 0: off', {
@@ -199,21 +207,18 @@ const fieldsRead = {
   }),
 
   // The program itself
-  protectKernelDefaults: flag('refuse to start where kernel settings are not those that a kubelet wants', {
+  protectKernelDefaults: flag('refuse to start if kernel settings differ from what the kubelet needs', {
     default: false,
   }),
-  oomScoreAdj: integer(
-    -1000,
-    1000,
-  )("the kubelet's own place with the OOM killer; not set: as it was started"),
+  oomScoreAdj: integer(-1000, 1000)('oom_score_adj of the kubelet; default: unchanged'),
   featureGates: gateMap('feature gates of the Kubernetes version in use', { default: {} }),
   logging: group('log of the kubelet', {
-    format: choice('text', 'json')('form of a line', { ...unset, default: 'text' }),
-    verbosity: int32('detail; 0 is normal, 4 is debugging', { default: 0 }),
+    format: choice('text', 'json')('format of log lines', { ...unset, default: 'text' }),
+    verbosity: int32('verbosity; 0: normal, 4: debug', { default: 0 }),
     flushFrequency: harmless('each line is written at once'),
-    vmodule: harmless('verbosity counts for every file'),
-    options: group('of each format', { text: logOptions(), json: logOptions() }),
-    sanitization: harmless('no line has a credential in it'),
+    vmodule: harmless('verbosity applies to every file'),
+    options: group('options of each format', { text: logOptions(), json: logOptions() }),
+    sanitization: harmless('log lines contain no credentials'),
   }),
 }
 

@@ -19,7 +19,7 @@ import {
 import type { Findings, Origin } from './origin.js'
 import type { NamedBytes } from './read-text.js'
 
-export interface Files {
+interface Files {
   readonly kubelet?: NamedBytes | undefined
   readonly dropIns?: readonly NamedBytes[] | undefined
   readonly flags?: readonly string[]
@@ -43,7 +43,7 @@ export function mergeFiles(
         code: 'usage.invalid',
         path: '',
         message: whyNot,
-        remedy: 'set it or drop the flag',
+        remedy: 'set it or remove the flag',
         origin,
       })
     }

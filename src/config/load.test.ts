@@ -183,8 +183,8 @@ describe('unknown keys', () => {
   test('a warning with the nearest name, an error with strict', () => {
     const body = 'cgroupDrivr: systemd\nauthentication: {webhok: {}}\n'
     expect(warnings(body)).toEqual([
-      'cgroupDrivr: unknown key; did you mean cgroupDriver?; correct the name or remove it (/etc/k.yaml:3)',
-      'authentication.webhok: unknown key; did you mean webhook?; correct the name or remove it (/etc/k.yaml:4)',
+      'cgroupDrivr: unknown key; did you mean cgroupDriver?; fix the name or remove it (/etc/k.yaml:3)',
+      'authentication.webhok: unknown key; did you mean webhook?; fix the name or remove it (/etc/k.yaml:4)',
     ])
     expect(problems(body)).toEqual([])
     expect(problems(body, { strict: true })).toHaveLength(2)

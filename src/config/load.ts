@@ -1,5 +1,5 @@
 // The road from files and flags to the effective configuration: parse, merge, flags, defaults, validate, freeze.
-// Pure: whoever calls has read the bytes. Problems are returned, all of them; requireConfig throws them.
+// Pure: the caller has read the bytes. Problems are returned, all of them; requireConfig throws them.
 
 import { type ErrorCode, type KeelsonError, keelsonError } from '../core/errors.js'
 import { effectiveMemoryQos } from '../core/memory-qos/config.js'

@@ -15,7 +15,7 @@ export type Json =
 export type ConfigNode = LeafNode | ObjectNode
 
 /** A scalar, a null or a whole list: the smallest thing that a layer can replace. */
-export interface LeafNode {
+interface LeafNode {
   readonly kind: 'leaf'
   readonly origin: Origin
   readonly value: Json

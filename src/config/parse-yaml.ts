@@ -36,7 +36,7 @@ export const commandLimits: YamlLimits = { tokens: 500_000, values: 200_000, doc
 
 const maxDepth = 64
 
-export type LineOrigin = (line: number) => Origin
+type LineOrigin = (line: number) => Origin
 
 /** Undefined for a file without a document. Throws `yaml.invalid` naming path and line. */
 export function parseYaml(text: string, path: string, originAt: LineOrigin): ConfigNode | undefined {
@@ -44,7 +44,7 @@ export function parseYaml(text: string, path: string, originAt: LineOrigin): Con
   if (second !== undefined)
     throw keelsonError(
       'yaml.invalid',
-      `parse ${path}:${lineOf(second.origin)}: a second document; one file holds one configuration`,
+      `parse ${path}:${lineOf(second.origin)}: a second document; use one file for each configuration`,
       { path },
     )
   return first
@@ -72,7 +72,7 @@ export function parseYamlDocuments(
   } catch (e) {
     if (isKeelsonError(e)) throw e
     // No fault of the library may end us or look like one of ours.
-    throw keelsonError('yaml.invalid', `parse ${path}: cannot be parsed`, { path }, e)
+    throw keelsonError('yaml.invalid', `parse ${path}: invalid YAML`, { path }, e)
   }
 }
 
@@ -118,11 +118,7 @@ function* syntaxOf(
   for (const lexeme of new Lexer().lex(text)) {
     count += Math.max(1, linesIn(lexeme))
     if (count > limits.tokens)
-      throw invalid(
-        path,
-        lines.lineStarts.length,
-        `more than ${limits.tokens} words and signs; split the file`,
-      )
+      throw invalid(path, lines.lineStarts.length, `more than ${limits.tokens} tokens; split the file`)
     for (const token of parser.next(lexeme)) yield sound(token)
   }
   for (const token of parser.end()) yield sound(token)
@@ -216,11 +212,7 @@ class TreeBuilder {
       else {
         const name = this.keyName(key)
         if (fields.has(name)) {
-          throw invalid(
-            this.path,
-            this.lineOf(key),
-            `key ${JSON.stringify(name.slice(0, 80))} is there twice`,
-          )
+          throw invalid(this.path, this.lineOf(key), `key ${JSON.stringify(name.slice(0, 80))} appears twice`)
         }
         const built = this.build(value, depth + 1)
         // The line of the key, not of a value that may begin on the next one.
@@ -252,7 +244,7 @@ class TreeBuilder {
       const target = this.anchors.get(key.source)
       if (isScalar(target)) return this.keyName(target)
     }
-    throw invalid(this.path, this.lineOf(key), 'a key must be a plain word')
+    throw invalid(this.path, this.lineOf(key), 'a key must be a scalar')
   }
 
   private lineOf(node: unknown): number {

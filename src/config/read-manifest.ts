@@ -6,7 +6,7 @@ import type { Origin } from './origin.js'
 import { commandLimits, parseYamlDocuments, servingLimits, type YamlLimits } from './parse-yaml.js'
 import { decodeText, type NamedBytes } from './read-text.js'
 
-export interface ManifestLimits {
+interface ManifestLimits {
   readonly bytes: number
   readonly yaml: YamlLimits
 }

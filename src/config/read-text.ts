@@ -14,7 +14,7 @@ export function decodeText({ path, bytes }: NamedBytes, maxBytes = maxConfigByte
   if (bytes.byteLength > maxBytes) {
     throw keelsonError(
       'input.too-large',
-      `read ${path}: ${bytes.byteLength} bytes is more than the ${maxBytes} that a configuration may have; is this the right file?`,
+      `read ${path}: ${bytes.byteLength} bytes, more than the limit of ${maxBytes}; is this the right file?`,
       { path, bytes: bytes.byteLength, maxBytes },
     )
   }

@@ -1,6 +1,7 @@
 // Which release and profile apply: KeelsonConfiguration with the flags that stand above it. Comes before all else,
 // because the release decides which fields, flags and gates of the rest exist.
 
+import { messageOf } from '../core/errors.js'
 import type { ReleaseRules } from '../core/release/rules.js'
 import { defaultVersion, type KubernetesVersion, parseVersion } from '../core/release/version.js'
 import { type Decoded, decode } from './decode.js'
@@ -11,7 +12,7 @@ import { applyPatch, emptyTree, leaf, replaceAt } from './node.js'
 import { defaultOrigin, type Findings } from './origin.js'
 import type { NamedBytes } from './read-text.js'
 
-export interface ReleaseInput {
+interface ReleaseInput {
   readonly keelson?: NamedBytes | undefined
   readonly flags?: readonly string[]
   readonly overrides?: {
@@ -46,7 +47,7 @@ export function readVersion(keelson: Decoded<typeof keelsonSchema>, findings: Fi
   try {
     return parseVersion(text)
   } catch (e) {
-    const message = e instanceof Error ? e.message : String(e)
+    const message = messageOf(e)
     const origin = keelson.origins.get('kubernetesVersion') ?? defaultOrigin
     findings.problems.push({
       code: 'version.unknown',

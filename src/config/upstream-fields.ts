@@ -1,13 +1,13 @@
-// Fields of KubeletConfiguration v1beta1 that upstream knows and nothing here reads. Either nobody misses them, with the
-// reason, or they ask for something that does not happen: then the start says what, and a strict start is refused.
+// Fields of KubeletConfiguration v1beta1 that upstream knows and this kubelet does not read. Either they are not needed, with
+// the reason, or they request something unsupported: then the kubelet warns, or refuses to start with --strict.
 
 import { group, harmless, missing } from './field.js'
 import type { Json } from './node.js'
 
 const noEviction = 'it only tunes eviction, which evictionHard and evictionSoft report'
 const noNode = 'this kubelet registers no Node'
-const fewRequests = 'this kubelet sends the API server a handful of requests'
-const fewEvents = 'Events are few here, and wait in a bounded queue'
+const fewRequests = 'this kubelet sends few requests to the API server'
+const fewEvents = 'events are few and are queued'
 const noVolumes = 'a pod with such a volume is refused'
 const noImageGc = 'it only tunes image garbage collection, which imageGCHighThresholdPercent reports'
 
@@ -20,8 +20,8 @@ const otherThan =
 export const upstreamFields = {
   // Protection of the node
   evictionSoft: missing({
-    what: 'no pod is evicted when the node runs short',
-    remedy: 'give every pod limits, and watch memory and disk from outside',
+    what: 'no pod is evicted when the node is short of resources',
+    remedy: 'set limits for every pod, and monitor memory and disk',
   }),
   evictionSoftGracePeriod: harmless(noEviction),
   evictionPressureTransitionPeriod: harmless(noEviction),
@@ -41,43 +41,43 @@ export const upstreamFields = {
   ),
   localStorageCapacityIsolation: missing(
     {
-      what: 'what pods write to the disk is neither measured against ephemeral-storage nor limited',
-      remedy: 'put emptyDirs into memory, or give pods a disk of their own',
+      what: 'ephemeral-storage of pods is neither measured nor limited',
+      remedy: 'use emptyDirs in memory, or a separate disk for pods',
     },
     25,
   ),
   shutdownGracePeriod: missing({
-    what: 'a shutdown of the machine does not wait for pods to end',
+    what: 'a shutdown of the machine does not wait for pods to terminate',
     remedy: 'drain the node, or empty staticPodPath, before the machine is shut down',
   }),
-  shutdownGracePeriodCriticalPods: harmless('it is a part of shutdownGracePeriod, which is reported'),
+  shutdownGracePeriodCriticalPods: harmless('part of shutdownGracePeriod, which is reported'),
   shutdownGracePeriodByPodPriority: missing(
     {
-      what: 'a shutdown of the machine does not wait for pods to end',
+      what: 'a shutdown of the machine does not wait for pods to terminate',
       remedy: 'drain the node, or empty staticPodPath, before the machine is shut down',
     },
     23,
   ),
   kubeletCgroups: missing({
-    what: 'the kubelet stays in the cgroup that it was started in',
-    remedy: 'set Slice= in its unit of systemd',
+    what: 'the kubelet stays in its cgroup',
+    remedy: 'set Slice= in its systemd unit',
   }),
   systemCgroups: missing({
-    what: 'no process of the system is moved to it',
-    remedy: 'let systemd place them in system.slice',
+    what: 'system processes are not moved to it',
+    remedy: 'let systemd run them in system.slice',
   }),
 
   // Guarantees to pods
   cpuManagerPolicy: missing({
-    what: 'no container gets CPUs of its own',
-    remedy: 'set it to none; cpu requests still count as weights',
+    what: 'containers do not get exclusive CPUs',
+    remedy: 'set it to none; cpu requests still set cpu.weight',
     asks: otherThan('none'),
   }),
   cpuManagerPolicyOptions: harmless('it only tunes cpuManagerPolicy, which is reported', 22),
   cpuManagerReconcilePeriod: harmless('it only tunes cpuManagerPolicy, which is reported'),
   memoryManagerPolicy: missing(
     {
-      what: 'no container gets memory of a NUMA node of its own',
+      what: 'containers do not get memory of one NUMA node',
       remedy: 'set it to None',
       asks: otherThan('none'),
     },
@@ -85,25 +85,25 @@ export const upstreamFields = {
   ),
   reservedMemory: harmless('it only tunes memoryManagerPolicy, which is reported', 21),
   topologyManagerPolicy: missing({
-    what: 'no pod is aligned to a NUMA node, nor refused where it cannot be',
+    what: 'pods are not aligned to a NUMA node',
     remedy: 'set it to none',
     asks: otherThan('none'),
   }),
   topologyManagerPolicyOptions: harmless('it only tunes topologyManagerPolicy, which is reported', 26),
   topologyManagerScope: harmless('it only tunes topologyManagerPolicy, which is reported'),
   reservedSystemCPUs: missing({
-    what: 'pods run on these CPUs too, and node allocatable does not leave them out',
-    remedy: 'reserve an amount with systemReserved.cpu, or keep pods off with isolcpus of the kernel',
+    what: 'pods run on these CPUs too, and node allocatable includes them',
+    remedy: 'reserve an amount with systemReserved.cpu, or use the kernel option isolcpus',
   }),
   qosReserved: missing({
-    what: 'no memory is kept from pods of lower classes',
+    what: 'no memory is reserved for higher QoS classes',
     remedy: 'set the feature gate MemoryQoS and memoryReservationPolicy',
   }),
   defaultPodSysctls: missing(
     { what: 'pods do not get these sysctls', remedy: 'set securityContext.sysctls in each pod' },
     37,
   ),
-  allowedUnsafeSysctls: harmless('a pod that asks for an unsafe sysctl is refused'),
+  allowedUnsafeSysctls: harmless('a pod with an unsafe sysctl is refused'),
   userNamespaces: group(
     'user namespaces of pods',
     { idsPerPod: harmless('a pod with hostUsers: false is refused') },
@@ -112,7 +112,7 @@ export const upstreamFields = {
   crashLoopBackOff: group(
     'restarts of containers',
     {
-      maxContainerRestartPeriod: harmless('a container that fails again waits up to 5 minutes, the longest'),
+      maxContainerRestartPeriod: harmless('the restart back-off is at most 5 minutes'),
     },
     32,
   ),
@@ -131,15 +131,14 @@ export const upstreamFields = {
     33,
   ),
   registryPullQPS: harmless(
-    'serializeImagePulls and maxParallelImagePulls bound the pulls, and failures wait',
+    'serializeImagePulls and maxParallelImagePulls limit pulls; failed pulls back off',
   ),
-  registryBurst: harmless('serializeImagePulls and maxParallelImagePulls bound the pulls, and failures wait'),
+  registryBurst: harmless('serializeImagePulls and maxParallelImagePulls limit pulls; failed pulls back off'),
 
   // Credentials
   rotateCertificates: missing({
-    what: 'the client certificate of --kubeconfig is not renewed, and the API server shuts this node out when it ends',
-    remedy:
-      'renew the files that the kubeconfig names (they are read again without a restart), or set it to false',
+    what: 'the client certificate of --kubeconfig is not rotated; the node loses access to the API server when it expires',
+    remedy: 'renew the files of the kubeconfig (they are reloaded without a restart), or set it to false',
   }),
   serverTLSBootstrap: missing({
     what: 'the serving certificate is self-signed, not signed by the cluster',
@@ -148,14 +147,14 @@ export const upstreamFields = {
 
   // Where pods come from
   staticPodURL: missing({
-    what: 'no pod of this URL runs',
-    remedy: 'put the manifests into staticPodPath',
+    what: 'pods of this URL are not run',
+    remedy: 'put the manifests in staticPodPath',
   }),
-  staticPodURLHeader: harmless('it is a part of staticPodURL, which is reported'),
-  httpCheckFrequency: harmless('it is a part of staticPodURL, which is reported'),
+  staticPodURLHeader: harmless('part of staticPodURL, which is reported'),
+  httpCheckFrequency: harmless('part of staticPodURL, which is reported'),
   runOnce: missing({
-    what: 'the kubelet goes on running after its pods have started',
-    remedy: 'remove it; releases since 1.37 refuse it too',
+    what: 'the kubelet keeps running after its pods have started',
+    remedy: 'remove it; releases since 1.37 refuse it as well',
   }),
   configMapAndSecretChangeDetectionStrategy: harmless(noVolumes),
   volumePluginDir: harmless(noVolumes),
@@ -169,11 +168,13 @@ export const upstreamFields = {
   nodeStatusMaxImages: harmless(noNode),
   nodeStatusReportFrequency: harmless(noNode),
   nodeStatusUpdateFrequency: harmless(noNode),
-  podCIDR: harmless('addresses of pods are the business of the runtime and its CNI plugins'),
-  hairpinMode: harmless('bridges are the business of the runtime and its CNI plugins'),
-  makeIPTablesUtilChains: harmless('kube-proxy makes the chains that it needs; nothing here uses iptables'),
-  iptablesDropBit: harmless('nothing here uses iptables'),
-  iptablesMasqueradeBit: harmless('nothing here uses iptables'),
+  podCIDR: harmless('pod addresses are assigned by the CNI plugins of the runtime'),
+  hairpinMode: harmless('bridges are set up by the CNI plugins of the runtime'),
+  makeIPTablesUtilChains: harmless(
+    'kube-proxy creates the chains that it needs; this kubelet does not use iptables',
+  ),
+  iptablesDropBit: harmless('this kubelet does not use iptables'),
+  iptablesMasqueradeBit: harmless('this kubelet does not use iptables'),
   kubeAPIQPS: harmless(fewRequests),
   kubeAPIBurst: harmless(fewRequests),
   contentType: harmless('requests to the API server are JSON'),
@@ -187,12 +188,12 @@ export const upstreamFields = {
   enableSystemLogHandler: harmless('there is no /logs'),
   enableSystemLogQuery: harmless('there is no /logs', 27),
   showHiddenMetricsForVersion: harmless('no metric is hidden'),
-  maxOpenFiles: harmless('the limit of the service counts (LimitNOFILE=); Node.js raises itself up to it'),
+  maxOpenFiles: harmless('LimitNOFILE= of the systemd unit applies; Node.js raises its soft limit to it'),
   tracing: group(
     'OpenTelemetry',
     {
-      endpoint: harmless('no traces are made'),
-      samplingRatePerMillion: harmless('no traces are made'),
+      endpoint: harmless('tracing is not implemented'),
+      samplingRatePerMillion: harmless('tracing is not implemented'),
     },
     25,
   ),

@@ -30,8 +30,8 @@ const rules: readonly Rule[] = [
   /** Without the runtime's word the configured one decides, so it has to be one. */
   function cgroupDriver({ cgroupDriver: { configured }, gates }) {
     if (isCgroupDriver(configured) || isGateEnabled(gates, 'KubeletCgroupDriverFromCRI')) return []
-    const message = `${JSON.stringify(configured.slice(0, 80))} is not a cgroup driver and the runtime is not asked`
-    return [problem('cgroupDriver', message, 'write cgroupfs or systemd')]
+    const message = `${JSON.stringify(configured.slice(0, 80))} is not a cgroup driver, and the runtime is not queried`
+    return [problem('cgroupDriver', message, 'use cgroupfs or systemd')]
   },
   function cfsPeriod({ kubelet, gates }) {
     if (kubelet.cpuCFSQuotaPeriod === 100 || isGateEnabled(gates, 'CustomCPUCFSQuotaPeriod')) return []
@@ -41,7 +41,7 @@ const rules: readonly Rule[] = [
   function swap({ kubelet, gates }) {
     if (kubelet.memorySwap.swapBehavior === 'NoSwap' || isGateEnabled(gates, 'NodeSwap')) return []
     const message = 'needs the feature gate NodeSwap'
-    return [problem('memorySwap.swapBehavior', message, 'set the gate to true or write NoSwap')]
+    return [problem('memorySwap.swapBehavior', message, 'set the gate to true or use NoSwap')]
   },
   function parallelPulls({ kubelet }) {
     if (!kubelet.serializeImagePulls || (kubelet.maxParallelImagePulls ?? 1) === 1) return []
@@ -67,7 +67,7 @@ const rules: readonly Rule[] = [
       taken.set(number, name)
       return number === 0 || first === undefined
         ? []
-        : [problem(name, `${number} is also ${first}`, 'give each server its own port')]
+        : [problem(name, `${number} is also ${first}`, 'use a different port for each server')]
     })
   },
 ]

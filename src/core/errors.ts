@@ -113,8 +113,16 @@ export const keelsonError = (
 
 export const isKeelsonError = (e: unknown): e is KeelsonError => e instanceof KeelsonError
 
+/** What was thrown, as a sentence. */
+export const messageOf = (e: unknown): string => (e instanceof Error ? e.message : String(e))
+
 /** A plain Error is a bug of ours; it is shown as such and not dressed up as bad input. */
 export const asKeelsonError = (e: unknown): KeelsonError =>
-  isKeelsonError(e)
-    ? e
-    : keelsonError('internal.unexpected', e instanceof Error ? e.message : String(e), {}, e)
+  isKeelsonError(e) ? e : keelsonError('internal.unexpected', messageOf(e), {}, e)
+
+/** For those who log an error and go on: a bug of ours is thrown on, everything else is returned. */
+export function rethrowBug(e: unknown): KeelsonError {
+  const error = asKeelsonError(e)
+  if (error.code === 'internal.unexpected') throw e
+  return error
+}

@@ -1,5 +1,6 @@
-// Says in the log whether the runtime can be reached: at the start, when that changes, and now and then while it cannot.
-// Clients of the server may not call for minutes, so it does not wait for their calls to find out.
+// Logs whether the runtime is reachable: at the start, when that changes, and each minute while it is not. Clients may not
+// call for minutes, so the runtime is probed.
+import { pause } from '../core/units/retry.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
@@ -9,38 +10,38 @@ const repeatMs = 60_000
 const lookMs = 1_000
 const answerMs = 5_000
 
-export interface ReachLog {
+interface ReachLog {
   /** What a try to reach the runtime at this socket led to; undefined: it was reached. */
-  tell(socket: string, error: unknown): void
+  report(socket: string, error: unknown): void
 }
 
-interface Told {
+interface LastReport {
   isReached: boolean
   atNanos: bigint
 }
 
 export function createReachLog(log: Log, clock: Pick<Clock, 'monotonicNanos'>): ReachLog {
-  const told = new Map<string, Told>()
+  const last = new Map<string, LastReport>()
   return {
-    tell(socket, error) {
-      const before = told.get(socket)
+    report(socket, error) {
+      const before = last.get(socket)
       const atNanos = clock.monotonicNanos()
       if (error === undefined) {
         if (before?.isReached === true) return
-        told.set(socket, { isReached: true, atNanos })
+        last.set(socket, { isReached: true, atNanos })
         if (before === undefined) log.info('the container runtime is reachable', { socket })
         else log.info('the container runtime is reachable again', { socket })
         return
       }
       const isDue = before === undefined || atNanos - before.atNanos >= BigInt(repeatMs) * 1_000_000n
       if (before?.isReached === false && !isDue) return
-      told.set(socket, { isReached: false, atNanos })
+      last.set(socket, { isReached: false, atNanos })
       log.warn('the container runtime is unreachable; calls are refused with UNAVAILABLE', { socket, error })
     },
   }
 }
 
-export interface ReachWatchOptions {
+interface ReachWatchOptions {
   readonly client: Pick<CriClient, 'runtime' | 'onState' | 'socketPath'>
   readonly clock: Clock
   readonly reach: ReachLog
@@ -61,9 +62,8 @@ export async function watchReach({ client, clock, reach, signal }: ReachWatchOpt
         .then(() => undefined)
         .catch((e: unknown) => e)
       if (signal.aborted) return
-      reach.tell(client.socketPath, error)
-      const pause = error === undefined ? untilAborted(lost.signal, signal) : clock.sleep(lookMs, signal)
-      await pause.catch(() => undefined)
+      reach.report(client.socketPath, error)
+      await (error === undefined ? untilAborted(lost.signal, signal) : pause(clock, lookMs, signal))
     }
   } finally {
     stop()

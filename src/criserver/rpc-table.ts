@@ -1,5 +1,5 @@
-// What became of each RPC: forwarded, completed or answered, how often, how fast, with which code. One owner; others get
-// snapshots. Names are bounded, since a caller may invent paths.
+// How each RPC was handled: forwarded, completed or answered, how often, how fast, with which code. One owner; others get
+// snapshots. The number of names is limited, since a caller may send any path.
 import { ImageServiceDefinition, RuntimeServiceDefinition } from '../cri-api/api.js'
 import type { CallEnding, Maker } from '../ports/cri-calls.js'
 
@@ -38,7 +38,10 @@ const known: ReadonlyMap<string, string> = new Map(
     Object.values(service.methods).map((m): [string, string] => [`/${service.fullName}/${m.name}`, m.name]),
   ),
 )
-/** Paths that we have no word for, shown as they are; beyond this many they share one row. */
+/** A stream that lasts as long as its reader likes: its length says nothing about latency, and a shutdown does not wait for it. */
+export const isEndless = (path: string): boolean => path.endsWith('/GetContainerEvents')
+
+/** Unknown paths are shown as they are; beyond this many they share one row. */
 const maxUnknown = 32
 const maxNameLength = 120
 const maxFields = 64

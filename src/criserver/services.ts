@@ -1,6 +1,7 @@
 // What the steps and methods of one CRI server share, put together once at the start.
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
+import type { CallEnding, CallHandler, ServerCall } from '../ports/cri-calls.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { CriClient } from '../ports/runtime.js'
@@ -12,7 +13,7 @@ import type { FindRuntimeName } from './stats/runtime-name.js'
 import type { CgroupFinder } from './unified/cgroup-of.js'
 import type { UnifiedWriter } from './unified/write-missing.js'
 
-/** `observe`: forward everything as it is and write down what the runtime lacks. */
+/** `observe`: forward everything as it is and record what the runtime lacks. */
 export type Mode = 'complete' | 'observe'
 
 export interface Services {
@@ -35,3 +36,6 @@ export interface Services {
   /** Undefined: no HTTP server. */
   readonly metricsUrl: () => string | undefined
 }
+
+/** One step of the chain. It answers the call, or hands it to the next step. */
+export type Step = (services: Services) => (call: ServerCall, next: CallHandler) => Promise<CallEnding>

@@ -59,13 +59,13 @@ export function App() {
   return (
     <>
       <a class="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <Header picture={picture} line={line} route={route} now={now} />
       <main id="main" tabIndex={-1}>
         <LineBanner line={line} picture={picture} now={now} />
         {picture === undefined ? (
-          <p class="empty">{line === 'connecting' ? 'Reading the node …' : 'Nothing to show yet.'}</p>
+          <p class="empty">{line === 'connecting' ? 'Reading the node …' : 'No data yet.'}</p>
         ) : (
           <PageView route={route} picture={picture} store={store} now={now} />
         )}
@@ -73,9 +73,8 @@ export function App() {
       <footer>
         {picture !== undefined && (
           <>
-            Keelson {picture.server.version}, {picture.server.process} · a reading every{' '}
-            {picture.server.periodMs / 1000} s while somebody looks · nothing on this page comes from
-            elsewhere
+            Keelson {picture.server.version}, {picture.server.process} · updates every{' '}
+            {picture.server.periodMs / 1000} s while open · no external resources
           </>
         )}
       </footer>
@@ -92,7 +91,7 @@ interface FrameProps {
 const lineWords: Readonly<Record<LineState, string>> = {
   connecting: 'connecting',
   live: 'live',
-  away: 'server away',
+  away: 'server unreachable',
   login: 'logged out',
   forbidden: 'not allowed',
 }
@@ -147,25 +146,26 @@ function LineBanner({ line, picture, now }: FrameProps) {
     if (picture?.runtime.state === 'away') return <RuntimeBanner runtime={picture.runtime} />
     return null
   }
-  const age = picture === undefined ? '' : ` What you see is ${ageText(picture.time, now)} old.`
+  const age = picture === undefined ? '' : ` This data is ${ageText(picture.time, now)} old.`
   if (line === 'away')
     return (
       <div class="banner watch" role="alert">
-        <strong>The server does not answer.</strong> Trying again every second.{age}
+        <strong>The server does not respond.</strong> Retrying every second.{age}
       </div>
     )
   return (
     <div class="banner act" role="alert">
-      <strong>{line === 'login' ? 'Your login has ended.' : 'You may not see this page.'}</strong>
+      <strong>
+        {line === 'login' ? 'Your session has expired.' : 'You are not allowed to see this page.'}
+      </strong>
       {line === 'login' ? (
         <>
           {' '}
-          On the node, run <code>keelson token --login {location.origin}</code> and open the link that it
-          prints.
+          On the node, run <code>keelson token --login {location.origin}</code> and open the printed link.
           {age}
         </>
       ) : (
-        ' Reading it needs the right to get nodes/proxy.'
+        ' It needs permission to get nodes/proxy.'
       )}
     </div>
   )
@@ -176,12 +176,12 @@ function RuntimeBanner({ runtime }: { readonly runtime: LiveRuntime }) {
     <div class="banner watch" role="alert">
       {runtime.listAgeSeconds === null ? (
         <>
-          <strong>The container runtime has not answered yet.</strong> So it is not known which pods run.
+          <strong>The container runtime has not responded yet.</strong> The running pods are unknown.
         </>
       ) : (
         <>
-          <strong>The container runtime does not answer.</strong> The list of pods is {runtime.listAgeSeconds}{' '}
-          s old; values are read from cgroups meanwhile.
+          <strong>The container runtime does not respond.</strong> The list of pods is{' '}
+          {runtime.listAgeSeconds} s old; values are read from cgroups.
         </>
       )}
       <div class="detail">{runtime.problem}</div>

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import type { Series } from './history.js'
 
-export interface Curve {
+interface Curve {
   readonly label: string
   /** Name of a custom property of the style sheet. */
   readonly color: string
@@ -23,13 +23,13 @@ const height = 150
 
 /** Seconds between two labels. Below one second two labels would read the same. */
 const labelSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600]
-/** Half of a label's width: the last one stands under the last moment and must not be cut off. */
+/** Half of a label's width: the last one is below the last sample and must not be cut off. */
 const labelRoom = 32
 
 const styleOf = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-/** 24 hours everywhere; the date is that of whoever looks. */
+/** 24 hours everywhere; the date is in the user's locale. */
 const clockText = (seconds: number): string => new Date(seconds * 1000).toTimeString().slice(0, 8)
 
 const lastOf = ({ values }: Curve): number | null => values.at(-1) ?? null

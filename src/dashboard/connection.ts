@@ -1,10 +1,10 @@
-// The line to the server: events while it is there, another try when it is gone, and a word to the user when the login is
-// over, which no retry would mend.
+// The connection to the server: events while it is up, retries when it is down, and a message when the session has expired,
+// which a retry would not fix.
 import type { LiveChange } from '../core/dashboard/model.js'
 
 export type LineState = 'connecting' | 'live' | 'away' | 'login' | 'forbidden'
 
-export interface Line {
+interface Line {
   close(): void
 }
 

@@ -16,7 +16,7 @@ export const bytesText = (amount: Amount | null | undefined, exact = false): str
         : humanBytes(BigInt(amount))
 
 export const exactTitle = (amount: Amount | null | undefined): string =>
-  amount === null || amount === undefined ? 'unknown here' : amount === 'max' ? 'no limit' : `${amount} bytes`
+  amount === null || amount === undefined ? 'unknown' : amount === 'max' ? 'no limit' : `${amount} bytes`
 
 export const percentText = (value: number | null | undefined): string =>
   value === null || value === undefined ? nothing : `${value.toFixed(value < 10 ? 1 : 0)} %`
@@ -55,5 +55,4 @@ export const runtimeWords: Readonly<Record<LiveRuntime['state'], string>> = {
   away: 'unreachable',
 }
 
-export const podsUnknown =
-  'Which pods run on this node is not known: the container runtime has not listed them yet.'
+export const podsUnknown = 'The pods of this node are unknown: the container runtime has not listed them yet.'

@@ -4,7 +4,7 @@ import type { LivePressures, LiveSnapshot } from '../core/dashboard/model.js'
 export type Series = (number | null)[]
 
 /** Columns of one chart's worth of time. */
-export interface Track {
+interface Track {
   readonly times: number[]
   readonly throttles: Series
   readonly cpuPressure: Series

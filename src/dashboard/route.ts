@@ -1,7 +1,7 @@
 // Which page is shown, kept in the fragment of the address: links work, and going back works.
 
 export const pages = ['overview', 'tree', 'driver', 'metrics', 'rpcs', 'config', 'doctor'] as const
-export type Page = (typeof pages)[number]
+type Page = (typeof pages)[number]
 
 export type Route =
   | { readonly page: Page }
@@ -17,7 +17,7 @@ export const titles: Readonly<Record<Page, string>> = {
   doctor: 'Doctor',
 }
 
-/** Somebody may have typed it. */
+/** The user may have typed it. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

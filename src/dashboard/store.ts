@@ -1,5 +1,5 @@
-// The picture of the node as it arrives: pieces are put in place, history is kept for the charts, and whoever shows it is
-// told. Objects that did not change stay the same objects, so that views can skip them.
+// The snapshot of the node as it arrives: changes are merged, history is kept for the charts, and views are notified.
+// Objects that did not change stay the same objects, so that views can skip them.
 import type { LiveCgroupRow, LiveChange, LivePod, LiveSnapshot, Part } from '../core/dashboard/model.js'
 import { createHistory, type History } from './history.js'
 

@@ -33,7 +33,7 @@ const nearHighPercent = 95n
 /** "CPU near zero": less than one percent of one CPU. */
 const idleShare = 0.01
 
-export const isHighRising = ({ before, after }: PodCgroup): boolean => after.highEvents > before.highEvents
+const isHighRising = ({ before, after }: PodCgroup): boolean => after.highEvents > before.highEvents
 
 export const isNearHigh = ({ high, after }: PodCgroup): boolean =>
   high !== 'max' && after.current * 100n >= high * nearHighPercent

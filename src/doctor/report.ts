@@ -1,9 +1,9 @@
-// The doctor's report for people and for programs. Findings that need nobody stay short.
+// The doctor's report for people and for programs. Passed checks stay short.
 import type { Finding, Severity } from './check.js'
 import type { DoctorFacts } from './facts.js'
 import type { CheckAnswer, Report } from './run-checks.js'
 
-export interface ReportOptions {
+interface ReportOptions {
   /** Also what was seen where all is well. */
   readonly verbose: boolean
 }
@@ -66,14 +66,14 @@ function summary({ answers, counts }: Report): string {
   const parts = [
     many(counts.error, 'error'),
     many(counts.warn, 'warning'),
-    `${counts.info} to know`,
-    `${counts.ok} well`,
-    `${counts.skipped} not asked`,
+    many(counts.info, 'note'),
+    `${counts.ok} passed`,
+    `${counts.skipped} skipped`,
   ]
   return `${many(answers.length, 'check')}: ${parts.join(', ')}`
 }
 
-/** JSON's own words; amounts are in the evidence as text. */
+/** The JSON report; amounts are text in the evidence. */
 export const reportValue = (report: Report, facts: DoctorFacts): object => ({
   node: facts.host.hostname,
   kernel: facts.host.kernelRelease ?? null,

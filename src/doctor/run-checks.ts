@@ -59,7 +59,7 @@ export function selectChecks<F>(
   const known = checks.map((c) => c.name)
   for (const name of [...only, ...skip])
     if (!known.includes(name))
-      throw keelsonError('usage.invalid', `there is no check ${name}${didYouMean(name, known)}; see --list`, {
+      throw keelsonError('usage.invalid', `unknown check ${name}${didYouMean(name, known)}; see --list`, {
         name,
       })
   return checks.filter((c) => (only.length === 0 || only.includes(c.name)) && !skip.includes(c.name))

@@ -1,11 +1,11 @@
 // Versions of runtimes as they print them: `v1.6.20~ds1`, `2.0.0-rc.1`, `1.28.1`.
 
-export interface RuntimeVersion {
+interface RuntimeVersion {
   readonly major: number
   readonly minor: number
 }
 
-export function parseRuntimeVersion(text: string): RuntimeVersion | undefined {
+function parseRuntimeVersion(text: string): RuntimeVersion | undefined {
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(text) ?? []
   return major === undefined || minor === undefined
     ? undefined

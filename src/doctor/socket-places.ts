@@ -24,7 +24,7 @@ export interface SocketWinner {
   readonly why: string
 }
 
-export interface SocketFinding {
+interface SocketFinding {
   readonly id:
     | 'unreadable'
     | 'no-answer'
@@ -39,13 +39,13 @@ export interface SocketFinding {
 export interface SocketStatus {
   readonly places: SocketPlaces
   readonly listening: readonly string[]
-  /** `denied`: this user may not open it, so that nobody knows whether something answers. */
+  /** `denied`: this user may not open it, so it is unknown whether a runtime responds. */
   readonly wins: SocketWinner & { readonly answers: boolean; readonly denied?: boolean }
   readonly findings: readonly SocketFinding[]
 }
 
 /** What the kubelet uses when nothing names an endpoint: it says /run, which is the same place; init and kubeadm write it so. */
-export const kubeletDefaultEndpoint = 'unix:///var/run/containerd/containerd.sock'
+const kubeletDefaultEndpoint = 'unix:///var/run/containerd/containerd.sock'
 
 const endpointFlag = '--container-runtime-endpoint'
 
@@ -54,13 +54,13 @@ const isKnown = ({ flag, config }: SocketPlaces): boolean => flag.denied !== tru
 export function decideWinner(places: SocketPlaces): SocketWinner {
   const { flag, config } = places
   if (flag.endpoint !== undefined)
-    return { endpoint: flag.endpoint, place: flag.place, why: 'a flag beats config.yaml' }
+    return { endpoint: flag.endpoint, place: flag.place, why: 'a flag overrides config.yaml' }
   if (config.endpoint !== undefined)
     return { endpoint: config.endpoint, place: config.place, why: 'no flag is set' }
   return {
     endpoint: kubeletDefaultEndpoint,
     place: 'default of the kubelet',
-    why: isKnown(places) ? 'nothing names an endpoint' : 'nothing that this user may read names an endpoint',
+    why: isKnown(places) ? 'no endpoint is configured' : 'no file that this user can read names an endpoint',
   }
 }
 
@@ -87,26 +87,26 @@ export function decideSocketFindings(
   if (!answers && !denied)
     add(
       'no-answer',
-      `nothing answers at ${wins}`,
-      'start that runtime, or move the node with keelson node use-socket URL',
+      `no runtime responds at ${wins}`,
+      'start the runtime, or switch the node with keelson node use-socket URL',
     )
   if (flag.endpoint !== undefined && instance.endpoint !== undefined)
     add(
       'stale-flag',
-      `${flag.place} carries ${endpointFlag} beside ${instance.place}: the flag wins`,
-      `take the flag out, or run keelson node use-socket ${instance.endpoint}`,
+      `${flag.place} has ${endpointFlag}, which overrides ${instance.place}`,
+      `remove the flag, or run keelson node use-socket ${instance.endpoint}`,
     )
   if (!isSame(instance.endpoint, config.endpoint))
     add(
       'config-differs',
       `${config.place} names ${config.endpoint}, ${instance.place} names ${instance.endpoint}`,
-      'run keelson node upgrade node phase kubelet-config, unless a patch is meant to differ',
+      'run keelson node upgrade node phase kubelet-config, unless a patch sets another endpoint on purpose',
     )
   if (!isSame(annotation.endpoint, wins))
     add(
       'annotation-differs',
       `the annotation names ${annotation.endpoint}, the kubelet uses ${wins}`,
-      'upgrade commands up to 1.36 ask the annotation first: change or remove it',
+      'upgrade commands up to 1.36 read the annotation first: change or remove it',
     )
   if (!isSame(running.endpoint, wins))
     add(

@@ -8,7 +8,7 @@ export interface FakeFile {
   readonly inRoot?: true
 }
 
-export interface FakeKernel {
+interface FakeKernel {
   readonly pageSize: bigint
 }
 

@@ -8,7 +8,7 @@ import type { CgroupPath, CgroupTree, ControlValues, EnsureOptions, WalkOptions 
 import { FakeCgroups, type FakeCgroupsOptions } from './cgroup-state.js'
 
 /** Everything that changed something through the port, in order. */
-export interface CgroupCall {
+interface CgroupCall {
   readonly call: 'write' | 'create' | 'remove'
   readonly path: CgroupPath
   readonly file?: string
@@ -126,7 +126,7 @@ export class FakeCgroupTree implements CgroupTree {
 
   async remove(path: CgroupPath): Promise<void> {
     if (path === '/')
-      throw keelsonError('cgroup.invalid-path', 'remove /: the root of the tree stays', { path })
+      throw keelsonError('cgroup.invalid-path', 'remove /: the root cgroup cannot be removed', { path })
     for (const one of this.walk(path).toReversed()) {
       const code = this.kernel.removeDirectory(one)
       if (code !== undefined) throw cgroupError(`remove ${one}`, { path: one }, errno(code))

@@ -1,4 +1,4 @@
-// A clock that stands still until a test moves it. Sleepers wake in the order of their times.
+// A clock that a test moves. Sleepers wake in the order of their times.
 import type { Clock } from '../ports/clock.js'
 
 interface Sleeper {
@@ -48,7 +48,7 @@ export class FakeClock implements Clock {
     })
   }
 
-  /** Moves both clocks; whoever wakes runs before the next one in time does. */
+  /** Moves both clocks; each sleeper runs before the next one wakes. */
   async advance(ms: number): Promise<void> {
     const end = this.monotonic + BigInt(Math.round(ms * 1e6))
     for (;;) {
@@ -65,7 +65,7 @@ export class FakeClock implements Clock {
     await settle()
   }
 
-  /** Somebody sets the wall clock; the monotonic one does not notice. */
+  /** Sets the wall clock; the monotonic clock is unchanged. */
   setWall(nanos: bigint): void {
     this.wall = nanos
   }

@@ -42,7 +42,7 @@ export function createFakeCluster(): FakeCluster {
       writing()
       const found = nodes.get(name)
       if (found === undefined)
-        throw keelsonError('kubeapi.failed', `annotate Node ${name}: the API server answered 404`)
+        throw keelsonError('kubeapi.failed', `annotate Node ${name}: the API server responded with 404`)
       if (value === undefined) found.delete(key)
       else found.set(key, value)
     },

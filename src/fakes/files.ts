@@ -2,7 +2,7 @@
 import { keelsonError } from '../core/errors.js'
 import type { FileEntry, Files, ListOptions, ReplaceOptions, WatchOptions } from '../ports/files.js'
 
-export interface FakeFile {
+interface FakeFile {
   readonly content: Uint8Array
   readonly mode: number
   readonly owner: { readonly uid: number; readonly gid: number }

@@ -1,13 +1,13 @@
 // A small systemd1 manager on a real bus: transient units with properties, jobs, reload, and faults on demand.
 import { Message, type MessageBus, sessionBus, Variant } from '@jellybrick/dbus-next'
 
-export interface FakeUnit {
+interface FakeUnit {
   readonly properties: Map<string, Variant>
   active: boolean
 }
 
 /** What happens instead of the ordinary answer to a method. */
-export type SystemdFault =
+type SystemdFault =
   | { readonly kind: 'hang' }
   | { readonly kind: 'error'; readonly name: string; readonly text: string }
   | { readonly kind: 'job'; readonly result: string }

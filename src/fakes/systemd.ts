@@ -23,7 +23,7 @@ const files: Readonly<Record<string, readonly [file: string, initial: string]>> 
 }
 
 /** `a-b.slice` -> `/a.slice/a-b.slice` */
-export function slicePath(unit: string): CgroupPath {
+function slicePath(unit: string): CgroupPath {
   const parent = parentSlice(unit)
   return childPath(parent === undefined ? '/' : slicePath(parent), unit)
 }

@@ -1,27 +1,19 @@
 // The kubelet's part of the live picture: driver, configuration with origins, sources of values, the plan of Memory QoS and
 // the requests of its own pods.
 import { formatOrigin } from '../config/origin.js'
-import type { LiveDriver, LiveSetting, LiveWarning } from '../core/dashboard/model.js'
+import type { LiveDriver, LiveSetting } from '../core/dashboard/model.js'
 import type { PodJson } from '../core/pod/document.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { CriClient } from '../ports/runtime.js'
 import { createBackgroundValue } from '../serve/dashboard/background-value.js'
-import { createLive, type LivePorts } from '../serve/dashboard/create-dashboard.js'
+import { createLive, type ServedDashboard } from '../serve/dashboard/create-dashboard.js'
 import { describeSources } from '../serve/dashboard/describe-sources.js'
 import { createPlanCache } from '../serve/dashboard/plan-cache.js'
 import { createSpecRequests } from '../serve/dashboard/spec-requests.js'
-import type { Endpoint } from '../serve/endpoint.js'
 import type { MemoryQosView } from '../serve/endpoints/memory-qos.js'
 import type { Stats } from '../stats/create-stats.js'
 import type { ConfigzFacts } from './configz.js'
-import type { KubeletPorts } from './kubelet-ports.js'
-
-/** What the dashboard needs beyond the kubelet's other ports. */
-export interface KubeletLivePorts extends LivePorts {
-  readonly version: string
-  /** The doctor's findings; a kubelet may not call the doctor itself. */
-  diagnose(signal: AbortSignal): Promise<readonly LiveWarning[]>
-}
+import type { KubeletLivePorts, KubeletPorts } from './kubelet-ports.js'
 
 export interface KubeletLiveInput {
   readonly facts: () => Omit<ConfigzFacts, 'stats' | 'metricsUrl'>
@@ -78,7 +70,7 @@ export function liveSettings({ loaded, inUse }: Pick<ConfigzFacts, 'loaded' | 'i
   return leaves(loaded.config.document, '').sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-export function kubeletLive(i: KubeletLiveInput): readonly Endpoint[] {
+export function kubeletLive(i: KubeletLiveInput): ServedDashboard {
   const { ports, signal, memoryQos } = i
   const { clock, live } = ports
   const settings = { data: liveSettings(i.facts()) }

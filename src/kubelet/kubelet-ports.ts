@@ -1,5 +1,6 @@
 // Every way to the outside that the kubelet is handed. The command puts adapters in, tests put fakes in.
 import type { CgroupDriver } from '../core/cgroup/name.js'
+import type { LiveWarning } from '../core/dashboard/model.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Files } from '../ports/files.js'
@@ -11,12 +12,12 @@ import type { PodHost } from '../ports/pod-host.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
+import type { LivePorts } from '../serve/dashboard/create-dashboard.js'
 import type { Endpoint } from '../serve/endpoint.js'
 import type { ConfigzContent } from '../serve/endpoints/configz.js'
 import type { HealthCheck } from '../serve/health.js'
 import type { ServeSettings } from '../serve/settings.js'
 import type { RunningServer } from '../serve/start-server.js'
-import type { KubeletLivePorts } from './dashboard-source.js'
 
 export interface KubeletServeOptions {
   readonly settings: ServeSettings
@@ -27,6 +28,13 @@ export interface KubeletServeOptions {
   readonly log: Log
   readonly clock: Clock
   readonly api?: KubeApi
+}
+
+/** What the dashboard needs beyond the kubelet's other ports. */
+export interface KubeletLivePorts extends LivePorts {
+  readonly version: string
+  /** The doctor's findings; a kubelet may not call the doctor itself. */
+  diagnose(signal: AbortSignal): Promise<readonly LiveWarning[]>
 }
 
 export interface OpenedCgroups {

@@ -6,7 +6,7 @@ import { type CgroupDriver, formatCgroupPath } from '../core/cgroup/name.js'
 import { podCgroupName } from '../core/cgroup/pod-cgroup.js'
 import { keelsonError } from '../core/errors.js'
 import { planMemoryQos, type TargetsInput } from '../core/memory-qos/targets.js'
-import type { Pod } from '../core/pod/pod.js'
+import type { PodResources } from '../core/pod/pod.js'
 import { qosClassOf } from '../core/pod/qos-class.js'
 import { checkKernel } from '../core/release/kernel-check.js'
 import { openFoundValues } from '../memory-qos/found-values.js'
@@ -151,13 +151,13 @@ const isRecursive = ({ procfs }: Pick<KubeletPorts, 'procfs'>): boolean =>
 
 /** Wanted pods, and those on their way out: a pod counts until its cgroup has gone, so that its protection lasts. */
 class KnownPods {
-  private wanted: readonly Pod[] | undefined
-  private readonly leaving = new Map<string, Pod>()
+  private wanted: readonly PodResources[] | undefined
+  private readonly leaving = new Map<string, PodResources>()
 
   constructor(private readonly i: Pick<KubeletMemoryQosInput, 'cgroups' | 'config' | 'driver'>) {}
 
   /** Whether a pod that was wanted before has changed or is not wanted any more. */
-  want(pods: readonly Pod[]): boolean {
+  want(pods: readonly PodResources[]): boolean {
     const before = this.wanted ?? []
     for (const pod of before) this.leaving.set(pod.uid, pod)
     for (const pod of pods) this.leaving.delete(pod.uid)
@@ -165,14 +165,14 @@ class KnownPods {
     return before.some((pod) => !pods.includes(pod))
   }
 
-  now(): readonly Pod[] | undefined {
+  now(): readonly PodResources[] | undefined {
     if (this.wanted === undefined) return undefined
     for (const [uid, pod] of this.leaving)
       if (!this.i.cgroups.exists(this.pathOf(pod))) this.leaving.delete(uid)
     return [...this.wanted, ...this.leaving.values()]
   }
 
-  private pathOf(pod: Pod): string {
+  private pathOf(pod: PodResources): string {
     const { config, driver } = this.i
     const root = config.kubelet.cgroupRoot ?? '/'
     return formatCgroupPath(podCgroupName(pod.uid, qosClassOf(pod), root), driver)

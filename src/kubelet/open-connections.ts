@@ -7,7 +7,7 @@ import type { KubeletPorts } from './kubelet-ports.js'
 import type { Life } from './lifetime.js'
 import type { KubeletConfigFiles } from './read-config.js'
 
-export interface RuntimeLinks {
+export interface RuntimeConnections {
   readonly client: CriClient
   /** The same client unless images have a socket of their own. */
   readonly images: CriClient
@@ -18,7 +18,7 @@ export async function openRuntime(
   { loaded, endpoint }: KubeletConfigFiles,
   { log, connect }: Pick<KubeletPorts, 'log' | 'connect'>,
   { signal, onClose }: Life,
-): Promise<RuntimeLinks> {
+): Promise<RuntimeConnections> {
   const { runtimeRequestTimeout: timeoutMs, imageServiceEndpoint } = loaded.config.kubelet
   const open = (where: string): CriClient => {
     const client = connect(where, timeoutMs)

@@ -13,7 +13,7 @@ const channel = 3
 
 /**
  * The first line on the channel is the request, others are sizes of the caller's terminal; its end, at any time, means
- * that nobody waits for us any more.
+ * that the caller is gone.
  */
 async function superviseForParent(): Promise<void> {
   const stop = new AbortController()

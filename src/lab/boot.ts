@@ -7,7 +7,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keelsonError } from '../core/errors.js'
+import { keelsonError, messageOf } from '../core/errors.js'
 import { type ReservedPort, reservePort } from './forward/host.js'
 import type { LabOutcome, LabRequest } from './machine.js'
 import type { MachinePlan } from './machine-plan.js'
@@ -19,7 +19,7 @@ export interface BootIo {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** Should somebody kill even the supervisor, the kernel ends what it started; then only files are left. */
+/** If the supervisor is killed, the kernel kills its children; only files are left. */
 const dyingWithUs = (argv: readonly string[]): string[] => ['setpriv', '--pdeathsig', 'KILL', ...argv]
 
 export async function boot(
@@ -79,7 +79,7 @@ export async function boot(
     if (status !== undefined) return { kind: 'exit', code: Number.parseInt(status, 10) }
     throw keelsonError(
       'lab.boot',
-      `the ${request.machine} machine ended without running the command to its end:\n${lastLines(await readFile(log, 'utf8'), 20)}`,
+      `the ${request.machine} machine stopped before the command finished:\n${lastLines(await readFile(log, 'utf8'), 20)}`,
     )
   } catch (e) {
     if (signal.aborted) return { kind: 'stopped' }
@@ -125,11 +125,6 @@ async function ended(child: ChildProcess, signal: AbortSignal): Promise<void> {
     await once(child, 'exit', { signal })
   } catch (e) {
     signal.throwIfAborted()
-    throw keelsonError(
-      'lab.boot',
-      `start ${child.spawnfile}: ${e instanceof Error ? e.message : String(e)}`,
-      {},
-      e,
-    )
+    throw keelsonError('lab.boot', `start ${child.spawnfile}: ${messageOf(e)}`, {}, e)
   }
 }

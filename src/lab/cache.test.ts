@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, test } from 'vitest'
+import { takeLock } from '../adapters/lock/lock.js'
 import { type CachedPart, cacheDirectory, ensurePart, partPath } from './cache.js'
 
 let dir = ''
@@ -51,7 +53,7 @@ test('ensurePart: what it says fits a part with a plural name, as images', async
   await ensurePart(dir, { ...counted('a').part, name: 'images' }, never, (text) => said.push(text))
   assert.deepEqual(
     said.map((text) => text.replace(/[\d.]+ s$/, '0.1 s').replace(dir, 'DIR')),
-    ['making images (once, kept in DIR)', 'made images in 0.1 s'],
+    ['building images (once, cached in DIR)', 'built images in 0.1 s'],
   )
 })
 
@@ -79,17 +81,24 @@ test('ensurePart: a part without its manifest is made again', async () => {
   assert.equal(built(), 2)
 })
 
-test('ensurePart: the lock of a process that died is taken over', async () => {
+test('ensurePart: the lock of a process that died is free', async () => {
   const { part, built } = counted('a')
-  writeFileSync(`${partPath(dir, part)}.lock`, '4194304 1')
+  const socket = `${partPath(dir, part)}.lock.held-1-00`
+  const script = `require('net').createServer().listen(${JSON.stringify(socket)}, () => process.kill(process.pid, 'SIGKILL'))`
+  assert.equal(spawnSync(process.execPath, ['-e', script]).signal, 'SIGKILL')
+  assert.equal(existsSync(socket), true)
   await ensurePart(dir, part, never)
   assert.equal(built(), 1)
+  assert.equal(existsSync(socket), false)
 })
 
-test('ensurePart: waiting for the lock of a living process ends with the signal', async () => {
-  const { part } = counted('a')
-  const stat = readFileSync('/proc/self/stat', 'utf8')
-  const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-  writeFileSync(`${partPath(dir, part)}.lock`, `${process.pid} ${started}`)
+test('ensurePart: waiting for the lock of a living process ends with the signal, and its part is made after it', async () => {
+  const { part, built } = counted('a')
+  const lock = await takeLock(`${partPath(dir, part)}.lock`, () => new Error('busy'))
   await assert.rejects(ensurePart(dir, part, AbortSignal.timeout(300)), { name: 'AbortError' })
+  assert.equal(built(), 0)
+  const made = ensurePart(dir, part, never)
+  await lock.release()
+  await made
+  assert.equal(built(), 1)
 })

@@ -1,11 +1,12 @@
-// The lab's cache: parts that are dear to make, kept outside the repository, each made once and moved into place
-// whole. Two runs that want the same part at once: one makes it, the other waits.
+// The lab's cache: parts that are expensive to build, outside the repository, each built once and moved into place
+// atomically. If two runs need the same part, one builds it and the other waits.
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm, stat, unlink } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keelsonError } from '../core/errors.js'
+import { type Lock, takeLock } from '../adapters/lock/lock.js'
+import { keelsonError, messageOf } from '../core/errors.js'
 
 /** $KEELSON_LAB_CACHE, else the user's cache directory, else /var/cache/keelson for root without a home. */
 export function cacheDirectory(env: Readonly<Record<string, string | undefined>>): string {
@@ -53,16 +54,16 @@ export async function ensurePart(
   await mkdir(cacheDir, { recursive: true }).catch((e: unknown) => {
     throw keelsonError(
       'lab.cache',
-      `make ${cacheDir}: ${e instanceof Error ? e.message : String(e)}; choose another directory with $KEELSON_LAB_CACHE`,
+      `create ${cacheDir}: ${messageOf(e)}; choose another directory with $KEELSON_LAB_CACHE`,
       { cacheDir },
       e,
     )
   })
-  const release = await lock(`${dir}.lock`, signal)
+  const lock = await waitForLock(`${dir}.lock`, signal)
   const scratch = `${dir}.new-${process.pid}-${randomBytes(4).toString('hex')}`
   try {
     if (await isComplete(dir, manifest)) return dir
-    progress(`making ${part.name} (once, kept in ${cacheDir})`)
+    progress(`building ${part.name} (once, cached in ${cacheDir})`)
     const started = performance.now()
     await mkdir(scratch)
     await part.build(scratch, signal)
@@ -73,42 +74,25 @@ export async function ensurePart(
     await file.close()
     if (await exists(dir)) await rm(dir, { recursive: true, force: true })
     await rename(scratch, dir)
-    progress(`made ${part.name} in ${((performance.now() - started) / 1000).toFixed(1)} s`)
+    progress(`built ${part.name} in ${((performance.now() - started) / 1000).toFixed(1)} s`)
     return dir
   } finally {
     await rm(scratch, { recursive: true, force: true })
-    await release()
+    await lock.release()
   }
 }
 
-/** A process id alone may have been given to somebody else since; with its start time it is unique. */
-async function identity(pid: number): Promise<string | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
-  const startTime = text?.slice(text.lastIndexOf(')') + 2).split(' ')[19]
-  return startTime === undefined ? undefined : `${pid} ${startTime}`
-}
+class Busy extends Error {}
 
-async function lock(path: string, signal: AbortSignal): Promise<() => Promise<void>> {
-  const own = (await identity(process.pid)) ?? String(process.pid)
+/** Waits for whoever makes the part now; the lock of one that died is free at once. */
+export async function waitForLock(path: string, signal: AbortSignal): Promise<Lock> {
   for (;;) {
     signal.throwIfAborted()
     try {
-      const file = await open(path, 'wx')
-      await file.writeFile(own)
-      await file.close()
-      return () => unlink(path).catch(() => {})
+      return await takeLock(path, (pid) => new Busy(`held by process ${pid}`))
     } catch (e) {
-      if ((e as NodeJS.ErrnoException).code !== 'EEXIST')
-        throw keelsonError('lab.cache', `lock ${path}: ${String(e)}`, { path }, e)
+      if (!(e instanceof Busy)) throw keelsonError('lab.cache', `lock ${path}: ${messageOf(e)}`, { path }, e)
     }
-    const owner = await readFile(path, 'utf8').catch(() => '')
-    const alive = owner !== '' && (await identity(Number.parseInt(owner, 10))) === owner
-    const age = await stat(path).then(
-      (s) => Date.now() - s.mtimeMs,
-      () => 0,
-    )
-    // An empty lock is being written; one that stays empty belongs to somebody who died in between.
-    if (!alive && (owner !== '' || age > 2000)) await unlink(path).catch(() => {})
-    else await sleep(200, undefined, { signal })
+    await sleep(200, undefined, { signal })
   }
 }

@@ -70,7 +70,7 @@ mount -t tmpfs -o mode=755 tmpfs $new/run
 mount --bind "$modules" "$new/lib/modules/$(uname -r)"
 for path in "\${visible[@]}"; do
   if [ -d "$path" ]; then mkdir -p "$new$path"; else mkdir -p "$new\${path%/*}"; : >> "$new$path"; fi
-  mount --bind "$path" "$new$path" || echo "lab: $path cannot be shown"
+  mount --bind "$path" "$new$path" || echo "lab: cannot mount $path"
 done
 for path in "$run" "$out"; do
   mkdir -p "$new$path"
@@ -96,8 +96,8 @@ hostname lab-node
 `
 
 /**
- * The console's program, after the console has its size: a line that nobody has open forgets it (hvc does). Then each size
- * that the terminal gets; the kernel tells the programs at the console of it. $0 is the directory of the run.
+ * The console's program, after the console has its size: a line without an open descriptor forgets it (hvc does). Then each size
+ * that the terminal gets; the kernel notifies the programs at the console. $0 is the directory of the run.
  */
 const sizedConsole = (tty: string): string => `stty sane
 [ -z "$LAB_ROWS" ] || stty rows "$LAB_ROWS" cols "$LAB_COLUMNS"
@@ -123,7 +123,7 @@ echo 1 > /proc/sys/net/ipv4/ip_forward
 mapfile -d '' -t words < "$run/env"; for word in "\${words[@]}"; do export "$word"; done
 mapfile -d '' -t argv < "$run/argv"
 mapfile -d '' -t cwd < "$run/cwd"
-cd "\${cwd[0]}" || { echo "lab: \${cwd[0]} is not there inside; running in /"; cd /; }
+cd "\${cwd[0]}" || { echo "lab: \${cwd[0]} does not exist inside; running in /"; cd /; }
 ${
   plan.interactive
     ? `setsid -c bash -c ${quoteForShell(sizedConsole(out))} "$run" "\${argv[@]}" < ${out} > ${out} 2>&1`
@@ -157,7 +157,7 @@ const strings = (list: readonly string[]): string => list.map((s) => `${s}\0`).j
 
 export async function writeGuest(plan: GuestPlan): Promise<string> {
   for (const text of [...plan.argv, ...Object.entries(plan.env).flat(), plan.cwd])
-    if (text.includes('\0')) throw keelsonError('usage.invalid', 'a command may not contain NUL characters')
+    if (text.includes('\0')) throw keelsonError('usage.invalid', 'a command must not contain NUL characters')
   for (const path of [plan.runDir, plan.out, plan.lower])
     if (/[,:\s\\]/.test(path))
       throw keelsonError('lab.unsupported', `mount options cannot carry the path ${JSON.stringify(path)}`, {

@@ -53,12 +53,12 @@ export const cloudKernel: CachedPart = {
     if (name === undefined)
       throw keelsonError(
         'lab.missing',
-        `apt knows no ${meta}; is a Debian archive configured? run apt-get update`,
+        `apt has no package ${meta}; is a Debian archive configured? run apt-get update`,
       )
     const download = ['apt-get', ...patientApt, 'download', '-o', 'APT::Sandbox::User=root', name]
     await mustRun(download, { signal, cwd: dir })
     const deb = (await readdir(dir)).find((f) => f.endsWith('.deb'))
-    if (deb === undefined) throw keelsonError('lab.missing', `apt-get download ${name} brought no package`)
+    if (deb === undefined) throw keelsonError('lab.missing', `apt-get download ${name} downloaded no package`)
     await mustRun(['dpkg-deb', '-x', join(dir, deb), join(dir, 'unpacked')], { signal })
     await rm(join(dir, deb))
     const { release, modules } = await modulesOf(join(dir, 'unpacked'))

@@ -23,7 +23,7 @@ export function umlModulesDirectory(): string {
 }
 
 /**
- * UML keeps the guest's memory in a file on a tmpfs. A tmpfs in a mount namespace of its own is as large as we say
+ * UML keeps the guest's memory in a file on a tmpfs. A tmpfs in a private mount namespace has the size that we set
  * and is gone with the process, whatever ends it. UML is many processes, some of which outlive a killed kernel; as
  * the first of a process namespace it takes them with it. The words after the script are arguments, not script.
  */
@@ -99,7 +99,7 @@ export function planQemu(request: LabRequest, runDir: string, init: string, kern
     `virtconsole,chardev=${id}`,
   ]
   return {
-    // In a mount namespace pivot_root is refused where / is not a mount point of its own; chroot always works.
+    // In a mount namespace pivot_root is refused where / is not a mount point; chroot always works.
     before: [
       {
         argv: [virtiofsd, `--socket-path=${files}`, '-o', 'source=/,cache=always,sandbox=chroot'],

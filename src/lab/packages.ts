@@ -1,4 +1,4 @@
-// Which Debian packages a machine needs, told by the files they bring; installs what is missing or names it.
+// Which Debian packages a machine needs, found by their files; installs missing ones or names them.
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import { keelsonError } from '../core/errors.js'
@@ -38,7 +38,10 @@ const needs: Readonly<Record<NeedOf, readonly Need[]>> = {
   'uml-systemd': [...anyMachine, ...uml, ...sysroot],
   qemu: [...anyMachine, ...qemu, ...sysroot],
   containerd,
-  images: [{ package: 'busybox-static', file: 'busybox' }],
+  images: [
+    { package: 'busybox-static', file: 'busybox' },
+    { package: 'tcc', file: 'cc' },
+  ],
   disk: [{ package: 'e2fsprogs', file: 'mkfs.ext4' }],
 }
 
@@ -113,7 +116,7 @@ export async function ensurePackages(
   }
   const left = missingPackages(what, machine.find)
   if (result.code !== 0 || left.length > 0)
-    throw keelsonError('lab.missing', `${command} did not succeed:\n${lastLines(result.output, 10)}`, {
+    throw keelsonError('lab.missing', `${command} failed:\n${lastLines(result.output, 10)}`, {
       missing: left,
       command,
     })

@@ -1,12 +1,13 @@
-// Runs other programs for the lab: each in a process group of its own, so that the group can be ended whole.
+// Runs other programs for the lab: each in a separate process group, so that the whole group can be killed.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { delimiter } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keelsonError } from '../core/errors.js'
+import { keelsonError, messageOf } from '../core/errors.js'
+import { parsePidStat } from '../core/kernel-text/pid-stat.js'
 
-export interface Finished {
+interface Finished {
   readonly code: number
   /** The last part of what the program printed. */
   readonly output: string
@@ -45,15 +46,10 @@ export async function runProgram(
   try {
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
     options.signal?.throwIfAborted()
-    return { code: code ?? 128, output: signal === null ? output : `${output}\nended by ${signal}` }
+    return { code: code ?? 128, output: signal === null ? output : `${output}\nkilled by ${signal}` }
   } catch (e) {
     options.signal?.throwIfAborted()
-    throw keelsonError(
-      'lab.program',
-      `run ${argv[0]}: ${e instanceof Error ? e.message : String(e)}`,
-      { argv },
-      e,
-    )
+    throw keelsonError('lab.program', `run ${argv[0]}: ${messageOf(e)}`, { argv }, e)
   } finally {
     options.signal?.removeEventListener('abort', stop)
   }
@@ -68,7 +64,7 @@ export async function mustRun(
   if (code !== 0)
     throw keelsonError(
       'lab.program',
-      `${argv.join(' ')} ended with status ${code}:\n${lastLines(output, 15)}`,
+      `${argv.join(' ')} exited with status ${code}:\n${lastLines(output, 15)}`,
       {
         argv,
         code,
@@ -94,12 +90,12 @@ export function startProgram(argv: readonly string[], options: SpawnOptions): Ch
   return spawn(command, args, { ...options, env: { ...env, PATH }, detached: true })
 }
 
-export function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
+function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
   if (child.pid === undefined) return
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // Nobody of that group is left.
+    // No process of that group is left.
   }
 }
 
@@ -108,9 +104,8 @@ function groupAlive(group: number): boolean {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
-      const [state, , pgrp] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      if (Number(pgrp) === group && state !== 'Z' && state !== 'X') return true
+      const stat = parsePidStat(readFileSync(`/proc/${name}/stat`, 'latin1'))
+      if (stat?.group === group && stat.state !== 'Z' && stat.state !== 'X') return true
     } catch {
       // It ended while we looked.
     }

@@ -1,4 +1,4 @@
-// The front of a run: starts the supervisor, passes its output and its outcome on, and tells it to stop when asked.
+// The front of a run: starts the supervisor, forwards its output and its outcome, and stops it on request.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
@@ -8,13 +8,13 @@ import type { LabOutcome, LabRequest } from './machine.js'
 import { agentCommand } from './self.js'
 import type { WindowSize } from './window.js'
 
-export type LabOptions = Pick<LabRequest, 'argv'> & Partial<LabRequest>
+type LabOptions = Pick<LabRequest, 'argv'> & Partial<LabRequest>
 
-export interface LabStreams {
+interface LabStreams {
   /** 'inherit' hands our own descriptors on, which a console needs. */
   readonly stdout: 'inherit' | NodeJS.WritableStream
   readonly stderr: 'inherit' | NodeJS.WritableStream
-  /** Told to the machine's console, where a person is at it. Returns how to stop. */
+  /** Forwarded to the console of an interactive machine. Returns the unsubscribe function. */
   readonly onResize?: (listener: (size: WindowSize) => void) => () => void
 }
 
@@ -81,7 +81,7 @@ export async function runLab(
   }
   const answer = (text === '' ? { kind: 'lost' } : JSON.parse(text)) as Answer | { kind: 'lost' }
   if (answer.kind === 'lost')
-    throw keelsonError('lab.boot', 'the lab supervisor ended without an answer; was it killed?')
+    throw keelsonError('lab.boot', 'the lab supervisor exited without a result; was it killed?')
   if (answer.kind === 'error') throw keelsonError(answer.code, answer.message, answer.details)
   return answer
 }

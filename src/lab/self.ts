@@ -10,7 +10,7 @@ import { cacheDirectory } from './cache.js'
 let bundled: Promise<string> | undefined
 
 /** The agent as one file (with chunks beside it) that plain node can run. */
-export async function agentFile(): Promise<string> {
+async function agentFile(): Promise<string> {
   for (const place of ['./lab-agent.js', '../lab-agent.js']) {
     const file = fileURLToPath(new URL(place, import.meta.url))
     if (existsSync(file)) return file
@@ -26,7 +26,7 @@ interface Bundler {
 }
 
 /** One TypeScript file and all it imports as one module text. Only in a source tree, where esbuild is installed. */
-export async function bundle(entry: string): Promise<Uint8Array> {
+async function bundle(entry: string): Promise<Uint8Array> {
   const name = 'esbuild' // not a literal import: the shipped bundle must not contain the bundler
   const { build } = (await import(name)) as Bundler
   const result = await build({

@@ -1,4 +1,4 @@
-// One run of a machine from the first temporary file to the last: the supervisor is a process of its own session, so that
+// One run of a machine from the first temporary file to the last: the supervisor runs in a separate session, so that
 // it outlives a killed `lab run` and cleans up for it.
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ import { ensurePackages, findCommand, needsOf } from './packages.js'
 import { sysroot } from './sysroot.js'
 import { type WindowSizes, writeWindowSizes } from './window.js'
 
-export interface SupervisorIo extends BootIo {
+interface SupervisorIo extends BootIo {
   /** This file, as the guest can run it with node. */
   readonly agentFile: string
   /** Of the terminal, while a person is at the console. */
@@ -60,12 +60,9 @@ async function prepare(
 ): Promise<Parts> {
   const root = process.getuid?.() === 0
   if (request.machine !== 'uml' && !root)
-    throw keelsonError(
-      'lab.unsupported',
-      `the ${request.machine} machine needs root; --machine uml works without`,
-    )
+    throw keelsonError('lab.unsupported', `the ${request.machine} machine needs root; --machine uml does not`)
   if (request.forward !== undefined && (request.machine === 'qemu' || request.containerd === undefined))
-    throw keelsonError('lab.unsupported', 'a port is forwarded in the UML machines, with containerd, only')
+    throw keelsonError('lab.unsupported', 'port forwarding needs a UML machine with containerd')
   const part = (p: typeof sysroot): Promise<string> => ensurePart(request.cacheDir, p, signal, progress)
   return {
     sysroot: hasSystemd(request.machine) ? await part(sysroot) : undefined,

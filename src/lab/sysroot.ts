@@ -53,7 +53,7 @@ export const sysroot: CachedPart = {
   name: 'sysroot',
   recipe: { suite, packages, masked, accounting, format: 1 },
   async build(dir, signal) {
-    // debootstrap mounts /proc in its target; in a namespace of its own that mount cannot outlive it.
+    // debootstrap mounts /proc in its target; in a private namespace that mount cannot outlive it.
     await mustRun(
       [
         'unshare',

@@ -1,4 +1,4 @@
-// The size of the terminal that a lab shell is used from, on its way into the machine. Each change is a file of its own:
+// The size of the terminal that a lab shell is used from, on its way into the machine. Each change is a new file:
 // the file systems that host and machine share keep what they have read, but never a name that was not there yet.
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ export function writeWindowSizes(sizes: WindowSizes, runDir: string): () => Prom
     written = written
       .then(() => writeFile(`${file}.new`, `${rows} ${columns}\n`))
       .then(() => rename(`${file}.new`, file))
-      // The machine has ended and its directory is gone: nobody has to know the size.
+      // The machine has ended and its directory is gone: the size is not needed any more.
       .catch(() => undefined)
   })
   return async () => {

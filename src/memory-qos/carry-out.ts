@@ -1,8 +1,8 @@
 // Carries out one step of a pass: a cgroup through the tree, a container through its runtime. Both roads may re-apply more
 // than what was asked for (systemd its stored properties, a runtime its whole record), so values of others are put back.
+import { readControlText } from '../core/cgroup/control-file.js'
 import { keelsonError } from '../core/errors.js'
 import { isSettled } from '../core/kernel-text/read-back.js'
-import { decodeText } from '../core/kernel-text/words.js'
 import { isMemoryFile } from '../core/memory-qos/unified.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { RuntimeService } from '../ports/runtime.js'
@@ -40,28 +40,23 @@ const watched: readonly string[] = [
   ...hugePages.flatMap((size) => [`hugetlb.${size}.max`, `hugetlb.${size}.rsvd.max`]),
 ]
 
-const readText = (cgroups: Hands['cgroups'], path: CgroupPath, file: string): string | undefined => {
-  const bytes = cgroups.read(path, file)
-  return bytes === undefined ? undefined : decodeText(bytes).trim()
-}
-
 /** The files that do not hold their value afterwards: a runtime that ignores `unified`. */
 export async function carryOut(hands: Hands, step: WriteStep, place: StepPlace): Promise<readonly string[]> {
   const { cgroups, signal } = hands
   const foreign = watched
     .filter((file) => step.values[file] === undefined)
-    .map((file) => ({ file, before: readText(cgroups, place.path, file) }))
+    .map((file) => ({ file, before: readControlText(cgroups, place.path, file) }))
   if (place.containerId === undefined) await cgroups.apply(place.path, step.values, signal)
   else await updateContainer(hands, place.containerId, step.values)
   for (const { file, before } of foreign) {
-    const after = before === undefined ? undefined : readText(cgroups, place.path, file)
+    const after = before === undefined ? undefined : readControlText(cgroups, place.path, file)
     // Nothing written is nothing tuned.
     if (before !== undefined && before !== '' && after !== undefined && after !== before)
       cgroups.write(place.path, file, before)
   }
   return Object.entries(step.values)
     .filter(([file, value]) => {
-      const now = readText(cgroups, place.path, file)
+      const now = readControlText(cgroups, place.path, file)
       return now !== undefined && !isSettled(file, value, now, hands.pageSize)
     })
     .map(([file]) => file)

@@ -1,8 +1,7 @@
 // Reads the tree for `explain --live`: on request only, because it walks everything below kubepods.
+import { readCountOrMax } from '../core/cgroup/control-file.js'
 import { parentPath } from '../core/cgroup/path.js'
-import { parseCount } from '../core/kernel-text/digits.js'
 import { parsePressure } from '../core/kernel-text/pressure.js'
-import { decodeText } from '../core/kernel-text/words.js'
 import {
   type LiveCgroup,
   type LiveReport,
@@ -16,9 +15,8 @@ import { readCgroup } from './observe-pods.js'
 const unlimited = 2n ** 63n
 
 function amountAt(cgroups: CgroupTree, path: CgroupPath, file: string): bigint | undefined {
-  const bytes = cgroups.read(path, file)
-  if (bytes === undefined) return undefined
-  return decodeText(bytes).trim() === 'max' ? unlimited : parseCount(bytes)
+  const amount = readCountOrMax(cgroups, path, file)
+  return amount === 'max' ? unlimited : amount
 }
 
 function readTree(cgroups: CgroupTree, observed: readonly Observation[]): readonly TreeCgroup[] {

@@ -14,18 +14,25 @@ import {
   type MemoryQosTargets,
   type MemoryTarget,
   planMemoryQos,
+  type QosFile,
   qosFiles,
   type TargetsInput,
 } from '../core/memory-qos/targets.js'
 import { settlePodUids } from '../core/pod/origin.js'
-import type { CgroupTree } from '../ports/cgroups.js'
+import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { RuntimeService } from '../ports/runtime.js'
 import { carryOut, type Hands } from './carry-out.js'
 import { listRunning, type RunningByPod } from './containers.js'
-import { decideFile, type FileDecision, type FileDecisionInput, nextHistory } from './decide/decide.js'
+import {
+  decideFile,
+  type FileDecision,
+  type FileDecisionInput,
+  type FileHistory,
+  nextHistory,
+  noHistory,
+} from './decide/decide.js'
 import { orderWrites, type PendingWrite } from './decide/order.js'
-import { FileHistories } from './file-histories.js'
 import type { FoundNote, FoundValues } from './found-values.js'
 import { type Observation, observe } from './observe-pods.js'
 import { OtherFiles } from './other-files.js'
@@ -66,6 +73,25 @@ interface Verdict {
   readonly observation: Observation
   readonly input: FileDecisionInput
   readonly decision: FileDecision
+}
+
+/** What is remembered of each file between passes. */
+class FileHistories {
+  private readonly byPath = new Map<CgroupPath, Map<QosFile, FileHistory>>()
+
+  get(path: CgroupPath, file: QosFile): FileHistory {
+    return this.byPath.get(path)?.get(file) ?? noHistory
+  }
+
+  set({ observation: { path }, input: { file } }: Verdict, history: FileHistory): void {
+    const files = this.byPath.get(path) ?? new Map<QosFile, FileHistory>()
+    files.set(file, history)
+    this.byPath.set(path, files)
+  }
+
+  keep(present: ReadonlySet<CgroupPath>): void {
+    for (const path of [...this.byPath.keys()]) if (!present.has(path)) this.byPath.delete(path)
+  }
 }
 
 export class MemoryQosEngine {

@@ -5,7 +5,8 @@ import type { LiveReport } from '../core/memory-qos/effective-values.js'
 import type { Finding } from '../core/memory-qos/findings.js'
 import type { MemoryTarget, TargetsInput } from '../core/memory-qos/targets.js'
 import { planMemoryQos } from '../core/memory-qos/targets.js'
-import type { Pod } from '../core/pod/pod.js'
+import type { PodResources } from '../core/pod/pod.js'
+import { pause } from '../core/units/retry.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import { readLive } from './effective-values.js'
@@ -20,7 +21,7 @@ export interface MemoryQosOptions extends EngineOptions, ReporterOptions {
   /** Settings and node at this moment; undefined: not known yet, so nothing is done. */
   readonly node: () => Omit<TargetsInput, 'pods'> | undefined
   /** Pods that are on the node now; undefined: not known yet. */
-  readonly pods: () => readonly Pod[] | undefined
+  readonly pods: () => readonly PodResources[] | undefined
   /** kernel-check.ts, when the kernel is a risk. */
   readonly kernelMessage?: string
   /** Whether the cgroup file system is mounted with memory_recursiveprot. Default true. */
@@ -35,9 +36,9 @@ export interface MemoryQos {
   /** The levels above pods follow the pods as they are now: before a new pod's own cgroup is made. */
   coverPods(): Promise<void>
   /** Ancestors first, then the pod's own cgroup with every value. Returns the cgroup. */
-  preparePod(pod: Pod): Promise<string>
+  preparePod(pod: PodResources): Promise<string>
   /** The pod is over: the levels above shrink at the next pass. */
-  releasePod(pod: Pod): void
+  releasePod(pod: PodResources): void
   /** Something changed: a pass follows soon. */
   notify(): void
   passNow(): Promise<PassReport | undefined>
@@ -58,7 +59,7 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
   const reporter = new MemoryQosReporter(options)
   const check = new NodeCheck(cgroups, options.kernelMessage)
   /** Pods that are being prepared and that the source may not show yet. */
-  const coming = new Map<string, Pod>()
+  const coming = new Map<string, PodResources>()
   let newest: { readonly report: PassReport; readonly findings: readonly Finding[] } | undefined
   let wake: (() => void) | undefined
   let poked = false
@@ -181,12 +182,10 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
     if (!poked) {
       const early = new AbortController()
       wake = () => early.abort()
-      await clock
-        .sleep(options.periodMs ?? defaultPeriodMs, AbortSignal.any([signal, early.signal]))
-        .catch(() => undefined)
+      await pause(clock, options.periodMs ?? defaultPeriodMs, AbortSignal.any([signal, early.signal]))
       wake = undefined
     }
-    if (poked) await clock.sleep(settleMs, signal).catch(() => undefined)
+    if (poked) await pause(clock, settleMs, signal)
     poked = false
   }
 }

@@ -1,7 +1,7 @@
 // Findings that need the tree besides the plan: sums against the capacity, parents of kubepods and reserved cgroups, a protection that
 // leaves the page cache no room.
+import { readCountOrMax } from '../core/cgroup/control-file.js'
 import { parentPath } from '../core/cgroup/path.js'
-import { parseCount } from '../core/kernel-text/digits.js'
 import { createFlatKeyedParser } from '../core/kernel-text/flat-keyed.js'
 import {
   type Finding,
@@ -58,9 +58,8 @@ export class NodeCheck {
     const own = amountOf(files['memory.min'] ?? '0')
     if (own === 0n) return []
     for (let at = parentPath(path); at !== undefined && at !== '/'; at = parentPath(at)) {
-      const bytes = this.cgroups.read(at, 'memory.min')
-      const has = bytes === undefined ? 0n : (parseCount(bytes) ?? unlimited)
-      if (has < own) return [unprotectedParent(level, path, at)]
+      const has = readCountOrMax(this.cgroups, at, 'memory.min') ?? 0n
+      if (has !== 'max' && has < own) return [unprotectedParent(level, path, at)]
     }
     return []
   }

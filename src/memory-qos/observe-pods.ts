@@ -1,10 +1,9 @@
 // What the kernel says about the cgroups of the plan: contents of our three files, usage, and throttle events.
 
-import { findContainerCgroup } from '../core/cgroup/container-cgroup.js'
+import { readControl, readControlText, readCount } from '../core/cgroup/control-file.js'
 import { childPath } from '../core/cgroup/path.js'
-import { parseCount } from '../core/kernel-text/digits.js'
+import { findContainerCgroup } from '../core/cgroup/pod-cgroup.js'
 import { createFlatKeyedParser } from '../core/kernel-text/flat-keyed.js'
-import { decodeText } from '../core/kernel-text/words.js'
 import { type MemoryTarget, type QosFile, qosFiles } from '../core/memory-qos/targets.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { RunningByPod } from './containers.js'
@@ -23,13 +22,9 @@ export interface Observation {
 }
 
 const events = createFlatKeyedParser(['high'])
+const highOf = (text: Uint8Array): bigint => events(text).high ?? 0n
 
 type Reader = Pick<CgroupTree, 'read' | 'children' | 'exists'>
-
-const text = (cgroups: Reader, path: CgroupPath, file: string): string | undefined => {
-  const bytes = cgroups.read(path, file)
-  return bytes === undefined ? undefined : decodeText(bytes).trim()
-}
 
 /** Cgroups that are not there (yet, or any more) are left out. */
 export function observe(
@@ -65,14 +60,12 @@ export function readCgroup(
 ): Observation {
   const files: Partial<Record<QosFile, string>> = {}
   for (const file of qosFiles) {
-    const content = text(cgroups, path, file)
+    const content = readControlText(cgroups, path, file)
     if (content !== undefined) files[file] = content
   }
-  const usage = cgroups.read(path, 'memory.current')
-  const usageBytes = usage === undefined ? undefined : parseCount(usage)
+  const usage = readCount(cgroups, path, 'memory.current')
   const isContainer = containerId !== undefined
-  const eventText = isContainer ? cgroups.read(path, 'memory.events') : undefined
-  const highEvents = eventText === undefined ? undefined : (events(eventText).high ?? 0n)
-  const max = isContainer ? text(cgroups, path, 'memory.max') : undefined
-  return { target, path, containerId, files, max, usage: usageBytes, highEvents }
+  const highEvents = isContainer ? readControl(cgroups, path, 'memory.events', highOf) : undefined
+  const max = isContainer ? readControlText(cgroups, path, 'memory.max') : undefined
+  return { target, path, containerId, files, max, usage, highEvents }
 }

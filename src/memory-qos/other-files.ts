@@ -1,8 +1,8 @@
 // cpu, limits, pids and hugetlb of the cgroups that the kubelet owns: written at creation and when the computed text
 // changes, never because the file differs. Whoever tunes them in between is left alone.
+import { readControlText } from '../core/cgroup/control-file.js'
 import { asKeelsonError } from '../core/errors.js'
 import { isSettled } from '../core/kernel-text/read-back.js'
-import { decodeText } from '../core/kernel-text/words.js'
 import { type Finding, writeFailed } from '../core/memory-qos/findings.js'
 import type { MemoryTarget } from '../core/memory-qos/targets.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
@@ -25,7 +25,9 @@ export class OtherFiles {
   }
 
   contents({ path, target }: Pick<Observation, 'path' | 'target'>): Readonly<Record<string, string>> {
-    const now = Object.keys(target.others).map((file) => [file, this.text(path, file)] as const)
+    const now = Object.keys(target.others).map(
+      (file) => [file, readControlText(this.cgroups, path, file)] as const,
+    )
     return Object.fromEntries(now.flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])))
   }
 
@@ -59,7 +61,7 @@ export class OtherFiles {
       const known = before?.get(file)
       if (known === text) continue
       if (known === undefined && !this.fresh.has(o.path) && !enforcedAtStart(o.target)) continue
-      const now = this.text(o.path, file)
+      const now = readControlText(this.cgroups, o.path, file)
       // Not in this kernel, or the controller is off: the other files still count.
       if (now === undefined || isSettled(file, text, now, pageSize)) continue
       if (file === 'memory.max' && isBelowUsage(text, o.usage)) continue
@@ -81,11 +83,6 @@ export class OtherFiles {
   keep(present: ReadonlySet<CgroupPath>): void {
     for (const path of [...this.computed.keys()]) if (!present.has(path)) this.computed.delete(path)
     for (const path of [...this.fresh]) if (!present.has(path)) this.fresh.delete(path)
-  }
-
-  private text(path: CgroupPath, file: string): string | undefined {
-    const bytes = this.cgroups.read(path, file)
-    return bytes === undefined ? undefined : decodeText(bytes).trim()
   }
 }
 

@@ -1,9 +1,9 @@
 // Puts first values back: cgroups through the tree, containers through their runtime, in the order in which protection may
 // grow and shrink. What is gone needs nothing; what fails stays noted, so that the same call can be made again.
+import { readControlText } from '../core/cgroup/control-file.js'
 import { splitPath } from '../core/cgroup/path.js'
 import { asKeelsonError } from '../core/errors.js'
 import { isSettled } from '../core/kernel-text/read-back.js'
-import { decodeText } from '../core/kernel-text/words.js'
 import { type Finding, unifiedIgnored, writeFailed } from '../core/memory-qos/findings.js'
 import { type QosFile, qosFiles } from '../core/memory-qos/targets.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
@@ -22,11 +22,6 @@ export interface TakenBack {
 type Found = ReadonlyMap<CgroupPath, FoundCgroup>
 type Tree = Pick<CgroupTree, 'read' | 'exists'>
 
-const textAt = (cgroups: Tree, path: CgroupPath, file: string): string | undefined => {
-  const bytes = cgroups.read(path, file)
-  return bytes === undefined ? undefined : decodeText(bytes).trim()
-}
-
 const isOurFile = (file: string): file is QosFile => qosFiles.some((own) => own === file)
 
 interface Difference {
@@ -39,7 +34,7 @@ interface Difference {
 function differences(cgroups: Tree, found: Found, pageSize: bigint): readonly Difference[] {
   return [...found].flatMap(([path, { files }]) =>
     Object.entries(files).flatMap(([file, value]) => {
-      const now = textAt(cgroups, path, file)
+      const now = readControlText(cgroups, path, file)
       return now === undefined || isSettled(file, value, now, pageSize) ? [] : [{ path, file, value, now }]
     }),
   )

@@ -6,7 +6,7 @@ export interface FileOwner {
   readonly gid: number
 }
 
-export interface NodeFileStat {
+interface NodeFileStat {
   readonly kind: 'file' | 'directory' | 'other'
   /** Permission bits only. */
   readonly mode: number
@@ -41,7 +41,7 @@ export interface NodeFiles {
   lock(path: string): Promise<() => Promise<void>>
 }
 
-export interface ClusterNode {
+interface ClusterNode {
   readonly annotations: Readonly<Record<string, string>>
 }
 
@@ -61,7 +61,7 @@ export interface ClusterObjects {
 export interface RuntimeSockets {
   /** True when the endpoint takes a connection; a dead socket file does not count. */
   answers(endpoint: string): Promise<boolean>
-  /** True when this user may not open the endpoint, so that nobody knows what is behind it. */
+  /** True when this user may not open the endpoint, so it is unknown whether a runtime responds. */
   isDenied(endpoint: string): Promise<boolean>
 }
 

@@ -53,13 +53,13 @@ export interface ServerCall {
   passOnUnless(code: number): Promise<CallEnding | HeldBack>
   /** The runtime's answer, byte by byte; after messages of ours only its status. */
   relay(answer: WholeAnswer): Promise<CallEnding>
-  /** Our message, with the runtime's metadata where there is an answer of its own. */
+  /** Our message, with the runtime's metadata if the runtime responded. */
   reply(message: Uint8Array, answer?: WholeAnswer): Promise<CallEnding>
   /** Messages of ours, at the caller's pace. */
   replyStream(messages: AsyncIterable<Uint8Array>): Promise<CallEnding>
   /** Ends the call with a status, whatever has been sent so far. */
   refuse(status: GrpcStatus): Promise<CallEnding>
-  /** Ends the call with the status that stands for this error. */
+  /** Ends the call with the status of this error. */
   fail(error: unknown): Promise<CallEnding>
   /** From now on `signal` is aborted, the runtime's side is cancelled, and the caller gets DEADLINE_EXCEEDED. */
   expire(): void

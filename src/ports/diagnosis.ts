@@ -20,7 +20,7 @@ export interface PortQuestion {
 }
 
 export interface PortAnswer extends PortQuestion {
-  /** The HTTP status; `closed`: nobody listens; `silent`: no HTTP answer in time. */
+  /** The HTTP status; `closed`: no listener; `silent`: no HTTP response in time. */
   readonly answer: number | 'closed' | 'silent'
 }
 

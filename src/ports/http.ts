@@ -49,7 +49,7 @@ export interface HttpResponse {
 }
 
 /** Hands the raw connection over. The function answers the upgrade itself and resolves when it is done. */
-export interface HttpTakeover {
+interface HttpTakeover {
   takeOver(connection: { readonly socket: Duplex; readonly head: Uint8Array }): Promise<void>
 }
 
@@ -58,7 +58,7 @@ export type HttpAnswer = HttpResponse | HttpTakeover
 export type HttpHandler = (request: HttpRequest) => Promise<HttpAnswer>
 
 export interface ConnectionLimits {
-  /** Connections held at once; at the limit the oldest one that serves nobody known gives way. */
+  /** Connections held at once; at the limit the oldest unauthenticated one is closed. */
   readonly maxConnections: number
   readonly maxHeaderBytes: number
   /** Header bytes held for callers that are not known yet, all connections together. */
@@ -78,7 +78,7 @@ export interface TlsMaterial {
 /** Certificate, key and client CA, read again when their files change. */
 export interface TlsSource {
   current(): TlsMaterial
-  /** Told after each change. The result takes the listener away again. */
+  /** Called after each change. Returns the unsubscribe function. */
   onChange(listener: (material: TlsMaterial) => void): () => void
   close(): void
 }
@@ -98,7 +98,7 @@ export interface ListenOptions {
   readonly port: number
   readonly tls?: TlsOptions
   readonly limits: ConnectionLimits
-  /** Told of connections that were cut or never became a request, by reason. */
+  /** Called for connections that were cut or never became a request, by reason. */
   readonly onRefused?: (reason: RefusedReason) => void
 }
 

@@ -16,7 +16,7 @@ export interface FilePiece {
 
 /** A log file that stays open: it can be read to its end after it was renamed or removed. */
 export interface OpenLog {
-  /** Tells a rotated file from the one before. */
+  /** Distinguishes a rotated file from the one before. */
   readonly inode: bigint
   /** At most `length` bytes from `offset`. */
   read(offset: number, length: number): Promise<FilePiece>

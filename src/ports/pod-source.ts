@@ -4,11 +4,11 @@
 import type { PodTeller } from '../core/pod/origin.js'
 
 export interface PodSource {
-  /** Who tells: what a pod says of itself counts accordingly. */
+  /** The source decides how far a pod's own fields are trusted. */
   readonly teller: PodTeller
-  /** Undefined until a whole list has been seen; the last good list while the source is away. */
+  /** Undefined until a whole list has been seen; the last good list while the source is unreachable. */
   current(): readonly unknown[] | undefined
-  /** Follows the source until the signal is aborted; failures are waited out. Told of each change. */
+  /** Follows the source until the signal is aborted; failures are retried. Called on each change. */
   follow(onChange: () => void, signal: AbortSignal): Promise<void>
   /** One whole list now. Errors: companion.source. */
   refresh(signal: AbortSignal): Promise<void>

@@ -15,7 +15,7 @@ export interface OpenFiles {
   readonly sockets: number
 }
 
-export interface PidLimits {
+interface PidLimits {
   readonly pidMax: bigint
   readonly threadsMax: bigint
 }

@@ -13,7 +13,7 @@ export interface CallOptions {
   /** Whole time of the call, connecting included. Only a server stream may have `Infinity`. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
-  /** While the runtime is away: wait for it until the deadline, instead of failing at once. */
+  /** While the runtime is unreachable: wait for it until the deadline, instead of failing at once. */
   readonly waitForReady?: boolean
 }
 
@@ -44,11 +44,11 @@ export type ImageService = Service<ImageServiceDefinition>
 /** `backoff`: the last attempt to connect failed and the next one is due within the bounded wait. */
 export type ConnectionState = 'idle' | 'connecting' | 'ready' | 'backoff' | 'closed'
 
-export interface RuntimeConnection {
+interface RuntimeConnection {
   readonly endpoint: string
   readonly socketPath: string
   readonly state: ConnectionState
-  /** Told of each change, in order. The result takes the listener away again. */
+  /** Called on each change, in order. Returns the unsubscribe function. */
   onState(listener: (state: ConnectionState) => void): () => void
   /** Ends calls under way with `runtime.cancelled` and lets go of the socket. */
   close(): void
@@ -60,7 +60,7 @@ export interface RuntimeStates {
   containers(options?: CallOptions): Promise<ReadonlyMap<string, ContainerState>>
 }
 
-/** Metrics of pods and containers that are read each time somebody goes through them: nobody keeps 13,000 objects. */
+/** Metrics of pods and containers that are read on each iteration, so that 13,000 objects need not be kept. */
 export interface PodMetrics {
   readonly podSandboxId: string
   readonly metrics: Iterable<Metric>

@@ -26,7 +26,7 @@ export interface UsageOptions {
 }
 
 /** Labels of the machine_* metrics; empty where the machine does not say. */
-export interface MachineIds {
+interface MachineIds {
   readonly machineId: string
   readonly systemUuid: string
   readonly bootId: string

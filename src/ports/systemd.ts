@@ -33,7 +33,7 @@ export interface Systemd {
   version(options?: SystemdCallOptions): Promise<string>
   /** daemon-reload. */
   reload(options?: SystemdCallOptions): Promise<void>
-  /** Called after each finished daemon-reload, with anybody as its cause. Returns the unsubscribe function. */
+  /** Called after each finished daemon-reload, whatever caused it. Returns the unsubscribe function. */
   onReloaded(listener: () => void): () => void
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// A terminal that somebody looks at: its size, keys as bytes, and text with escape sequences.
+// An interactive terminal: its size, keys as bytes, and text with escape sequences.
 
 export interface TerminalSize {
   readonly columns: number
@@ -8,7 +8,7 @@ export interface TerminalSize {
 export interface Terminal {
   size(): TerminalSize
   write(text: string): void
-  /** Told of each change. The result takes the listener away again. */
+  /** Called on each change. Returns the unsubscribe function. */
   onResize(listener: () => void): () => void
   onInput(listener: (text: string) => void): () => void
   /** Gives the terminal back as it was. */

@@ -2,7 +2,7 @@
 // have an answer too, so that a caller without rights learns nothing about what exists.
 
 export interface Access {
-  /** Empty for a method that has no verb: nobody but an all-powerful user holds it. */
+  /** Empty for a method that has no verb: only a user with all permissions may use it. */
   readonly verb: string
   /** Tried in order; one that is allowed is enough. */
   readonly subresources: readonly string[]

@@ -28,15 +28,17 @@ export function decideAuth(settings: Facts, hasApiServer: boolean): AuthPlan {
   const authorizer = authorization.mode === 'AlwaysAllow' ? 'AlwaysAllow' : hasApiServer ? 'Webhook' : 'local'
   const warnings = []
   if (anonymous && authorizer === 'AlwaysAllow')
-    warnings.push('anonymous callers may do everything, exec included: turn authentication.anonymous off')
+    warnings.push('anonymous users may do everything, including exec: disable authentication.anonymous')
   else if (authorizer === 'AlwaysAllow')
-    warnings.push('every authenticated caller may do everything: authorization.mode is AlwaysAllow')
+    warnings.push('every authenticated user may do everything: authorization.mode is AlwaysAllow')
   if (authorizer === 'local')
     warnings.push(
-      `authorization.mode is Webhook and there is no API server to ask: only the local token and client certificates of the group ${adminGroup} may do anything; give --kubeconfig`,
+      `authorization.mode is Webhook without an API server: only the local token and client certificates of the group ${adminGroup} have access; set --kubeconfig`,
     )
   if (authenticators.length === 0 && !anonymous)
-    warnings.push('nobody can be authenticated: set authentication.x509.clientCAFile or enable the webhook')
+    warnings.push(
+      'no authentication method is available: set authentication.x509.clientCAFile or enable the webhook',
+    )
   const ignoresUnknownTokens = anonymous && !tokenReview.enabled
   return { authenticators, anonymous, ignoresUnknownTokens, authorizer, warnings }
 }

@@ -7,7 +7,7 @@ export type HostRule = (host: string) => boolean
 const hostPattern = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/
 const ipv4Pattern = /^\d{1,3}(\.\d{1,3}){3}$/
 
-/** A name can be pointed at us by anybody who owns it; an address cannot. */
+/** The owner of a DNS name can point it at this server; an address cannot be faked like that. */
 export function hostRule(names: readonly string[]): HostRule {
   const known = new Set(['localhost', ...names.map((n) => n.toLowerCase())])
   return (host) => {
@@ -20,7 +20,7 @@ export function hostRule(names: readonly string[]): HostRule {
 /** Undefined: fine. Otherwise why the request is refused. */
 export function hostProblem(request: HttpRequest, isOurs: HostRule): string | undefined {
   const [host, ...more] = request.headers.get('host') ?? []
-  if (host === undefined || more.length > 0) return 'exactly one Host header is wanted'
+  if (host === undefined || more.length > 0) return 'exactly one Host header is required'
   return isOurs(host) ? undefined : 'the Host header names another server'
 }
 
@@ -40,5 +40,5 @@ export function originProblem(request: HttpRequest): string | undefined {
   const ours = `https://${host ?? ''}`.toLowerCase()
   if (origins.some((o) => o.toLowerCase() !== ours)) return 'the request comes from another origin'
   const mustName = request.upgrade || !reading.has(request.method)
-  return mustName && origins.length === 0 ? 'the request does not say which page it comes from' : undefined
+  return mustName && origins.length === 0 ? 'the Origin header is missing' : undefined
 }

@@ -13,7 +13,7 @@ import { accessReview } from './authz/access-review.js'
 import { type Authorizer, alwaysAllow, localOnly } from './authz/authorizer.js'
 import type { ServeSettings } from './settings.js'
 
-export interface AuthParts {
+interface AuthParts {
   readonly settings: ServeSettings
   readonly clock: Clock
   readonly secrets: Secrets
@@ -22,7 +22,7 @@ export interface AuthParts {
   readonly localToken?: LocalToken
 }
 
-export interface Auth {
+interface Auth {
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
   readonly sessions: Sessions

@@ -1,5 +1,5 @@
 // Time limits and repeated attempts, on the clock that is handed in.
-import { asKeelsonError, isKeelsonError } from '../core/errors.js'
+import { retry } from '../core/units/retry.js'
 import type { Clock } from '../ports/clock.js'
 
 export const monotonicMs = (clock: Pick<Clock, 'monotonicNanos'>): number =>
@@ -32,7 +32,7 @@ export async function withDeadline<T>(
   }
 }
 
-export interface Backoff {
+interface Backoff {
   readonly firstMs: number
   readonly factor: number
   /** Attempts in all. */
@@ -44,24 +44,19 @@ export interface Backoff {
 /** As the review clients of the upstream kubelet do it. */
 export const reviewBackoff: Backoff = { firstMs: 500, factor: 1.5, steps: 5, jitter: 0.2 }
 
-const isRetryable = (e: unknown): boolean => isKeelsonError(e) && e.details.retryable === true
-
 /** Tries again only what the error itself calls worth it. */
-export async function withRetries<T>(
+export const withRetries = <T>(
   clock: Pick<Clock, 'sleep'>,
   random: () => number,
-  backoff: Backoff,
+  { firstMs, factor, steps, jitter }: Backoff,
   signal: AbortSignal,
   work: () => Promise<T>,
-): Promise<T> {
-  let waitMs = backoff.firstMs
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (e) {
-      if (attempt >= backoff.steps || !isRetryable(e) || signal.aborted) throw asKeelsonError(e)
-    }
-    await clock.sleep(waitMs * (1 + random() * backoff.jitter), signal)
-    waitMs *= backoff.factor
-  }
-}
+): Promise<T> =>
+  retry(work, {
+    clock,
+    signal,
+    waitMs: (failures, error) =>
+      failures >= steps || error.details.retryable !== true
+        ? undefined
+        : firstMs * factor ** (failures - 1) * (1 + random() * jitter),
+  })

@@ -9,7 +9,7 @@ import { errorAnswer, failure } from './failures.js'
 import type { RequestLimits } from './settings.js'
 import type { Target } from './target.js'
 
-export interface Admitted {
+interface Admitted {
   readonly request: HttpRequest
   readonly target: Target
   readonly match: Match | undefined
@@ -46,11 +46,11 @@ async function readAll(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return whole
 }
 
-/** No limit is asked for with 0; a timer cannot run longer than 2^31 ms, and would end at once if it were told to. */
+/** No limit is asked for with 0; a timer cannot run longer than 2^31 ms, and would fire at once otherwise. */
 const timerMs = (ms: number): number => (ms <= 0 ? longestTimerMs : Math.min(ms, longestTimerMs))
 const longestTimerMs = 2 ** 31 - 5000
 
-export interface DispatchOptions {
+interface DispatchOptions {
   readonly clock: Clock
   readonly limits: RequestLimits
   readonly enableDebuggingHandlers: boolean
@@ -67,7 +67,7 @@ export function createDispatch({ clock, limits, enableDebuggingHandlers }: Dispa
     return withDeadline(
       clock,
       timeoutMs,
-      () => keelsonError('request.timeout', `${endpoint.name} did not answer within ${timeoutMs} ms`),
+      () => keelsonError('request.timeout', `no response from ${endpoint.name} within ${timeoutMs} ms`),
       async (signal) =>
         endpoint.handle(request, {
           params,

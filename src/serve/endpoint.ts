@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly path: string
   /** GET brings HEAD with it. */
   readonly methods: readonly string[]
-  /** Also on the read-only port, where nobody is asked who they are. */
+  /** Also on the read-only port, which has no authentication. */
   readonly readOnly?: boolean
   /** Needs no user: it is how a user comes to be. Login only. */
   readonly open?: boolean

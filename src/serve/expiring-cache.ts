@@ -2,7 +2,7 @@
 import type { Clock } from '../ports/clock.js'
 import { monotonicMs } from './deadline.js'
 
-export interface ExpiringCache<V> {
+interface ExpiringCache<V> {
   get(key: string): V | undefined
   set(key: string, value: V, ttlMs: number): void
   delete(key: string): void

@@ -33,7 +33,7 @@ export const safeHeaders = {
   'x-content-type-options': 'nosniff',
 } as const
 
-export interface FailureOptions {
+interface FailureOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly close?: boolean
 }
@@ -46,7 +46,7 @@ const wantsJson = (request: Pick<HttpRequest, 'headers'>): boolean => wants(requ
 const loginPage = (message: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Keelson: log in</title></head>
 <body><h1>Log in</h1><p>${message.replace(/[&<>]/g, '')}</p>
-<p>On the node, run <code>keelson token --login</code> with the address of this page, and open the link that it prints.</p></body></html>`
+<p>On the node, run <code>keelson token --login</code> with the address of this page and open the printed link.</p></body></html>`
 
 export function failure(
   request: Pick<HttpRequest, 'headers'>,

@@ -3,7 +3,7 @@
 import type { Clock } from '../ports/clock.js'
 import type { HealthCheck } from './health.js'
 
-export interface FileSystemCheckOptions {
+interface FileSystemCheckOptions {
   /** The smallest call that needs a thread of the pool. A refusal is an answer too. */
   readonly touch: () => Promise<unknown>
   readonly clock: Clock
@@ -47,7 +47,7 @@ export function createFileSystemCheck({ touch, clock }: FileSystemCheckOptions):
         ]))
       over.abort()
       return isStuck
-        ? `a call to the file system has not returned for ${Math.round(msSince(began) / 1000)} s: a disk hangs, or every thread waits`
+        ? `a file system call has not returned for ${Math.round(msSince(began) / 1000)} s: a disk hangs, or all threads are blocked`
         : undefined
     },
   }

@@ -8,7 +8,7 @@ import { type HostRule, hostProblem, isFromBrowser, originProblem } from './brow
 import { failure } from './failures.js'
 import type { Target } from './target.js'
 
-export type Passage =
+type Passage =
   | { readonly kind: 'pass'; readonly user: User; readonly credentials: Credentials }
   | {
       readonly kind: 'refuse'
@@ -36,7 +36,7 @@ export const openGuard = (isOurHost: HostRule): Guard =>
     return Promise.resolve({ kind: 'pass', user: anonymousUser, credentials: {} })
   }
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
   readonly rules: AccessRules

@@ -11,7 +11,7 @@ import type { Guard } from './guard.js'
 import type { RequestMetrics, ServerType } from './request-metrics.js'
 import { type ParsedTarget, parseTarget } from './target.js'
 
-export interface HandlerOptions {
+interface HandlerOptions {
   readonly serverType: ServerType
   readonly router: Router
   readonly guard: Guard

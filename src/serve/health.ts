@@ -1,4 +1,5 @@
 // Health checks of a process: small questions with a name, run together and counted for /metrics/slis.
+import { messageOf } from '../core/errors.js'
 import type { Metrics } from '../ports/metrics.js'
 
 export interface HealthCheck {
@@ -9,7 +10,7 @@ export interface HealthCheck {
   readonly aboutOthers?: true
 }
 
-export interface HealthResult {
+interface HealthResult {
   readonly name: string
   readonly problem?: string
 }
@@ -20,14 +21,14 @@ export interface Health {
   run(name: string | undefined, signal: AbortSignal): Promise<readonly HealthResult[] | undefined>
 }
 
-export const ping: HealthCheck = { name: 'ping', check: () => undefined }
+const ping: HealthCheck = { name: 'ping', check: () => undefined }
 
 async function runOne(check: HealthCheck, signal: AbortSignal): Promise<HealthResult> {
   try {
     const problem = await check.check(signal)
     return problem === undefined ? { name: check.name } : { name: check.name, problem }
   } catch (e) {
-    return { name: check.name, problem: e instanceof Error ? e.message : String(e) }
+    return { name: check.name, problem: messageOf(e) }
   }
 }
 

@@ -12,7 +12,7 @@ export interface RequestMetrics {
   refused(reason: RefusedReason, serverType: ServerType): void
 }
 
-export interface RequestLabels {
+interface RequestLabels {
   readonly method: string
   /** Undefined: no endpoint has this path. */
   readonly endpoint: Endpoint | undefined
@@ -32,7 +32,7 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
   )
   const duration = metrics.histogram(
     'kubelet_http_requests_duration_seconds',
-    'Time from the first line of a request to the end of its answer.',
+    'Time from the first line of a request to the end of its response.',
     seconds,
     names,
   )

@@ -1,4 +1,4 @@
-// Everything the server is told, as one frozen object. Where the values come from is the caller's business;
+// All settings of the server, as one frozen object. The caller decides where the values come from;
 // from-config.ts makes one from a KubeletConfiguration.
 import type { ConnectionLimits } from '../ports/http.js'
 
@@ -22,7 +22,7 @@ export interface ServeSettings {
   readonly nodeName: string
   readonly address: string
   readonly port: number
-  /** 0: off. Plain HTTP, nobody is asked who they are. */
+  /** 0: off. Plain HTTP without authentication. */
   readonly readOnlyPort: number
   readonly healthzAddress: string
   /** 0: off. */
@@ -57,7 +57,7 @@ export interface ServeSettings {
 
 export const defaultPorts = { kubelet: 10250, companion: 10251, cri: 10252 } as const
 
-export const defaultConnectionLimits: ConnectionLimits = {
+const defaultConnectionLimits: ConnectionLimits = {
   maxConnections: 1024,
   maxHeaderBytes: 1024 * 1024, // as upstream
   maxUnknownBytes: 16 * 1024 * 1024,

@@ -9,13 +9,11 @@ import type { LocalToken, Secrets } from '../ports/secrets.js'
 import { type AuthPlan, decideAuth } from './auth-plan.js'
 import { sessionCookieName } from './authn/credentials.js'
 import { hostRule } from './browser.js'
+import { commonEndpoints } from './common-endpoints.js'
 import { createAuth } from './create-auth.js'
 import { createDispatch } from './dispatch.js'
 import { createRouter, type Endpoint } from './endpoint.js'
-import { type ConfigzContent, configz } from './endpoints/configz.js'
-import { healthz } from './endpoints/healthz.js'
-import { login } from './endpoints/login.js'
-import { ownMetrics, slis } from './endpoints/metrics.js'
+import type { ConfigzContent } from './endpoints/configz.js'
 import { createGuard, type Guard, openGuard } from './guard.js'
 import { createHandler } from './handler.js'
 import { createHealth, type HealthCheck } from './health.js'
@@ -23,14 +21,14 @@ import { createRequestMetrics, type ServerType } from './request-metrics.js'
 import type { ServeSettings } from './settings.js'
 import { decideTlsPolicy } from './tls-policy.js'
 
-export interface StartOptions {
+interface StartOptions {
   readonly settings: ServeSettings
-  /** Besides healthz, configz, metrics, metrics/slis and login, which every process has. */
+  /** Besides those of common-endpoints.ts, which every process has. */
   readonly endpoints: readonly Endpoint[]
   readonly healthChecks?: readonly HealthCheck[]
   readonly configz: () => ConfigzContent
   readonly metrics: Metrics
-  /** A registry of its own: /metrics/slis shows nothing else. */
+  /** A separate registry: /metrics/slis shows nothing else. */
   readonly sliMetrics: Metrics
   readonly listen: Listen
   readonly tls: TlsSource
@@ -76,7 +74,7 @@ export async function startServer(o: StartOptions): Promise<RunningServer> {
     settings.tlsCurvePreferences,
   )
   if (dropped.length > 0)
-    log.warn('cipher suites without forward secrecy and unknown key exchanges are not offered', { dropped })
+    log.warn('ignoring cipher suites without forward secrecy and unknown key exchanges', { dropped })
 
   const requestMetrics = createRequestMetrics(o.metrics)
   const health = createHealth(o.healthChecks ?? [], o.sliMetrics)
@@ -84,13 +82,8 @@ export async function startServer(o: StartOptions): Promise<RunningServer> {
   const main: { listener?: HttpListener } = {}
   const cookieName = (): string => sessionCookieName(main.listener?.port ?? settings.port)
   const auth = createAuth(plan, o)
-  const healthEndpoints = healthz(health, log)
   const endpoints = [
-    ...healthEndpoints,
-    configz(o.configz),
-    ownMetrics(o.metrics),
-    slis(o.sliMetrics, health),
-    ...login(auth.sessions, cookieName),
+    ...commonEndpoints({ ...o, health, sessions: auth.sessions, cookieName }),
     ...o.endpoints,
   ]
   const dispatch = createDispatch({
@@ -146,7 +139,7 @@ export async function startServer(o: StartOptions): Promise<RunningServer> {
             { ...common('health'), address: settings.healthzAddress, port: settings.healthzPort },
             handler(
               'health',
-              healthEndpoints.filter((e) => e.path === '/healthz'),
+              endpoints.filter((e) => e.path === '/healthz'),
               openGuard(isOurHost),
             ),
           )
@@ -162,7 +155,7 @@ export async function startServer(o: StartOptions): Promise<RunningServer> {
             ),
           )
     if (readOnlyListener !== undefined)
-      log.warn('the read-only port shows pods and values to everyone who reaches it', {
+      log.warn('the read-only port serves pods and metrics without authentication', {
         port: readOnlyListener.port,
       })
     const url = `https://${hostInUrl(main.listener.address)}:${main.listener.port}`

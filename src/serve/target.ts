@@ -50,8 +50,7 @@ export function parseTarget(raw: string): ParsedTarget {
   for (const part of parts) {
     if (part === '') return bad('the path has an empty part')
     const segment = decodeSegment(part)
-    if (segment === undefined || segment === '.' || segment === '..')
-      return bad('the path is not in its plain form')
+    if (segment === undefined || segment === '.' || segment === '..') return bad('the path is not normalized')
     segments.push(segment)
   }
   return { kind: 'target', target: { segments, query } }

@@ -44,7 +44,7 @@ test('key exchanges are numbers: those that are known are kept, the others named
     groups: ['X25519', 'P-256'],
     dropped: ['key exchange 4588'],
   })
-  expect(() => decideTlsPolicy('', [], [4588])).toThrow(/tlsCurvePreferences: none of 4588 is offered/)
+  expect(() => decideTlsPolicy('', [], [4588])).toThrow(/tlsCurvePreferences: none of 4588 is supported/)
 })
 
 test('TLS 1.3 alone can be asked for', () => {

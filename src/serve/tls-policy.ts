@@ -26,7 +26,7 @@ const versions: Readonly<Record<string, TlsOptions['minVersion']>> = {
 /** By the numbers of the TLS registry, which are Go's too. Those with ML-KEM need an OpenSSL that Node.js 20 does not have. */
 const exchanges: Readonly<Record<number, string>> = { 23: 'P-256', 24: 'P-384', 25: 'P-521', 29: 'X25519' }
 
-export interface TlsPolicy extends Omit<TlsOptions, 'source'> {
+interface TlsPolicy extends Omit<TlsOptions, 'source'> {
   /** Asked for and not offered; the caller says so. */
   readonly dropped: readonly string[]
 }
@@ -41,20 +41,20 @@ export function decideTlsPolicy(
   if (version === undefined)
     throw keelsonError(
       'config.invalid',
-      `tlsMinVersion: ${minVersion} is not offered; use VersionTLS12 or VersionTLS13`,
+      `tlsMinVersion: ${minVersion} is not supported; use VersionTLS12 or VersionTLS13`,
     )
   const isOffered = (suite: string): boolean => Object.hasOwn(modern, suite) || tls13.includes(suite)
   const wanted = suites.length === 0 ? Object.keys(modern) : suites.filter(isOffered)
   if (wanted.length === 0)
     throw keelsonError(
       'config.invalid',
-      `tlsCipherSuites: none of ${suites.join(', ')} is offered; leave the field out, or use names of ${Object.keys(modern).join(', ')}`,
+      `tlsCipherSuites: none of ${suites.join(', ')} is supported; remove the field, or use ${Object.keys(modern).join(', ')}`,
     )
   const groups = curves.flatMap((id) => exchanges[id] ?? [])
   if (curves.length > 0 && groups.length === 0)
     throw keelsonError(
       'config.invalid',
-      `tlsCurvePreferences: none of ${curves.join(', ')} is offered; leave the field out, or use ${Object.keys(exchanges).join(', ')}`,
+      `tlsCurvePreferences: none of ${curves.join(', ')} is supported; remove the field, or use ${Object.keys(exchanges).join(', ')}`,
     )
   const tls12 = [...new Set(wanted.flatMap((s) => (Object.hasOwn(modern, s) ? [modern[s] ?? ''] : [])))]
   return {

@@ -1,13 +1,13 @@
-// A bounded number of places for callers who wait until somebody else has said who they are. When all are taken, whoever comes from
-// the address with the most places loses its oldest one: a crowd from one address stands in its own way only.
+// A bounded number of requests that wait for their authentication. At the limit, the address with the most waiting requests
+// loses its oldest one: a flood from one address hurts only that address.
 
-export interface Place {
-  /** Aborted when the place is given to somebody else. */
+interface Place {
+  /** Aborted when the place is given to another request. */
   readonly taken: AbortSignal
   leave(): void
 }
 
-export interface WaitingRoom {
+interface WaitingRoom {
   /** A place for a caller from this address; there always is one, at the cost of another. */
   enter(address: string): Place
 }

@@ -1,24 +1,23 @@
-// The statistics of a node: two sources, the loops that sample them, and the three answers made from the newest samples.
+// The stats of a node: two sources, the loops that sample them, and the three answers made from the newest samples.
 import { keelsonError } from '../core/errors.js'
 import { didYouMean } from '../core/units/nearest-name.js'
 import { allFamilies } from './catalogue/index.js'
 import { alwaysFamilies } from './catalogue/times-and-limits.js'
-import type { NodeReading } from './cgroup/node-reader.js'
-import { createSharedAnswer } from './memoize-latest.js'
+import { memoizeBody } from './memoize-latest.js'
 import { createOwnCounters } from './own-counters.js'
 import { createExposition } from './render/exposition.js'
 import { formatJson } from './render/json.js'
 import { writeMachine } from './render/machine-metrics.js'
 import { buildResourceMetrics } from './render/resource-metrics.js'
-import { createRowWriter, unknownFamilies } from './render/row-writer.js'
+import { createSeriesWriter, unknownFamilies } from './render/series-writer.js'
 import { buildSummary } from './render/summary.js'
-import type { MetricsSample, SourceName, StatsSample } from './sample.js'
+import type { MetricsSample, NodeReading, SourceName, StatsSample } from './sample.js'
 import { createSources, type StatsDescription } from './sources.js'
 import type { StatsOptions } from './stats-options.js'
 
 export interface Stats {
   /**
-   * JSON of /stats/summary. Only the first caller after a start waits, at most so long. Error: stats.node-unreadable.
+   * JSON of /stats/summary. Only the first request after a start waits, at most so long. Error: stats.node-unreadable.
    */
   summary(full: boolean, waitMs: number): Promise<Uint8Array>
   /** Prometheus text of /metrics/resource. */
@@ -36,11 +35,11 @@ export function createStats(o: StatsOptions): Stats {
   counters.provider(o.fromCri ? 'cri' : 'cadvisor')
   if (!o.fromCri && o.cgroupSourceIsDeprecated === true)
     o.log.warn(
-      'values of pods are read from cgroups because the feature gate PodAndContainerStatsFromCRI is off; this source is deprecated',
-      { remedy: 'compare both sources with `keelson doctor parity`, then switch the gate on' },
+      'pod stats are read from cgroups because the feature gate PodAndContainerStatsFromCRI is off; this source is deprecated',
+      { remedy: 'compare both sources with `keelson doctor parity`, then enable the gate' },
     )
   for (const name of unknownFamilies(o.switches))
-    o.log.warn('a metric that is to be switched does not exist', {
+    o.log.warn('metrics.disable or metrics.enable names an unknown metric', {
       name,
       remedy: `correct metrics.disable or metrics.enable${didYouMean(
         name,
@@ -48,7 +47,7 @@ export function createStats(o: StatsOptions): Stats {
       )}`,
     })
   const sources = createSources(o, counters)
-  const { rows, switches, filesystems } = sources
+  const { labelSets, switches, filesystems } = sources
 
   const summaryText = (full: boolean) => (node: NodeReading, stats: StatsSample | undefined) =>
     formatJson(
@@ -64,26 +63,26 @@ export function createStats(o: StatsOptions): Stats {
       ),
     )
   const makeFull = summaryText(true)
-  // Filesystem values change apart from the samples.
-  const full = createSharedAnswer((node: NodeReading, stats: StatsSample | undefined, _version: number) =>
+  // Filesystem values change between samples too.
+  const full = memoizeBody((node: NodeReading, stats: StatsSample | undefined, _version: number) =>
     makeFull(node, stats),
   )
-  const light = createSharedAnswer(summaryText(false))
-  const resource = createSharedAnswer((node: NodeReading | undefined, stats: StatsSample | undefined) =>
+  const light = memoizeBody(summaryText(false))
+  const resource = memoizeBody((node: NodeReading | undefined, stats: StatsSample | undefined) =>
     buildResourceMetrics({
       node: node?.sample,
       pods: stats?.pods ?? [],
       failed: node === undefined || stats === undefined,
     }),
   )
-  const cadvisor = createSharedAnswer(
+  const cadvisor = memoizeBody(
     (node: NodeReading | undefined, metrics: MetricsSample | undefined, _version: number) => {
       const into = createExposition()
       into.add(alwaysFamilies.container_scrape_error, '', metrics === undefined ? 1n : 0n, '')
       if (o.machine !== undefined) writeMachine(o.machine, into)
-      node?.write(rows, createRowWriter(into, switches), switches)
+      node?.write(labelSets, createSeriesWriter(into, switches), switches)
       metrics?.write(into)
-      rows.sweep()
+      labelSets.sweep()
       return into.text()
     },
   )
@@ -104,8 +103,8 @@ export function createStats(o: StatsOptions): Stats {
         throw keelsonError(
           'stats.node-unreadable',
           o.cgroups === undefined
-            ? `read the stats of this node: it has no cgroups, and the runtime at ${o.client.socketPath} gives none now; is it running?`
-            : "read the node's own values: nothing could be read yet; is /proc mounted, and cgroups?",
+            ? `read the stats of this node: it has no cgroups, and the runtime at ${o.client.socketPath} gives no stats now; is it running?`
+            : 'read the stats of this node: nothing could be read yet; are /proc and the cgroups mounted?',
         )
       const stats = sources.stats()
       report('stats', stats)

@@ -1,21 +1,22 @@
-// Encoded answers, made once for each sample and shared by everybody who asks meanwhile.
+// Values made once for each sample and shared by all requests until the next one.
 
 const encoder = new TextEncoder()
 
-/** `parts` are compared by identity: an answer is made again when one of them is another one. */
-export function createSharedAnswer<P extends readonly unknown[]>(
-  make: (...parts: P) => string,
-): (...parts: P) => Uint8Array {
-  let last: { readonly parts: P; readonly body: Uint8Array } | undefined
-  return (...parts) => {
-    const same = last?.parts.length === parts.length && last.parts.every((part, i) => part === parts[i])
-    if (last === undefined || !same) last = { parts, body: encoder.encode(make(...parts)) }
+/** The body is made again when an input is no longer the same object or number. */
+export function memoizeBody<I extends readonly unknown[]>(
+  make: (...inputs: I) => string,
+): (...inputs: I) => Uint8Array {
+  let last: { readonly inputs: I; readonly body: Uint8Array } | undefined
+  return (...inputs) => {
+    const isSame =
+      last?.inputs.length === inputs.length && last.inputs.every((input, i) => input === inputs[i])
+    if (last === undefined || !isSame) last = { inputs, body: encoder.encode(make(...inputs)) }
     return last.body
   }
 }
 
-/** What is made of a sample, made once for as long as the sample lives: identity decides whether an answer is made again. */
-export function createPerSample<S extends object, V>(make: (sample: S) => V): (sample: S) => V {
+/** One value for as long as the sample lives: bodies are compared by the identity of their inputs. */
+export function memoizePerSample<S extends object, V>(make: (sample: S) => V): (sample: S) => V {
   const made = new WeakMap<S, V>()
   return (sample) => {
     const known = made.get(sample)

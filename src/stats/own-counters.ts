@@ -1,6 +1,6 @@
-// What the statistics say about themselves on /metrics.
+// The stats' own metrics, on /metrics.
 import type { Metrics } from '../ports/metrics.js'
-import type { JoinLosses } from './runtime/metrics.js'
+import type { DroppedMetrics } from './runtime/metrics.js'
 import type { SourceName } from './sample.js'
 
 export type EndpointName = 'stats' | 'metrics'
@@ -13,25 +13,21 @@ export interface OwnCounters {
   late(sampler: string): void
   fellBack(endpoint: EndpointName): void
   missing(endpoint: EndpointName, containers: number): void
-  losses(losses: JoinLosses): void
+  dropped(dropped: DroppedMetrics): void
 }
 
 export function createOwnCounters(metrics: Metrics): OwnCounters {
-  const provider = metrics.gauge(
-    'kubelet_metrics_provider',
-    'Where the values of pods come from: 1 for the provider that is configured.',
-    ['provider'],
-  )
+  const provider = metrics.gauge('kubelet_metrics_provider', 'The configured provider of pod stats.', [
+    'provider',
+  ])
   const source = metrics.gauge(
     'keelson_stats_source',
     'The source that an endpoint answers from: 1 for the one in use, else 0.',
     ['endpoint', 'source'],
   )
-  const failures = metrics.counter(
-    'keelson_stats_failures_total',
-    'Samples that could not be taken, by what failed.',
-    ['what'],
-  )
+  const failures = metrics.counter('keelson_stats_failures_total', 'Failed samples, by what failed.', [
+    'what',
+  ])
   const late = metrics.counter(
     'keelson_stats_late_samples_total',
     'Samples that took longer than their period.',
@@ -39,17 +35,17 @@ export function createOwnCounters(metrics: Metrics): OwnCounters {
   )
   const fallbacks = metrics.counter(
     'keelson_stats_fallbacks_total',
-    'Changes from the runtime to the cgroup source, by endpoint.',
+    'Fallbacks from the runtime to the cgroup source, by endpoint.',
     ['endpoint'],
   )
   const missing = metrics.gauge(
     'keelson_stats_missing_containers',
-    'Running containers that the newest sample has no values of.',
+    'Running containers without values in the newest sample.',
     ['endpoint'],
   )
   const dropped = metrics.counter(
     'keelson_stats_dropped_series_total',
-    'Series of the runtime that were not shown, by reason.',
+    'Metrics of the runtime that were dropped, by reason.',
     ['reason'],
   )
   const other: Readonly<Record<SourceName, SourceName>> = { cri: 'cgroup', cgroup: 'cri' }
@@ -63,12 +59,12 @@ export function createOwnCounters(metrics: Metrics): OwnCounters {
     late: (sampler) => late.inc({ sampler }),
     fellBack: (endpoint) => fallbacks.inc({ endpoint }),
     missing: (endpoint, containers) => missing.set(containers, { endpoint }),
-    losses(l) {
+    dropped(d) {
       const reasons: Readonly<Record<string, number>> = {
-        undeclared: l.undeclared,
-        'label-count': l.labelMismatch,
-        duplicate: l.duplicates,
-        'no-value': l.withoutValue,
+        undeclared: d.undeclared,
+        'label-count': d.labelMismatch,
+        duplicate: d.duplicates,
+        'no-value': d.withoutValue,
       }
       for (const [reason, count] of Object.entries(reasons)) if (count > 0) dropped.inc({ reason }, count)
     },

@@ -1,6 +1,8 @@
-// What one pass over the node found. A sample never changes once it is published.
-
+// What one pass over the node found, whatever the source. A sample never changes once it is published.
+import type { FsUsage } from './filesystem/filesystem.js'
 import type { Exposition } from './render/exposition.js'
+import type { LabelSets } from './render/label-set.js'
+import type { SeriesWriter, Switches } from './render/series-writer.js'
 import type { ContainerInfo, PodInfo } from './runtime/inventory.js'
 import type { NetworkUsage, ProcessUsage, Usage } from './usage.js'
 
@@ -9,7 +11,7 @@ export type SourceName = 'cri' | 'cgroup'
 export interface ContainerSample {
   readonly info: ContainerInfo
   readonly usage: Usage
-  /** Where the runtime gives it together with the rest. */
+  /** Where the runtime's stats include it. */
   readonly writableLayer: LayerUsage | undefined
 }
 
@@ -33,14 +35,46 @@ export interface StatsSample {
   readonly source: SourceName
   readonly timeNanos: bigint
   readonly pods: readonly PodSample[]
-  /** Pods and containers that were listed but of which nothing could be read. */
+  /** Listed containers without values. */
   readonly missing: number
 }
 
-/** Series of pods and containers, printed when somebody asks. */
+/** Series of pods and containers, printed on request. */
 export interface MetricsSample {
   readonly source: SourceName
   readonly timeNanos: bigint
   readonly missing: number
   write(into: Exposition): void
+}
+
+export interface SystemContainer {
+  /** `kubelet`, `runtime`, `pods`, `misc`. */
+  readonly name: string
+  readonly startTimeNanos: bigint
+  readonly usage: Usage
+}
+
+/** The node as a whole: from the kernel, whatever the source of the pods; without cgroups as runtime-node.ts has it. */
+export interface NodeSample {
+  readonly timeNanos: bigint
+  /** When the machine was booted. */
+  readonly startTimeNanos: bigint
+  readonly usage: Usage
+  readonly network: NetworkUsage | undefined
+  readonly rlimit:
+    | { readonly timeNanos: bigint; readonly maxPid: bigint; readonly processes: bigint | undefined }
+    | undefined
+  readonly systemContainers: readonly SystemContainer[]
+}
+
+/** A sample of the node, with its series and those of its slices. */
+export interface NodeReading {
+  readonly sample: NodeSample
+  write(labelSets: LabelSets, write: SeriesWriter, switches: Switches): void
+}
+
+export interface NodeFilesystems {
+  readonly node: FsUsage | undefined
+  readonly image: FsUsage | undefined
+  readonly container: FsUsage | undefined
 }

@@ -1,34 +1,33 @@
-// A loop that takes a sample each period and keeps the newest. Whoever asks gets what is there; nobody makes it work.
+// A loop that reads something each period and keeps the newest result. Requests are answered from it and never cause a read.
+import { pause } from '../core/units/retry.js'
 import type { Clock } from '../ports/clock.js'
 
-export interface Taken<T> {
+interface Reading<T> {
   readonly value: T
   /** Monotonic. */
   readonly atNanos: bigint
 }
 
-export interface SamplerOptions<T> {
+interface SamplerOptions<T> {
   readonly clock: Clock
   readonly periodMs: number
-  take(signal: AbortSignal): Promise<T>
+  read(signal: AbortSignal): Promise<T>
   /** May lengthen the wait after a failure; default: the period. */
   onFailure(error: unknown): number | undefined
-  /** Wait after a sample; default: the period. */
+  /** Wait after a success; default: the period. */
   nextMs?(): number
-  /** A sample took longer than a period, so the next one is late. */
+  /** A read took longer than a period, so the next one is late. */
   onLate(): void
 }
 
 export interface Sampler<T> {
-  newest(): Taken<T> | undefined
-  /** Undefined until something was taken; then how old it is. */
+  /** Undefined before the first success. */
+  newest(): T | undefined
   ageMs(): number | undefined
-  /** Resolves after the first attempt, good or bad. */
+  /** Resolves after the first attempt, successful or not. */
   readonly firstAttempt: Promise<void>
-  /** The next sample is taken now. */
+  /** The next read begins now. */
   wake(): void
-  /** Forgets the newest one: it no longer describes anything. */
-  drop(): void
   /** Ends with the signal. Rejects only for a bug. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -38,7 +37,7 @@ const toNanos = (ms: number): bigint => BigInt(Math.round(ms * 1_000_000))
 
 export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
   const { clock, periodMs } = o
-  let newest: Taken<T> | undefined
+  let newest: Reading<T> | undefined
   let woken = new AbortController()
   let attempted: () => void = () => {}
   const firstAttempt = new Promise<void>((resolve) => {
@@ -46,11 +45,11 @@ export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
   })
 
   /** When the next one is to begin. */
-  async function takeOnce(dueNanos: bigint, signal: AbortSignal): Promise<bigint> {
+  async function readOnce(dueNanos: bigint, signal: AbortSignal): Promise<bigint> {
     const started = clock.monotonicNanos()
     let waitMs = periodMs
     try {
-      const value = await o.take(signal)
+      const value = await o.read(signal)
       newest = { value, atNanos: clock.monotonicNanos() }
       waitMs = o.nextMs?.() ?? periodMs
     } catch (e) {
@@ -60,19 +59,16 @@ export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
     attempted()
     const now = clock.monotonicNanos()
     if (toMs(now - started) > periodMs) o.onLate()
-    const least = now + toNanos(periodMs / 10)
+    const earliest = now + toNanos(periodMs / 10)
     const next = dueNanos + toNanos(waitMs)
-    return next > least ? next : least
+    return next > earliest ? next : earliest
   }
 
   return {
-    newest: () => newest,
+    newest: () => newest?.value,
     ageMs: () => (newest === undefined ? undefined : toMs(clock.monotonicNanos() - newest.atNanos)),
     firstAttempt,
     wake: () => woken.abort(),
-    drop() {
-      newest = undefined
-    },
     async run(signal) {
       // Counted from when each was due: samplers that begin together stay together, and a runtime can answer them with one
       // look at the node.
@@ -80,11 +76,24 @@ export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
       while (!signal.aborted) {
         woken = new AbortController()
         const wake = woken.signal
-        due = await takeOnce(due, signal)
+        due = await readOnce(due, signal)
         const waitMs = Math.max(0, toMs(due - clock.monotonicNanos()))
-        await clock.sleep(waitMs, AbortSignal.any([signal, wake])).catch(() => undefined)
+        await pause(clock, waitMs, AbortSignal.any([signal, wake]))
         if (wake.aborted) due = clock.monotonicNanos()
       }
     },
   }
+}
+
+/** Resolves with the work, or after so long; the work goes on. */
+export async function waitAtMost(
+  clock: Pick<Clock, 'sleep'>,
+  ms: number,
+  work: Promise<unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  const done = new AbortController()
+  const timer = pause(clock, ms, AbortSignal.any([signal, done.signal]))
+  await Promise.race([work, timer])
+  done.abort()
 }

@@ -1,40 +1,37 @@
-// Puts the two sources together: which loops run, and which sample answers. The cgroup sweep covers pods only while an
-// endpoint needs it, so that no value is collected twice.
-
-import { keelsonError } from '../core/errors.js'
-import { createCpuHistory } from './cgroup/cpu-history.js'
+// Puts the two sources together: which loops run, and which sample answers.
+import type { CriClient } from '../ports/runtime.js'
 import { createHost } from './cgroup/host-source.js'
-import type { NodeReading } from './cgroup/node-reader.js'
+import { createCgroupSource } from './cgroup/source.js'
+import { createDeviceNames } from './collectors/device.js'
 import { createFilesystemCache, type FilesystemCache } from './filesystem/filesystem-cache.js'
-import { createPerSample } from './memoize-latest.js'
+import { createHostSampler } from './host-sampler.js'
+import { memoizePerSample } from './memoize-latest.js'
 import type { OwnCounters } from './own-counters.js'
-import { type CgroupMetricsOptions, cgroupMetrics, statsMetrics } from './render/container-rows.js'
-import { createRows, type Rows } from './render/row.js'
-import { decideSwitches, type Switches } from './render/row-writer.js'
+import { statsMetrics } from './render/cgroup-metrics.js'
+import { createLabelSets, type LabelSets } from './render/label-set.js'
+import { decideSwitches, type Switches } from './render/series-writer.js'
 import { createRuntimeCalls } from './runtime/calls.js'
-import { type CriPart, createCriPart, type PartState } from './runtime/feed.js'
+import type { FeedState, RuntimeFeed } from './runtime/feed.js'
+import { createRuntimeFeeds, type RuntimeFeeds } from './runtime/feeds.js'
 import { createHandlers } from './runtime/handlers.js'
-import type { Inventory, PodInfo } from './runtime/inventory.js'
-import { createInventoryCache } from './runtime/inventory-cache.js'
-import { createCriMetricsSource } from './runtime/metrics-source.js'
+import { createInventoryCache, type InventoryCache, type PodInfo } from './runtime/inventory.js'
 import { createRuntimeNode } from './runtime/runtime-node.js'
-import { criStatsSample } from './runtime/stats.js'
-import type { MetricsSample, SourceName, StatsSample } from './sample.js'
-import { createSampler } from './sampler.js'
+import type { MetricsSample, NodeReading, SourceName, StatsSample } from './sample.js'
+import { createSampler, type Sampler } from './sampler.js'
 import type { StatsOptions } from './stats-options.js'
 import type { Usage } from './usage.js'
 
 export interface StatsDescription {
   readonly fromCri: boolean
-  readonly stats: { readonly source: SourceName | null; readonly runtime: PartState | null }
-  readonly metrics: { readonly source: SourceName | null; readonly runtime: PartState | null }
+  readonly stats: { readonly source: SourceName | null; readonly runtime: FeedState | null }
+  readonly metrics: { readonly source: SourceName | null; readonly runtime: FeedState | null }
 }
 
-export interface Sources {
-  readonly rows: Rows
+interface Sources {
+  readonly labelSets: LabelSets
   readonly switches: Switches
   readonly filesystems: FilesystemCache
-  /** Resolves when there is something to answer with, or after so long. */
+  /** Resolves when there is a sample to answer with, or after so long. */
   ready(waitMs: number): Promise<void>
   node(): NodeReading | undefined
   stats(): StatsSample | undefined
@@ -43,27 +40,18 @@ export interface Sources {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** The runtime gets this long for its first answer before cgroups are read instead. */
-const HEAD_START_MS = 2_000
-/** How often the first scrape after a start looks whether there is something. */
-const LOOK_MS = 50
-
-interface HostReading {
-  readonly node: NodeReading
-  /** Undefined: both endpoints had the runtime's values. */
-  readonly pods: { readonly stats: StatsSample; readonly metrics: MetricsSample } | undefined
-}
+/** How often the first scrape after a start looks whether there is a sample. */
+const POLL_MS = 50
 
 export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
   const { clock, log, procfs, cgroups, client } = o
   const periodMs = o.periodMs ?? 10_000
-  const rows = createRows()
-  const switches = decideSwitches(o.switches)
-  const failed = (what: string) => (error: unknown) => {
-    counters.failed(what)
-    log.debug('values could not be read', { what, error })
-  }
   const nowNanos = (): bigint => clock.nowNanos()
+  const reportFailure = (what: string, error: unknown): void => {
+    counters.failed(what)
+    log.debug('failed to read stats', { what, error })
+  }
+
   const calls = createRuntimeCalls({
     client,
     ...(o.imageClient === undefined ? {} : { imageClient: o.imageClient }),
@@ -71,7 +59,12 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
     statsTimeoutMs: o.statsTimeoutMs ?? 30_000,
     streaming: o.streaming === true,
   })
-  const inventory = createInventoryCache({ calls, clock, periodMs, onFailure: failed('inventory') })
+  const inventory = createInventoryCache({
+    calls,
+    clock,
+    periodMs,
+    onFailure: (error) => reportFailure('inventory', error),
+  })
   const filesystems = createFilesystemCache({
     files: o.files,
     calls,
@@ -79,136 +72,62 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
     rootDir: o.rootDir ?? '/var/lib/kubelet',
     podLogsDir: o.podLogsDir ?? '/var/log/pods',
     maxEntries: o.maxWalkedFiles ?? 200_000,
-    onFailure: (what, error) => failed(what)(error),
+    onFailure: reportFailure,
   })
-  const deviceName = (numbers: string): string | undefined => {
-    const name = procfs.deviceName(numbers)
-    return name === undefined ? undefined : `/dev/${name}`
-  }
   const handlers = createHandlers(o)
-  const runtimeUsage = (id: string): Usage | undefined =>
-    usageIn(criStats?.fresh(), id) ?? filesystems.runtimeUsage(id)
-  const host =
-    cgroups === undefined
-      ? undefined
-      : createHost({ ...o, cgroups }, deviceName, runtimeUsage, (pod) => handlers.isOpaque(pod))
-  const hasHostNetwork = (pod: PodInfo): boolean => host?.hasHostNetwork(pod) === true
-  const metricsOptions: CgroupMetricsOptions = { rows, switches, containerFs: filesystems.containerFs }
+  const isOpaque = (pod: PodInfo): boolean => handlers.isOpaque(pod)
+  const deviceName = createDeviceNames(procfs)
+  const labelSets = createLabelSets()
+  const switches = decideSwitches(o.switches)
+  const metricsOptions = { labelSets, switches, containerFs: filesystems.containerFs }
 
-  const part = <T>(endpoint: 'stats' | 'metrics', take: (signal: AbortSignal) => Promise<T>): CriPart<T> =>
-    createCriPart({
-      endpoint,
-      clock,
-      log,
-      counters,
-      periodMs,
-      hasCgroups: host !== undefined,
-      take,
-      onLost: () => hostSampler?.wake(),
-    })
-  const history = createCpuHistory()
-  const criStats = o.fromCri
-    ? part('stats', async (signal) => {
-        const stats = await calls.podStats(signal)
-        const receivedNanos = nowNanos()
-        const listed = await inventory.refresh(signal)
-        host?.locator.refresh(listed)
-        return somethingOf(listed, criStatsSample(stats, listed, history, receivedNanos, hasHostNetwork))
-      })
+  const host = cgroups === undefined ? undefined : createHost({ ...o, cgroups, deviceName, isOpaque })
+  const common = { clock, log, counters, periodMs, inventory }
+  const feeds = o.fromCri
+    ? createRuntimeFeeds({ ...common, calls, host, labelSets, switches, deviceName })
     : undefined
-  const metricsSource = createCriMetricsSource({
-    calls,
-    nowNanos,
-    onLosses: (losses) => counters.losses(losses),
-    async rest(signal) {
-      const listed = await inventory.refresh(signal)
-      host?.locator.refresh(listed)
-      return {
-        inventory: listed,
-        rows,
-        switches,
-        deviceName,
-        hasHostNetwork,
-        stats: criStats?.fresh(),
-        ...(host?.lookUp(listed) ?? { exactCpu: () => undefined, cgroupPath: () => undefined }),
-      }
-    },
-  })
-  const criMetrics = o.fromCri ? part('metrics', (signal) => metricsSource.take(signal)) : undefined
-
-  const needsSweep = (): boolean => criStats?.fresh() === undefined || criMetrics?.fresh() === undefined
-  let isFirst = true
   const hostSampler =
     host === undefined
       ? undefined
-      : createSampler<HostReading>({
-          clock,
-          periodMs,
-          async take(signal) {
-            if (isFirst && criStats !== undefined && criMetrics !== undefined) {
-              isFirst = false
-              await within(
-                HEAD_START_MS,
-                Promise.all([criStats.firstAttempt, criMetrics.firstAttempt]),
-                signal,
-              )
-            }
-            const listed = await inventory.refresh(signal)
-            await handlers.refresh(signal)
-            const node = host.node.read()
-            // Before the first list nothing is known, which is not the same as a node without pods.
-            if (listed.timeNanos === 0n || !needsSweep()) return { node, pods: undefined }
-            const sweep = await host.source.sweep(listed, signal)
-            return { node, pods: { stats: sweep.stats, metrics: cgroupMetrics(sweep, metricsOptions) } }
-          },
-          onFailure(e) {
-            counters.failed('host')
-            log.error('the values of this node could not be read', { error: e })
-            return undefined
-          },
-          onLate: () => counters.late('cgroup'),
-          nextMs: () => (inventory.current().timeNanos === 0n ? periodMs / 10 : periodMs),
+      : createHostSampler({
+          ...common,
+          handlers,
+          host,
+          source: createCgroupSource({
+            context: host.context,
+            locator: host.locator,
+            procfs,
+            nowNanos,
+            isOpaque,
+            runtimeUsage: (id) => usageIn(feeds?.stats.current(), id) ?? filesystems.runtimeUsage(id),
+          }),
+          metricsOptions,
+          feeds,
         })
-  const filesystemSampler = createSampler<void>({
-    clock,
-    periodMs: o.filesystemPeriodMs ?? 60_000,
-    async take(signal) {
-      const { pods } = await inventory.refresh(signal)
-      const layers = (criStats?.fresh()?.pods ?? [])
-        .flatMap((pod) => pod.containers.map((c) => c.writableLayer))
-        .filter((layer) => layer !== undefined)
-      await filesystems.refresh(pods, layers, signal)
-    },
-    onFailure(e) {
-      failed('filesystems')(e)
-      return undefined
-    },
-    onLate: () => counters.late('filesystems'),
+  const filesystemSampler = createFilesystemSampler(o, {
+    inventory,
+    filesystems,
+    feeds,
+    counters,
+    reportFailure,
   })
+  for (const feed of feeds === undefined ? [] : [feeds.stats, feeds.metrics])
+    feed.onFailure(() => hostSampler?.wake())
 
-  async function within(ms: number, work: Promise<unknown>, signal?: AbortSignal): Promise<void> {
-    const done = new AbortController()
-    const signals = signal === undefined ? [done.signal] : [done.signal, signal]
-    const timer = clock.sleep(ms, AbortSignal.any(signals)).catch(() => undefined)
-    await Promise.race([work, timer])
-    done.abort()
-  }
-
-  const swept = () => hostSampler?.newest()?.value.pods
-  const stats = (): StatsSample | undefined => criStats?.fresh() ?? swept()?.stats ?? criStats?.newest()
-  const fromStats = createPerSample((sample: StatsSample) => statsMetrics(sample, metricsOptions))
+  const stats = (): StatsSample | undefined => choose(feeds?.stats, hostSampler?.newest()?.pods?.stats)
+  const metricsFromStats = memoizePerSample((sample: StatsSample) => statsMetrics(sample, metricsOptions))
   const metrics = (): MetricsSample | undefined => {
-    const found = criMetrics?.fresh() ?? swept()?.metrics ?? criMetrics?.newest()
-    if (found !== undefined || host !== undefined) return found
+    const chosen = choose(feeds?.metrics, hostSampler?.newest()?.pods?.metrics)
+    if (chosen !== undefined || host !== undefined) return chosen
     const sample = stats()
-    return sample && fromStats(sample)
+    return sample && metricsFromStats(sample)
   }
-  // Without cgroups an old sample does not stand for the node: the answers say that the runtime is unreachable.
-  const runtimeNode = createPerSample(createRuntimeNode)
+  // Without cgroups an old sample does not describe the node: the answers say that the runtime is unreachable.
+  const nodeFromStats = memoizePerSample(createRuntimeNode)
   const node = (): NodeReading | undefined => {
-    if (host !== undefined) return hostSampler?.newest()?.value.node
-    const sample = criStats?.fresh()
-    return sample && runtimeNode(sample)
+    if (host !== undefined) return hostSampler?.newest()?.node
+    const sample = feeds?.stats.current()
+    return sample && nodeFromStats(sample)
   }
   let hasWaited = false
   const isReady = (): boolean =>
@@ -216,12 +135,12 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
     (stats() !== undefined && metrics() !== undefined && (host === undefined || node() !== undefined))
 
   return {
-    rows,
+    labelSets,
     switches,
     filesystems,
     async ready(waitMs) {
-      for (let left = waitMs; left > 0 && !isReady(); left -= LOOK_MS) await clock.sleep(LOOK_MS)
-      // Whatever is missing by now stays missing without anybody waiting for it again.
+      for (let left = waitMs; left > 0 && !isReady(); left -= POLL_MS) await clock.sleep(POLL_MS)
+      // Later requests do not wait again for what is missing by now.
       hasWaited ||= waitMs > 0
     },
     node,
@@ -229,51 +148,73 @@ export function createSources(o: StatsOptions, counters: OwnCounters): Sources {
     metrics,
     describe: () => ({
       fromCri: o.fromCri,
-      stats: { source: stats()?.source ?? null, runtime: criStats?.state ?? null },
-      metrics: { source: metrics()?.source ?? null, runtime: criMetrics?.state ?? null },
+      stats: { source: stats()?.source ?? null, runtime: feeds?.stats.state ?? null },
+      metrics: { source: metrics()?.source ?? null, runtime: feeds?.metrics.state ?? null },
     }),
     async run(signal) {
-      const stop = watchReconnects(o, () => {
+      const stopWatching = onReconnect(client, () => {
         calls.forget()
-        metricsSource.forget()
         handlers.forget()
-        criStats?.probeAgain()
-        criMetrics?.probeAgain()
+        feeds?.forget()
       })
       try {
         await Promise.all([
-          criStats?.run(signal),
-          criMetrics?.run(signal),
+          feeds?.stats.run(signal),
+          feeds?.metrics.run(signal),
           hostSampler?.run(signal),
           filesystemSampler.run(signal),
         ])
       } finally {
-        stop()
+        stopWatching()
       }
     },
   }
 }
 
+/** A sample of the runtime that may be served, else the cgroup sweep, else the runtime's last sample however old. */
+const choose = <S>(feed: RuntimeFeed<S> | undefined, swept: S | undefined): S | undefined =>
+  feed?.current() ?? swept ?? feed?.last()
+
 const usageIn = (sample: StatsSample | undefined, id: string): Usage | undefined =>
   sample?.pods.flatMap((pod) => pod.containers).find((c) => c.info.id === id)?.usage
 
-/** An answer without any of the running containers is no answer: a node never looks empty while pods run. */
-function somethingOf(inventory: Inventory, sample: StatsSample): StatsSample {
-  const running = inventory.pods.reduce((n, pod) => n + pod.containers.length, 0)
-  if (running > 0 && sample.missing === running)
-    throw keelsonError(
-      'runtime.failed',
-      `call ListPodSandboxStats: the answer has nothing of ${running} running containers`,
-    )
-  return sample
+interface FilesystemSamplerParts {
+  readonly inventory: InventoryCache
+  readonly filesystems: FilesystemCache
+  readonly feeds: RuntimeFeeds | undefined
+  readonly counters: OwnCounters
+  readonly reportFailure: (what: string, error: unknown) => void
 }
 
-function watchReconnects({ client }: Pick<StatsOptions, 'client'>, onBack: () => void): () => void {
+/** Logs, volumes and writable layers; the layers come with the runtime's stats where those are in use. */
+const createFilesystemSampler = (
+  { clock, filesystemPeriodMs }: StatsOptions,
+  { inventory, filesystems, feeds, counters, reportFailure }: FilesystemSamplerParts,
+): Sampler<void> =>
+  createSampler<void>({
+    clock,
+    periodMs: filesystemPeriodMs ?? 60_000,
+    async read(signal) {
+      const { pods } = await inventory.refresh(signal)
+      const layers = (feeds?.stats.current()?.pods ?? [])
+        .flatMap((pod) => pod.containers.map((c) => c.writableLayer))
+        .filter((layer) => layer !== undefined)
+      await filesystems.refresh(pods, layers, signal)
+    },
+    onFailure(e) {
+      reportFailure('filesystems', e)
+      return undefined
+    },
+    onLate: () => counters.late('filesystems'),
+  })
+
+/** Calls back when a lost connection to the runtime is back. Returns how to stop. */
+function onReconnect(client: Pick<CriClient, 'onState'>, listener: () => void): () => void {
   let wasLost = false
   return client.onState((state) => {
     if (state === 'idle' || state === 'backoff') wasLost = true
     if (state !== 'ready' || !wasLost) return
     wasLost = false
-    onBack()
+    listener()
   })
 }

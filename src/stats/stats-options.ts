@@ -1,4 +1,4 @@
-// Everything that the statistics of a node are handed.
+// Everything that the stats of a node need.
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
@@ -7,7 +7,7 @@ import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
 import type { MachineFacts } from './render/machine-metrics.js'
-import type { SwitchRequest } from './render/row-writer.js'
+import type { SwitchRequest } from './render/series-writer.js'
 
 export interface StatsOptions {
   readonly nodeName: string

@@ -36,7 +36,7 @@ export const columns: readonly Column[] = [
     rank: 3,
     value: f.cpuMilli,
     format: cores,
-    says: 'thousandths of a processor',
+    says: 'CPU in millicores',
   },
   {
     id: 'cpu%req',
@@ -46,7 +46,7 @@ export const columns: readonly Column[] = [
     rank: 9,
     value: f.cpuOfRequest,
     format: percent,
-    says: 'processor time in percent of the request',
+    says: 'CPU in percent of the request',
   },
   {
     id: 'mem',
@@ -56,7 +56,7 @@ export const columns: readonly Column[] = [
     rank: 1,
     value: f.workingSet,
     format: humanBytes,
-    says: 'working set: memory that cannot be taken back at once',
+    says: 'working set: memory that is not reclaimed first',
   },
   {
     id: 'mem%req',
@@ -96,7 +96,7 @@ export const columns: readonly Column[] = [
     rank: 4,
     value: f.throttles,
     format: rate,
-    says: 'times a second that memory.high was passed',
+    says: 'memory.high events per second',
   },
   {
     id: 'cputhr',
@@ -106,7 +106,7 @@ export const columns: readonly Column[] = [
     rank: 7,
     value: f.cpuThrottled,
     format: percent,
-    says: 'scheduling periods in which the CPU quota ran out',
+    says: 'percent of CFS periods throttled by the CPU limit',
   },
   {
     id: 'psi',
@@ -116,7 +116,7 @@ export const columns: readonly Column[] = [
     rank: 6,
     value: f.pressure('memory'),
     format: rate,
-    says: 'percent of 10 s in which something waited for memory',
+    says: 'memory pressure (PSI some): percent of the last 10 s',
   },
   {
     id: 'psicpu',
@@ -126,7 +126,7 @@ export const columns: readonly Column[] = [
     rank: 14,
     value: f.pressure('cpu'),
     format: rate,
-    says: 'the same for processors',
+    says: 'CPU pressure, the same',
   },
   {
     id: 'psiio',
@@ -136,7 +136,7 @@ export const columns: readonly Column[] = [
     rank: 15,
     value: f.pressure('io'),
     format: rate,
-    says: 'the same for disks',
+    says: 'I/O pressure, the same',
   },
   {
     id: 'rx',
@@ -146,7 +146,7 @@ export const columns: readonly Column[] = [
     rank: 10,
     value: f.received,
     format: humanBytes,
-    says: 'bytes received a second',
+    says: 'bytes received per second',
   },
   {
     id: 'tx',
@@ -156,7 +156,7 @@ export const columns: readonly Column[] = [
     rank: 11,
     value: f.sent,
     format: humanBytes,
-    says: 'bytes sent a second',
+    says: 'bytes sent per second',
   },
   {
     id: 'read',
@@ -166,7 +166,7 @@ export const columns: readonly Column[] = [
     rank: 12,
     value: f.reads,
     format: humanBytes,
-    says: 'bytes read from disks a second',
+    says: 'bytes read from disks per second',
   },
   {
     id: 'write',
@@ -176,7 +176,7 @@ export const columns: readonly Column[] = [
     rank: 13,
     value: f.writes,
     format: humanBytes,
-    says: 'bytes written to disks a second',
+    says: 'bytes written to disks per second',
   },
 ]
 

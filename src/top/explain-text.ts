@@ -1,4 +1,4 @@
-// One pod in words: what each border of it is, what the kernel keeps of it, and what happens next.
+// One pod as text: its limits and thresholds, the effective values, and what happens next.
 
 import type {
   LiveCgroupRow,
@@ -14,7 +14,7 @@ const shown = (amount: string | null): string =>
   amount === null ? '-' : amount === 'max' ? 'max' : humanBytes(BigInt(amount))
 
 const origins: Readonly<Record<NonNullable<LiveRequest['from']>, string>> = {
-  spec: 'from the pod',
+  spec: 'from the pod spec',
   'memory.min': 'read back from memory.min',
   'memory.low': 'read back from memory.low',
   limit: 'equal to the limit: Guaranteed',
@@ -51,7 +51,7 @@ const isOnTheWay = (row: LiveCgroupRow, pod: LivePod): boolean =>
 function treeLines({ cgroups }: LiveSnapshot, pod: LivePod): string[] {
   if ('absent' in cgroups) return [`cgroup tree: ${cgroups.absent}`]
   const rows = cgroups.data.filter((row) => isOnTheWay(row, pod))
-  if (rows.length === 0) return ['cgroup tree: this pod has no cgroup that can be read']
+  if (rows.length === 0) return ['cgroup tree: this pod has no readable cgroup']
   const files = ['memory.min', 'memory.low', 'memory.high', 'memory.max']
   const titles = ['usage', ...files.map((file) => file.slice('memory.'.length))]
   const value = (row: LiveCgroupRow, file: string): string => {
@@ -69,7 +69,7 @@ function treeLines({ cgroups }: LiveSnapshot, pod: LivePod): string[] {
       .map((f) => `${f.file} of ${plain(row.title)} is capped by ${plain(f.cappedBy ?? '')}`),
   )
   return [
-    `cgroup tree: written, and after > what the kernel keeps of it`,
+    `cgroup tree: written value > effective value`,
     `  ${pad('', 26)}${titles.map((t) => pad(t, 15, 'right')).join(' ')}`,
     ...rows.map(
       (row) =>
@@ -80,11 +80,11 @@ function treeLines({ cgroups }: LiveSnapshot, pod: LivePod): string[] {
 }
 
 export function explainLines(snapshot: LiveSnapshot, pod: LivePod | undefined): string[] {
-  if (pod === undefined) return ['this pod has gone']
+  if (pod === undefined) return ['this pod is gone']
   const sources = {
     cgroup: 'cgroup files',
-    cri: 'the runtime: its cgroup cannot be read',
-    none: 'nobody has any',
+    cri: 'the runtime; its cgroup is not readable',
+    none: 'none',
   }
   return [
     `pod ${plain(pod.namespace)}/${plain(pod.name)}  ${pod.qosClass ?? 'no QoS class'}  uid ${plain(pod.uid)}`,

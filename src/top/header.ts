@@ -21,9 +21,7 @@ function nodeLine({ node, pods, runtime }: LiveSnapshot): string {
       : `PSI cpu ${node.pressure.cpu?.some ?? '-'} mem ${node.pressure.memory?.some ?? '-'} io ${node.pressure.io?.some ?? '-'}`
   return [
     plain(node.name),
-    hasList(runtime)
-      ? `${counted(pods.length, 'pod')}, ${counted(containers, 'container')}`
-      : 'pods not known',
+    hasList(runtime) ? `${counted(pods.length, 'pod')}, ${counted(containers, 'container')}` : 'pods unknown',
     `CPU ${cpu} of ${node.cpus}`,
     `MEM ${humanBytes(used)} of ${humanBytes(capacity)} (${percent(used, capacity)})`,
     psi,

@@ -3,15 +3,15 @@ import { columns } from './columns.js'
 import { pad } from './text.js'
 
 const keys: readonly (readonly [string, string])[] = [
-  ['up down j k', 'choose a row; PgUp PgDn Home End too'],
-  ['s S', 'sort by the next, the previous column'],
-  ['c m n', 'sort by CPU, by memory, by name'],
-  ['r', 'turn the order round'],
-  ['t', 'pods, tree of pods and containers, containers'],
-  ['/', 'filter by words; Enter keeps it, Esc clears it'],
-  ['l', 'log of the container; on a pod with several, choose one'],
-  ['e Enter', 'explain the pod: borders, what the kernel keeps of them, what happens next'],
-  ['Esc q', 'back; q in the table ends'],
+  ['up down j k', 'select a row; also PgUp PgDn Home End'],
+  ['s S', 'sort by the next or previous column'],
+  ['c m n', 'sort by CPU, memory or name'],
+  ['r', 'reverse the order'],
+  ['t', 'switch view: pods, tree, containers'],
+  ['/', 'filter by words; Enter applies it, Esc clears it'],
+  ['l', 'log of the container; choose one if the pod has several'],
+  ['e Enter', 'explain the pod: limits and thresholds, effective values, what happens next'],
+  ['Esc q', 'back; q in the table quits'],
 ]
 
 export const helpLines = (): string[] => [
@@ -21,6 +21,6 @@ export const helpLines = (): string[] => [
   'Columns',
   ...columns.map((c) => `  ${pad(c.title, 14)}${c.says}`),
   '',
-  '- means unknown: no border is set, or neither kernel nor runtime says.',
-  'Red: throttled, or at a limit. Yellow: nine tenths of the way there.',
+  '- means unknown: no limit is set, or the kernel and the runtime do not report it.',
+  'Red: throttled or at a limit. Yellow: at 90 % of it.',
 ]

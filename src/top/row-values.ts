@@ -5,7 +5,7 @@ export interface TopRow {
   /** A pod, or one container of it. */
   readonly pod: LivePod
   readonly container: LiveContainer | undefined
-  /** What stands before the name in the tree. */
+  /** The prefix of the name in the tree. */
   readonly branch: string
 }
 
@@ -17,7 +17,7 @@ const requestOf = ({ pod, container }: TopRow): LiveRequest => (container ?? pod
 const amount = (text: string | null | undefined): number | undefined =>
   text === null || text === undefined || text === 'max' ? undefined : Number(text)
 
-/** A pod without values of its own is the sum of its containers. */
+/** A pod without values is the sum of its containers. */
 function sumOf(row: TopRow, one: (values: LiveValues) => number | undefined): number | undefined {
   const own = one(valuesOf(row))
   if (own !== undefined || row.container !== undefined) return own
@@ -41,19 +41,19 @@ export const memoryOfRequest = (row: TopRow): number | undefined =>
   percent(workingSet(row), amount(requestOf(row).memory))
 export const isEstimate = (row: TopRow): boolean => requestOf(row).from === 'oom_score_adj'
 
-const ofBorder =
-  (border: 'high' | 'max') =>
+const ofThreshold =
+  (threshold: 'high' | 'max') =>
   (row: TopRow): number | undefined => {
     const one = ({ memory }: LiveValues): number | undefined =>
-      percent(amount(memory?.usage), amount(memory?.[border]))
+      percent(amount(memory?.usage), amount(memory?.[threshold]))
     const own = one(valuesOf(row))
     if (own !== undefined || row.container !== undefined) return own
-    // The pod itself has no such border: what counts is its container that is nearest to its own.
+    // The pod itself has no such threshold: what counts is its container that is nearest to its own.
     const parts = row.pod.containers.map((c) => one(c.values)).filter((n) => n !== undefined)
     return parts.length === 0 ? undefined : Math.max(...parts)
   }
-export const usageOfHigh = ofBorder('high')
-export const usageOfMax = ofBorder('max')
+export const usageOfHigh = ofThreshold('high')
+export const usageOfMax = ofThreshold('max')
 
 export const received = ({ pod, container }: TopRow): number | undefined =>
   container === undefined ? pod.network?.rxPerSecond : undefined

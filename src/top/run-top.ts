@@ -2,6 +2,7 @@
 import { parseCriLog } from '../core/cri/log-line.js'
 import type { LiveSnapshot } from '../core/dashboard/model.js'
 import { asKeelsonError } from '../core/errors.js'
+import { pause } from '../core/units/retry.js'
 import type { Clock } from '../ports/clock.js'
 import type { LogTail } from '../ports/log-tail.js'
 import type { Terminal } from '../ports/terminal.js'
@@ -13,7 +14,7 @@ import { initialState, type TopState } from './state.js'
 import type { Style } from './style.js'
 import { update } from './update.js'
 
-export interface TopOptions {
+interface TopOptions {
   readonly reader: Pick<LiveReader, 'take' | 'logPath' | 'periodMs'>
   readonly terminal: Terminal
   readonly logs: LogTail
@@ -21,13 +22,13 @@ export interface TopOptions {
   readonly style: Style
   readonly initial: Partial<TopState>
   readonly signal: AbortSignal
-  /** Told what is looked at, as the reader reads in full only that. */
+  /** Called with the pod on screen: only that is read in full. */
   readonly onView?: (state: TopState, visible: ReadonlySet<string>) => void
 }
 
 const maxLogBytes = 256 * 1024
 
-/** Resolves when somebody quits or the signal comes. */
+/** Resolves when the user quits or the signal is aborted. */
 export async function runTop(o: TopOptions): Promise<void> {
   const { terminal, clock } = o
   const over = new AbortController()
@@ -67,7 +68,7 @@ export async function runTop(o: TopOptions): Promise<void> {
     const title = `${row.pod.namespace}/${row.pod.name} ${container.name}`
     const path = o.reader.logPath(container.id)
     const nothing = (absent: string): Logs => ({ title, lines: [], absent })
-    if (path === undefined) logs = nothing('the runtime names no log file of this container')
+    if (path === undefined) logs = nothing('the runtime reports no log file for this container')
     else
       try {
         const text = await o.logs.read(path, maxLogBytes)
@@ -125,7 +126,7 @@ export async function runTop(o: TopOptions): Promise<void> {
       // Rates need two readings: the second one comes soon.
       const waitMs = isFirst ? Math.min(500, o.reader.periodMs) : Math.max(o.reader.periodMs - tookMs, 100)
       isFirst = false
-      await clock.sleep(waitMs, AbortSignal.any([signal, wake.signal])).catch(() => undefined)
+      await pause(clock, waitMs, AbortSignal.any([signal, wake.signal]))
     }
   } catch (e) {
     if (!signal.aborted) throw e

@@ -19,7 +19,7 @@ export interface Logs {
   readonly absent: string | undefined
 }
 
-export interface ScreenInput {
+interface ScreenInput {
   readonly snapshot: LiveSnapshot | undefined
   readonly rows: readonly TopRow[]
   readonly state: TopState
@@ -94,8 +94,8 @@ function emptyReason(snapshot: LiveSnapshot | undefined, { filter }: TopState): 
   if (snapshot === undefined || snapshot.runtime.state === 'starting') return 'waiting for the list of pods'
   if (filter !== '' && snapshot.pods.length > 0)
     return `no pod matches ${JSON.stringify(filter)}; Esc clears the filter`
-  if (snapshot.runtime.state === 'away') return 'the runtime is unreachable and no pod was listed before'
-  return 'no pods on this runtime'
+  if (snapshot.runtime.state === 'away') return 'the runtime is unreachable; no pods listed yet'
+  return 'no pods'
 }
 
 function textBody(input: ScreenInput, width: number, page: number): string[] {

@@ -1,7 +1,7 @@
 // What a person has chosen on the screen. Changed by keys only; values come from the snapshot.
 
 export type Layout = 'pods' | 'tree' | 'containers'
-export type View = 'table' | 'logs' | 'choose' | 'explain' | 'help'
+type View = 'table' | 'logs' | 'choose' | 'explain' | 'help'
 
 export interface TopState {
   readonly view: View

@@ -5,7 +5,7 @@ import type { TopState } from './state.js'
 import type { Style } from './style.js'
 import { clip, pad, plain } from './text.js'
 
-export interface TableShape {
+interface TableShape {
   readonly shown: readonly Column[]
   readonly name: number
 }
@@ -28,8 +28,8 @@ const nameOf = ({ pod, container, branch }: TopRow, layout: TopState['layout']):
     : plain(`${pod.namespace}/${pod.name}/${container.name}`)
 }
 
-/** The end of a name tells pods of one workload apart: it is cut in the middle. */
-export function clipMiddle(text: string, width: number): string {
+/** The end of a name distinguishes pods of one workload: it is cut in the middle. */
+function clipMiddle(text: string, width: number): string {
   if (text.length <= width || width < 12) return clip(text, width)
   const tail = Math.floor((width - 1) / 2)
   return `${text.slice(0, width - 1 - tail)}…${text.slice(text.length - tail)}`

@@ -4,14 +4,14 @@ import { rowId, type TopRow } from './row-values.js'
 import { selectedIndex } from './rows.js'
 import type { Layout, TopState } from './state.js'
 
-export type Effect = 'quit' | 'load-logs' | undefined
+type Effect = 'quit' | 'load-logs' | undefined
 
-export interface Updated {
+interface Updated {
   readonly state: TopState
   readonly effect: Effect
 }
 
-export interface UpdateContext {
+interface UpdateContext {
   readonly rows: readonly TopRow[]
   /** Lines that a page holds. */
   readonly page: number
@@ -62,7 +62,7 @@ const showLog = (state: TopState, logOf: string | undefined): Updated => ({
   effect: 'load-logs',
 })
 
-/** A pod with several containers has no log of its own: somebody has to say whose. */
+/** A pod with several containers has several logs: the user chooses one. */
 function openLogs(state: TopState, row: TopRow | undefined): Updated {
   if (row === undefined) return same(state)
   const chosen = { ...state, selected: rowId(row) }

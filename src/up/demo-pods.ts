@@ -36,7 +36,7 @@ export const demoPods = (data: string): readonly DemoPod[] => [
   },
   {
     name: 'hog',
-    shows: 'Burstable: allocates in waves; at memory.high it is slowed down, before memory.max',
+    shows: 'Burstable: allocates in waves; throttled at memory.high, before memory.max',
     manifest: formatPod({
       name: 'hog',
       image: 'keelson.local/busybox:1',
@@ -46,7 +46,7 @@ export const demoPods = (data: string): readonly DemoPod[] => [
   },
   {
     name: 'best-effort',
-    shows: 'BestEffort: no request, so nothing is kept for it',
+    shows: 'BestEffort: no request, so no memory is protected',
     manifest: formatPod({ name: 'best-effort', image: 'keelson.local/hog:1', args: ['8', '5000'] }),
   },
 ]

@@ -46,7 +46,7 @@ export function formatFarewell(f: Farewell): string {
     ...(f.link === undefined
       ? []
       : [
-          `dashboard: ${server}${f.link}  (works once, within a minute)`,
+          `dashboard: ${server}${f.link}  (valid once, for one minute)`,
           `  another link: ${f.command} token --root-dir ${f.rootDir} --login ${server}`,
           '',
         ]),

@@ -51,28 +51,22 @@ function choosePlace(facts: MachineFacts, { on, endpoint, demo }: UpRequest): Om
   if (facts.platform !== 'linux')
     throw keelsonError(
       'up.unsupported',
-      `build a node here: it needs Linux and this is ${facts.platform}; use a Linux machine or a virtual machine`,
+      `run a node here: Linux is required and this is ${facts.platform}; use a Linux machine or a virtual machine`,
     )
   if (endpoint !== undefined && on === 'lab')
-    throw keelsonError(
-      'usage.invalid',
-      '--container-runtime-endpoint names a runtime of this machine: leave --on lab away',
-    )
+    throw keelsonError('usage.invalid', '--runtime-endpoint names a runtime on this host; remove --on lab')
   if (facts.arch !== 'x64' && (endpoint === undefined || demo))
     throw keelsonError(
       'up.unsupported',
-      `build a node here: the lab's kernel and the demo's images are for x86-64 and this machine is ${facts.arch}; with a runtime of your own try --container-runtime-endpoint URL --no-demo`,
+      `run a node here: the lab's kernel and the demo's images are for x86-64 and this machine is ${facts.arch}; with your own runtime try --runtime-endpoint URL --no-demo`,
     )
   const obstacle = hostObstacle(facts)
   if (on === 'host' || endpoint !== undefined) {
     if (obstacle !== undefined)
-      throw keelsonError(
-        'up.unsupported',
-        `build a node on this host: ${obstacle}; keelson up --on lab works without`,
-      )
-    return { place: 'host', why: 'asked for' }
+      throw keelsonError('up.unsupported', `run a node on this host: ${obstacle}; use keelson up --on lab`)
+    return { place: 'host', why: 'as requested' }
   }
-  if (on === 'lab') return { place: 'lab', why: 'asked for' }
+  if (on === 'lab') return { place: 'lab', why: 'as requested' }
   return obstacle === undefined
     ? { place: 'host', why: 'root on cgroup v2' }
     : { place: 'lab', why: obstacle }
@@ -80,8 +74,8 @@ function choosePlace(facts: MachineFacts, { on, endpoint, demo }: UpRequest): Om
 
 function hostObstacle({ root, cgroupV2, podsHere }: MachineFacts): string | undefined {
   if (!root) return 'this user is not root'
-  if (!cgroupV2) return 'it has cgroup v1'
-  if (podsHere) return 'another kubelet has pods here'
+  if (!cgroupV2) return 'this host uses cgroup v1'
+  if (podsHere) return 'another kubelet runs pods here'
   return undefined
 }
 
@@ -99,12 +93,12 @@ function requireSpace({ space, availableMemoryBytes }: MachineFacts, place: Plac
     if (freeBytes < neededSpace)
       throw keelsonError(
         'up.no-space',
-        `${path} has ${freeBytes / MiB} MiB free and ${neededSpace / MiB} MiB are needed; free some, or set TMPDIR and KEELSON_LAB_CACHE to a larger disk`,
+        `${path} has ${freeBytes / MiB} MiB free and ${neededSpace / MiB} MiB are needed; free space, or set TMPDIR and KEELSON_LAB_CACHE to a larger disk`,
         { path },
       )
   if (availableMemoryBytes < neededMemory[place])
     throw keelsonError(
       'up.no-space',
-      `this machine has ${availableMemoryBytes / MiB} MiB of memory available and ${neededMemory[place] / MiB} MiB are needed; end some programs`,
+      `this machine has ${availableMemoryBytes / MiB} MiB of memory available and ${neededMemory[place] / MiB} MiB are needed; stop other programs`,
     )
 }

@@ -1,6 +1,5 @@
-// The node step by step: CRI server, kubelet, pods, and the way back. Where it stands and what runs the processes is
-// the caller's business.
-import { asKeelsonError, keelsonError } from '../core/errors.js'
+// The node step by step: CRI server, kubelet, pods, and removing them. The caller chooses the place and runs the processes.
+import { keelsonError, rethrowBug } from '../core/errors.js'
 import type { PodJson } from '../core/pod/document.js'
 import { formatKubeletConfig, type KubeletSettings, type UpDirectories } from './kubelet-config.js'
 import { type ImagePlace, judgePod } from './pod-state.js'
@@ -32,7 +31,7 @@ export interface NodePlan {
   readonly place: ImagePlace
   /** The kubelet's address as a person opens it from where they are. */
   readonly url: string
-  /** The node is in a machine of its own: its paths and ports are not those of the person. */
+  /** The node is in a lab machine: its paths and ports are not those of the host. */
   readonly inside: boolean
   /** Where the processes write their logs, as the person sees it. */
   readonly logDir: string
@@ -123,7 +122,7 @@ interface Waited {
   readonly troubles: readonly string[]
 }
 
-/** Until each pod runs or has said why not. A pod in trouble is told at once and does not end the node. */
+/** Until each pod runs or has said why not. A failing pod is reported at once and does not stop the node. */
 async function waitForPods(
   { manifests, readyMs, place, logDir }: NodePlan,
   ports: UpPorts,
@@ -154,7 +153,7 @@ async function waitForPods(
       const name = pod?.metadata.name ?? wanted.name
       if (state?.kind === 'trouble') tell(name, state.what, state.remedy)
       else if (pod === undefined && elapsed > unseenMs)
-        tell(name, 'the kubelet has not taken it', [`its log says why: ${logDir}/kubelet.log`])
+        tell(name, 'the kubelet has not accepted it', [`see its log: ${logDir}/kubelet.log`])
       else if (elapsed > readyMs)
         tell(name, `not ready after ${readyMs / 1000} s`, [`see the logs in ${logDir}`])
       else return true
@@ -175,7 +174,7 @@ export function troubles(pods: readonly PodJson[]): string {
           ],
     ),
   )
-  return list.length === 0 ? 'no reason is known; look at the log of the kubelet' : list.join('; ')
+  return list.length === 0 ? 'unknown reason; check the log of the kubelet' : list.join('; ')
 }
 
 /** The kubelet itself ends pods whose manifests go; what it does not manage is removed with the runtime. */
@@ -187,7 +186,7 @@ async function endPods({ directories }: NodePlan, ports: UpPorts, view: KubeletV
       await ports.sleep(pollMs, new AbortController().signal)
   } catch (e) {
     // A kubelet that is gone has no pods to end.
-    if (asKeelsonError(e).code === 'internal.unexpected') throw e
+    rethrowBug(e)
   }
 }
 

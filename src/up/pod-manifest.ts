@@ -1,6 +1,6 @@
 // Manifests of the pods that `keelson up` brings along. Images are the lab's own, made of busybox.
 
-export interface PodParts {
+interface PodParts {
   readonly name: string
   readonly image: string
   readonly args: readonly string[]

@@ -7,16 +7,16 @@ export interface ImagePlace {
   readonly network: boolean
   /** Images that every node of `keelson up` has. */
   readonly images: readonly string[]
-  /** What is missing was told before the start, with the remedy. */
-  readonly told: boolean
+  /** Missing images were reported before the start, with the fix. */
+  readonly reported: boolean
 }
 
-export interface Trouble {
+interface Trouble {
   readonly what: string
   readonly remedy: readonly string[]
 }
 
-export type PodState =
+type PodState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'running' }
   | ({ readonly kind: 'trouble' } & Trouble)
@@ -40,9 +40,9 @@ export function judgePod(pod: PodJson, place: ImagePlace): PodState {
   }
   if (phase === 'Failed') {
     const ended = containerStatuses.flatMap(({ name, state }) =>
-      state.terminated === undefined ? [] : [`${name} ended with status ${state.terminated.exitCode}`],
+      state.terminated === undefined ? [] : [`${name} exited with status ${state.terminated.exitCode}`],
     )
-    return trouble(`it has failed${ended.length === 0 ? '' : `: ${ended.join(', ')}`}`)
+    return trouble(`failed${ended.length === 0 ? '' : `: ${ended.join(', ')}`}`)
   }
   return { kind: phase === 'Running' || phase === 'Succeeded' ? 'running' : 'starting' }
 }
@@ -69,7 +69,7 @@ function imageTrouble(
   const all = [spec['initContainers'], spec['containers']].flat() as readonly (ContainerJson | undefined)[]
   const found = all.find((c) => c?.name === container)
   const image = typeof found?.image === 'string' ? found.image : `of container ${container}`
-  if (reason === 'InvalidImageName') return trouble(`image ${image}: this is not the name of an image`)
+  if (reason === 'InvalidImageName') return trouble(`image ${image}: not a valid image name`)
   if (reason === 'ErrImageNeverPull' && place.network)
     return trouble(
       `image ${image} is not available: imagePullPolicy is Never and it is not loaded`,
@@ -77,17 +77,17 @@ function imageTrouble(
     )
   if (place.network)
     return trouble(`image ${image} is not available: ${message}`, [
-      'the kubelet goes on trying; check the name and the network, or load the image:',
+      'the kubelet keeps retrying; check the name and the network, or load the image:',
       ...howToLoad(image),
     ])
-  if (place.told) return trouble(`image ${image} is not available; see above`)
+  if (place.reported) return trouble(`image ${image} is not available; see above`)
   const { what, remedy } = missingInLab({ image, imagePullPolicy: found?.imagePullPolicy }, place)
   return trouble(what, remedy)
 }
 
 const howToLoad = (image: string): readonly string[] => [
   `on a machine that has the image: docker save ${image} -o image.tar`,
-  'then here: keelson up --image-tar image.tar, with the options of this call',
+  'then here: keelson up --image-tar image.tar, with the same options',
 ]
 
 /** An image that the lab cannot get. */
@@ -95,11 +95,11 @@ export const missingInLab = (
   { image, imagePullPolicy }: PlannedImage,
   { images }: Pick<ImagePlace, 'images'>,
 ): Trouble => ({
-  what: `image ${image} is not available: the lab has no network, so that nothing can be pulled; it has ${images.join(', ')} and what --image-tar loads`,
+  what: `image ${image} is not available: the lab has no network to pull images; available: ${images.join(', ')} and the images of --image-tar`,
   remedy: [
     ...(imagePullPolicy === 'Always'
       ? [
-          'imagePullPolicy is Always, the default without a tag and for :latest, which pulls even a loaded image; set IfNotPresent',
+          'imagePullPolicy is Always, the default for :latest and without a tag; it pulls even a loaded image; set IfNotPresent',
         ]
       : []),
     ...howToLoad(image),

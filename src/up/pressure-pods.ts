@@ -7,7 +7,7 @@ const MiB = 1024n * 1024n
 export const podsMemory = 512n * MiB
 export const cacheMiB = 200
 
-/** Writes its file once, so that the pages are its own, and waits: a warm cache that nobody reads just now. */
+/** Writes its file once, so that the pages are its own, and waits: a warm cache without a current reader. */
 const warm = `dd if=/dev/zero of=/data/cache bs=1M count=${cacheMiB} && sync && echo warm
 trap 'exit 0' TERM; while :; do sleep 1 & wait $!; done`
 

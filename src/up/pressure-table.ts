@@ -1,5 +1,19 @@
 // What the pressure demo prints: a line for each look at the kernel, the second phase beside the first, and the table at the end.
-import type { PhaseResult, PressureSample } from './pressure.js'
+export interface PressureSample {
+  /** Since the neighbours run. */
+  readonly second: number
+  readonly cacheShare: number
+  readonly hogThrottled: number
+  readonly hogKills: number
+  readonly noiseKills: number
+}
+
+export interface PhaseResult {
+  readonly samples: readonly PressureSample[]
+  /** As the kernel held them under pressure. */
+  readonly cacheMin: string
+  readonly hogHigh: string
+}
 
 const columns = ['cache kept', 'hog throttled', 'hog killed', 'noise killed'] as const
 const percent = (share: number): string => `${Math.round(Math.min(1, share) * 100)} %`

@@ -4,27 +4,17 @@ import { keelsonError } from '../core/errors.js'
 import type { PodJson } from '../core/pod/document.js'
 import { type NodePlan, startNode, troubles, type UpNode } from './node.js'
 import { cacheMiB, cachePod, hogPod, noisePod } from './pressure-pods.js'
-import { formatComparison, formatHeader, formatSample } from './pressure-table.js'
+import {
+  formatComparison,
+  formatHeader,
+  formatSample,
+  type PhaseResult,
+  type PressureSample,
+} from './pressure-table.js'
 import type { Progress } from './progress.js'
 import type { MemoryValues, PodValues, UpPorts } from './up-ports.js'
 
-export interface PressureSample {
-  /** Since the neighbours run. */
-  readonly second: number
-  readonly cacheShare: number
-  readonly hogThrottled: number
-  readonly hogKills: number
-  readonly noiseKills: number
-}
-
-export interface PhaseResult {
-  readonly samples: readonly PressureSample[]
-  /** As the kernel held them under pressure. */
-  readonly cacheMin: string
-  readonly hogHigh: string
-}
-
-export interface PressurePlan {
+interface PressurePlan {
   readonly node: NodePlan
   /** A directory on a disk. */
   readonly data: string
@@ -76,7 +66,7 @@ async function runPhase(
   try {
     if (node.troubles.length > 0) throw keelsonError('up.failed', node.troubles.join('\n'))
     await Promise.race([waitForCache(node, ports, signal), node.broken])
-    progress.step('cache', `${cacheMiB} MiB of page cache are warm; now come hog and noise`)
+    progress.step('cache', `${cacheMiB} MiB of page cache are warm; starting hog and noise`)
     await ports.write(`${plan.directories.pods}/hog.yaml`, hogPod)
     await ports.write(`${plan.directories.pods}/noise.yaml`, noisePod)
     await Promise.race([waitForNeighbours(plan, node, ports, signal), node.broken])
@@ -112,7 +102,10 @@ async function waitForNeighbours(
     const runs = (name: string): boolean => podNamed(pods, name)?.status.phase === 'Running'
     if (runs('hog') && runs('noise')) return
     if (ports.nowMs() > until)
-      throw keelsonError('up.failed', `hog and noise do not run after ${readyMs / 1000} s: ${troubles(pods)}`)
+      throw keelsonError(
+        'up.failed',
+        `hog and noise are not running after ${readyMs / 1000} s: ${troubles(pods)}`,
+      )
   }
 }
 
@@ -157,7 +150,7 @@ async function watch(
   }
 }
 
-/** The neighbour was killed because nothing more could be taken from anybody. */
+/** The neighbour was killed because no more memory could be reclaimed. */
 const isFull = ({ noiseKills, hogKills, hogThrottled }: PressureSample): boolean =>
   noiseKills > 0 && (hogKills > 0 || hogThrottled > 0)
 

@@ -8,7 +8,7 @@ export interface Progress {
   seconds(): number
 }
 
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly write: (text: string) => void
   /** Of the whole command, so that the part in the lab goes on counting. */
   readonly startedMs: number

@@ -2,34 +2,33 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bundleCommand } from '../support/command.js'
-import { runCri, snapshot } from './cri-scene.js'
+import { runCri, snapshot } from './cri-fixture.js'
 import {
   clusterWith,
   configPath,
   containerd,
-  createTestNode,
   crio,
+  endpointFlag,
+  flagsFile,
   flagsPath,
+  ignorePreflight,
   instancePath,
   kubeletDocument,
   runWired,
-  type TestNode,
-} from './scene.js'
+  useTestNode,
+} from './fixture.js'
 
-let node: TestNode
 let given: string
 
-beforeEach(async () => {
-  node = await createTestNode()
+const node = useTestNode(async (node) => {
   given = join(node.top, 'given')
   await mkdir(given)
   await node.put(configPath, kubeletDocument(crio))
-  await node.put(flagsPath, 'KUBELET_KUBEADM_ARGS="--v=2"\n')
+  await node.put(flagsPath, flagsFile('--v=2'))
   await node.put(instancePath, `containerRuntimeEndpoint: "${crio}"\n`)
 })
-afterEach(async () => node.close())
 
 const givenFile = async (name: string, text: string): Promise<string> => {
   const path = join(given, name)
@@ -38,8 +37,8 @@ const givenFile = async (name: string, text: string): Promise<string> => {
   return path
 }
 
-const upgrade = ['upgrade', 'node', '--kubernetes-version', '1.36', '--ignore-preflight-errors', 'all']
-const init = ['init', '--kubernetes-version', '1.36', '--ignore-preflight-errors', 'all']
+const upgrade = ['upgrade', 'node', '--kubernetes-version', '1.36', ...ignorePreflight]
+const init = ['init', '--kubernetes-version', '1.36', ...ignorePreflight]
 
 interface Row {
   readonly name: string
@@ -88,7 +87,7 @@ const rows: readonly Row[] = [
       ),
     ],
     status: 2,
-    says: /nodeRegistration\.criSocket is not text \[config\.invalid\]/,
+    says: /nodeRegistration\.criSocket is not a string \[config\.invalid\]/,
   },
   {
     name: 'a foreign scheme',
@@ -164,7 +163,7 @@ const rows: readonly Row[] = [
       return [...init, '--cri-socket', crio]
     },
     status: 1,
-    says: /link.*does not exist.*\[node\.refused\]/,
+    says: /dangling link.*\[node\.refused\]/,
   },
   {
     name: 'the kubelet directory is a link to itself',
@@ -174,17 +173,17 @@ const rows: readonly Row[] = [
       return [...init, '--cri-socket', crio]
     },
     status: 1,
-    says: /circle.*\[node\.refused\]/,
+    says: /loop of symbolic links.*\[node\.refused\]/,
   },
   {
     name: 'reset of a kubelet directory that leads into the system',
     arrange: async () => {
       await rm(join(node.root, 'var/lib/kubelet'), { recursive: true })
       await symlink('../../etc', join(node.root, 'var/lib/kubelet'))
-      return ['reset', '--force', '--cri-socket', crio, '--ignore-preflight-errors', 'all']
+      return ['reset', '--force', '--cri-socket', crio, ...ignorePreflight]
     },
     status: 1,
-    says: /leads to \/etc.*\[node\.refused\]/,
+    says: /is a link to \/etc.*\[node\.refused\]/,
   },
   {
     name: 'reset without a yes',
@@ -251,7 +250,7 @@ describe('a file system that does not take it', () => {
     const unmount = await mountOn(kubelet, 'size=64k')
     try {
       await node.put(configPath, kubeletDocument(crio))
-      await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio}"\n`)
+      await node.put(flagsPath, flagsFile(endpointFlag(crio)))
       if (fill) await writeFile(join(kubelet, 'fill'), Buffer.alloc(1024 * 1024)).catch(() => undefined)
       else execFileSync('mount', ['-o', 'remount,ro', kubelet])
       const before = await node.files()
@@ -298,7 +297,7 @@ test('no root: a directory of somebody else', async (ctx) => {
 test('an error in the middle of the change is undone: the API server refuses the annotation', async () => {
   const cluster = clusterWith({ annotation: crio })
   await rm(join(node.root, instancePath))
-  await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio}"\n`)
+  await node.put(flagsPath, flagsFile(endpointFlag(crio)))
   const before = await node.files()
   cluster.beforeWrite = () => {
     throw new Error('403')

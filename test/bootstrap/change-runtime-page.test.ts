@@ -9,11 +9,12 @@ import {
   createTestNode,
   crio,
   effectiveEndpoint,
+  flagsFile,
   flagsPath,
   instancePath,
   kubeletDocument,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 const repository = resolve(import.meta.dirname, '../..')
 
@@ -82,7 +83,7 @@ test('the page works as it stands', { timeout: 120_000 }, async () => {
   const before = {
     [instancePath]: `containerRuntimeEndpoint: "${containerd}"\n`,
     [configPath]: kubeletDocument(containerd),
-    [flagsPath]: 'KUBELET_KUBEADM_ARGS=""\n',
+    [flagsPath]: flagsFile(),
   }
   for (const [path, text] of Object.entries(before)) await node.put(path, text)
   await node.listen(containerd)

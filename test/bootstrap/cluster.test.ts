@@ -5,31 +5,29 @@ import { type ApiServer, startApiServer } from './api-server.js'
 import {
   annotationKey,
   configPath,
-  createTestNode,
   crio,
+  endpointFlag,
+  flagsFile,
   flagsPath,
+  ignorePreflight,
   instancePath,
   kubeletDocument,
   nodeName,
-  type TestNode,
-} from './scene.js'
+  useTestNode,
+} from './fixture.js'
 
 const maps = '/api/v1/namespaces/kube-system/configmaps'
 const nodePath = `/api/v1/nodes/${nodeName}`
 
-let node: TestNode
+const node = useTestNode()
 let api: ApiServer
 
 beforeEach(async () => {
-  node = await createTestNode()
   api = await startApiServer(node.top)
   api.objects.set(nodePath, { metadata: { name: nodeName } })
   await node.listen(crio)
 })
-afterEach(async () => {
-  await api.close()
-  await node.close()
-})
+afterEach(() => api.close())
 
 const keelson = (command: string, version: string, ...rest: string[]) =>
   node.run(
@@ -38,8 +36,7 @@ const keelson = (command: string, version: string, ...rest: string[]) =>
     api.kubeconfig,
     '--kubernetes-version',
     version,
-    '--ignore-preflight-errors',
-    'all',
+    ...ignorePreflight,
     ...rest,
   )
 const annotation = () => api.objects.get(nodePath)?.metadata.annotations?.[annotationKey]
@@ -55,13 +52,13 @@ test('from a node without the gate to one that keeps its own socket, and away', 
     kind: 'ClusterConfiguration',
     kubernetesVersion: 'v1.33.0',
   })
-  expect(await node.read(flagsPath)).toBe(`KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio}"\n`)
+  expect(await node.read(flagsPath)).toBe(flagsFile(endpointFlag(crio)))
 
   const upgrade = await keelson('upgrade apply', '1.34')
   expect(upgrade).toMatchObject({ status: 0, stderr: '' })
   expect(annotation()).toBeUndefined()
   expect(await node.read(instancePath)).toBe(`containerRuntimeEndpoint: "${crio}"\n`)
-  expect(await node.read(flagsPath)).toBe('KUBELET_KUBEADM_ARGS=""\n')
+  expect(await node.read(flagsPath)).toBe(flagsFile())
 
   api.changes.length = 0
   const again = await keelson('upgrade apply', '1.34')
@@ -97,7 +94,7 @@ test("join takes the cluster's document and puts the node's socket over it", asy
 
 test('a refusal of the API server undoes the files and says what it was', async () => {
   await node.put(configPath, kubeletDocument())
-  await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio}"\n`)
+  await node.put(flagsPath, flagsFile(endpointFlag(crio)))
   api.objects.set(nodePath, { metadata: { name: nodeName, annotations: { [annotationKey]: crio } } })
   api.objects.set(`${maps}/kubelet-config`, {
     metadata: { name: 'kubelet-config' },
@@ -107,7 +104,7 @@ test('a refusal of the API server undoes the files and says what it was', async 
   api.refuse = 403
   const result = await keelson('upgrade node', '1.35')
   expect(result.stderr).toMatch(
-    /annotate Node node-1: the API server answered 403: not today \[kubeapi\.failed\]/,
+    /annotate Node node-1: the API server responded with 403: not today \[kubeapi\.failed\]/,
   )
   expect(result.status).toBe(1)
   expect(await node.files()).toEqual(before)
@@ -119,14 +116,13 @@ test('without a kubeconfig the changes of the cluster are printed', async () => 
     'init',
     '--kubernetes-version',
     '1.33',
-    '--ignore-preflight-errors',
-    'all',
+    ...ignorePreflight,
     '--cri-socket',
     crio,
   )
   expect(result.status).toBe(0)
   expect(result.stdout).toContain(
-    `left to do in the cluster: kubectl annotate --overwrite node node-1 ${annotationKey}=${crio}`,
+    `still to do in the cluster: kubectl annotate --overwrite node node-1 ${annotationKey}=${crio}`,
   )
   expect(result.stdout).toContain('ConfigMap kube-system/kubelet-config')
   expect(api.changes).toEqual([])

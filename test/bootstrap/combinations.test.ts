@@ -13,12 +13,14 @@ import {
   createTestNode,
   crio,
   effectiveEndpoint,
+  flagsFile,
   flagsPath,
+  ignorePreflight,
   instancePath,
   kubeletDocument,
   runWired,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 const total = 2_000
 const seed = 4656
@@ -35,7 +37,6 @@ function random(from: number): () => number {
 }
 
 const cridockerd = 'unix:///var/run/cri-dockerd.sock'
-const flagged = (words: string): string => `KUBELET_KUBEADM_ARGS="${words}"\n`
 const endpointWords = [`--container-runtime-endpoint=${crio}`, `--container-runtime-endpoint ${containerd}`]
 
 const choices = {
@@ -59,13 +60,13 @@ const choices = {
   ],
   flags: [
     undefined,
-    flagged(''),
-    flagged(endpointWords[0] ?? ''),
-    flagged(`--v=2 ${endpointWords[1]} --node-ip=192.0.2.1`),
-    flagged(`stray ${endpointWords[0]} --switch --v 3`),
-    flagged('--v=2'),
+    flagsFile(''),
+    flagsFile(endpointWords[0] ?? ''),
+    flagsFile(`--v=2 ${endpointWords[1]} --node-ip=192.0.2.1`),
+    flagsFile(`stray ${endpointWords[0]} --switch --v 3`),
+    flagsFile('--v=2'),
     'OTHER=1\n',
-    `# note\n${flagged(endpointWords[0] ?? '')}EXTRA=1\n`,
+    `# note\n${flagsFile(endpointWords[0] ?? '')}EXTRA=1\n`,
   ],
   config: [
     undefined,
@@ -139,7 +140,7 @@ function combine(next: () => number): Combination {
 
 async function argumentsOf(c: Combination, node: TestNode): Promise<string[]> {
   const args = [...c.command.split(' '), '--kubernetes-version', `1.${c.minor}`, '--profile', c.profile]
-  args.push('--ignore-preflight-errors', 'all')
+  args.push(...ignorePreflight)
   if (c.dryRun) args.push('--dry-run')
   if (c.command === 'reset') args.push('--force')
   const takesSocket = !c.command.startsWith('upgrade')

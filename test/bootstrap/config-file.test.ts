@@ -1,31 +1,27 @@
 // A --config file with every document that kubeadm users have, in both versions of its shapes.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import {
   configPath,
   containerd,
-  createTestNode,
   crio,
+  endpointFlag,
+  flagsFile,
   flagsPath,
+  ignorePreflight,
   instancePath,
-  type TestNode,
-} from './scene.js'
+  useTestNode,
+} from './fixture.js'
 
-let node: TestNode
-beforeEach(async () => {
-  node = await createTestNode()
-})
-afterEach(async () => node.close())
+const node = useTestNode()
 
 async function config(text: string): Promise<string> {
   const path = join(node.top, 'config.yaml')
   await writeFile(path, text)
   return path
 }
-
-const ignore = ['--ignore-preflight-errors', 'all']
 
 test('v1beta4: socket, extra arguments, taints, name, gates, domain and kubelet configuration', async () => {
   await writeFile(join(node.top, 'kubeletconfiguration+merge.yaml'), 'maxPods: 7\n')
@@ -56,15 +52,15 @@ rotateCertificates: true
 apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration
 `)
-  const result = await node.run('init', '--config', path, ...ignore)
+  const result = await node.run('init', '--config', path, ...ignorePreflight)
   expect(result).toMatchObject({ status: 0, stderr: '' })
   expect(result.stdout).toContain('NodeLocalCRISocket: off (beta in 1.34.1)')
-  expect(result.stdout).toContain(
-    'KubeProxyConfiguration (kubeproxy.config.k8s.io/v1alpha1) is not used here',
-  )
+  expect(result.stdout).toContain('KubeProxyConfiguration (kubeproxy.config.k8s.io/v1alpha1) is ignored')
   expect(result.stdout).not.toContain('kubeadm-config')
   expect(await node.read(flagsPath)).toBe(
-    `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio} --hostname-override=other-name --node-labels=a=b --register-with-taints=dedicated=gpu:NoSchedule,alone:NoExecute --v=4"\n`,
+    flagsFile(
+      `${endpointFlag(crio)} --hostname-override=other-name --node-labels=a=b --register-with-taints=dedicated=gpu:NoSchedule,alone:NoExecute --v=4`,
+    ),
   )
   expect(parse((await node.read(configPath)) ?? '')).toEqual({
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -87,9 +83,9 @@ nodeRegistration:
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 `)
-  const result = await node.run('join', '--config', path, '--kubernetes-version', '1.36', ...ignore)
+  const result = await node.run('join', '--config', path, '--kubernetes-version', '1.36', ...ignorePreflight)
   expect(result).toMatchObject({ status: 0, stderr: '' })
-  expect(await node.read(flagsPath)).toBe('KUBELET_KUBEADM_ARGS="--cgroup-root=/x --v=4"\n')
+  expect(await node.read(flagsPath)).toBe(flagsFile('--cgroup-root=/x --v=4'))
 })
 
 test('a value that would break the one line of kubeadm-flags.env is refused', async () => {
@@ -98,7 +94,7 @@ kind: InitConfiguration
 nodeRegistration:
   kubeletExtraArgs: [{name: node-labels, value: 'a" EVIL="1'}]
 `)
-  const result = await node.run('init', '--config', path, '--kubernetes-version', '1.36', ...ignore)
+  const result = await node.run('init', '--config', path, '--kubernetes-version', '1.36', ...ignorePreflight)
   expect(result.stderr).toMatch(/kubeletExtraArgs.*\[config\.invalid\]/)
   expect(Object.values(await node.files())).toEqual([null, null, null])
 })

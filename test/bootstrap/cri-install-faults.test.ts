@@ -11,8 +11,7 @@ import {
   snapshot,
   unitPath,
   wantsPath,
-} from './cri-scene.js'
-import { dyingPorts, PowerCut } from './power-cut.js'
+} from './cri-fixture.js'
 import {
   configPath,
   createTestNode,
@@ -21,7 +20,8 @@ import {
   instancePath,
   kubeletDocument,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
+import { dyingPorts, PowerCut } from './power-cut.js'
 
 let node: TestNode
 let manager: Manager
@@ -65,7 +65,7 @@ describe('systemd', () => {
     expect(installed.stdout).toMatch(/started keelson-cri\.service\nrestarted kubelet\.service\n/)
 
     seen.length = 0
-    expect((await cri('install')).stdout).toContain('nothing had to be changed')
+    expect((await cri('install')).stdout).toContain('no changes needed')
     expect(seen).toEqual([])
     manager.active.delete('keelson-cri.service')
     expect((await cri('install')).stdout).toContain('started keelson-cri.service')
@@ -123,7 +123,7 @@ describe('systemd', () => {
       },
       services: { ...ports.services, restart: async () => undefined },
     }))
-    expect(result.error?.message).toMatch(/nothing answers at .*cri\.sock after 60 s; see journalctl/)
+    expect(result.error?.message).toMatch(/no response at .*cri\.sock after 60 s; see journalctl/)
     expect(await snapshot(node)).toEqual(before)
   })
 })

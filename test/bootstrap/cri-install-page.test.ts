@@ -1,21 +1,17 @@
 // docs/cri-install.md shows what the command prints, and names every option that it has.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { formatCriUnit, quoteForUnit } from '../../src/bootstrap/cri-unit.js'
 import { createCriInstall } from '../../src/cli/cri/install.js'
-import { createManager, listen, runCri } from './cri-scene.js'
-import { capture, configPath, createTestNode, instancePath, kubeletDocument, type TestNode } from './scene.js'
+import { createManager, listen, runCri } from './cri-fixture.js'
+import { capture, configPath, instancePath, kubeletDocument, useTestNode } from './fixture.js'
 
 const repository = join(import.meta.dirname, '../..')
 const page = readFileSync(join(repository, 'docs/cri-install.md'), 'utf8')
 const runtime = 'unix:///run/containerd/containerd.sock'
 
-let node: TestNode
-beforeEach(async () => {
-  node = await createTestNode()
-})
-afterEach(async () => node.close())
+const node = useTestNode()
 
 test('the output on the page', async () => {
   await node.put(instancePath, `containerRuntimeEndpoint: "${runtime}"\n`)

@@ -1,7 +1,7 @@
 // `cri install` there and back: every file, link, mode, owner and directory of the root is compared.
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { run } from '../../src/cli/program.js'
 import {
   createManager,
@@ -13,28 +13,26 @@ import {
   snapshot,
   unitPath,
   wantsPath,
-} from './cri-scene.js'
+} from './cri-fixture.js'
 import {
   annotationKey,
   capture,
   clusterWith,
   configPath,
   containerd,
-  createTestNode,
   crio,
   effectiveEndpoint,
+  endpointFlag,
+  flagsFile,
   flagsPath,
+  ignorePreflight,
   instancePath,
   kubeletDocument,
   nodeName,
-  type TestNode,
-} from './scene.js'
+  useTestNode,
+} from './fixture.js'
 
-let node: TestNode
-beforeEach(async () => {
-  node = await createTestNode()
-})
-afterEach(async () => node.close())
+const node = useTestNode()
 
 const cri = async (...args: string[]) => {
   const { out, io } = capture()
@@ -45,7 +43,7 @@ const cri = async (...args: string[]) => {
 const putGateOn = async () => {
   await node.put(instancePath, `# ours\ncontainerRuntimeEndpoint: "${crio}" # old\nmaxPods: 9\n`)
   await node.put(configPath, kubeletDocument(crio))
-  await node.put(flagsPath, 'KUBELET_KUBEADM_ARGS="--v=2"\n')
+  await node.put(flagsPath, flagsFile('--v=2'))
 }
 
 const states: readonly { name: string; arrange: () => Promise<void>; upstream: string }[] = [
@@ -54,7 +52,7 @@ const states: readonly { name: string; arrange: () => Promise<void>; upstream: s
     name: 'a flag, and crictl.yaml of another mode and owner with comments',
     arrange: async () => {
       await node.put(configPath, kubeletDocument())
-      await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio} --v=2"\n`)
+      await node.put(flagsPath, flagsFile(`${endpointFlag(crio)} --v=2`))
       await node.put(crictlPath, `# mine\nruntime-endpoint: ${crio}\nimage-endpoint: ${crio}\ntimeout: 3`)
       await chmod(join(node.root, crictlPath), 0o600)
       await giveAway(node, crictlPath)
@@ -109,7 +107,7 @@ describe('there and back', () => {
     expect(effectiveEndpoint(await node.files())).toBe(listen)
     expect(await node.read(crictlPath)).toContain(`runtime-endpoint: "${listen}"`)
     expect(await node.read(unitPath)).toContain(
-      `ExecStart=/usr/local/bin/keelson cri --upstream ${upstream} --listen ${listen} `,
+      `ExecStart=/usr/local/bin/keelson cri --runtime-endpoint ${upstream} --listen ${listen} `,
     )
     const installed = await snapshot(node)
     expect(installed[wantsPath.slice(1)]).toMatch(/-> \.\.\/keelson-cri\.service$/)
@@ -118,7 +116,7 @@ describe('there and back', () => {
       expect(installed[path]?.split(' ').slice(0, 2), path).toEqual(before[path]?.split(' ').slice(0, 2))
 
     const again = await cri('install')
-    expect(again.stdout).toContain('nothing had to be changed')
+    expect(again.stdout).toContain('no changes needed')
     expect(await snapshot(node)).toEqual(installed)
 
     expect(await cri('uninstall')).toMatchObject({ status: 0, stderr: '' })
@@ -134,12 +132,20 @@ describe('there and back', () => {
     const before = await snapshot(node)
     await cri('install')
     expect(
-      await cri('install', '--upstream', containerd, '--mode', 'observe', '--program', '/opt/keelson'),
+      await cri(
+        'install',
+        '--runtime-endpoint',
+        containerd,
+        '--mode',
+        'observe',
+        '--program',
+        '/opt/keelson',
+      ),
     ).toMatchObject({
       status: 0,
     })
     expect(await node.read(unitPath)).toContain(
-      `/opt/keelson cri --upstream ${containerd} --listen ${listen} --mode observe `,
+      `/opt/keelson cri --runtime-endpoint ${containerd} --listen ${listen} --mode observe `,
     )
     await cri('uninstall')
     expect(await snapshot(node)).toEqual(before)
@@ -148,7 +154,7 @@ describe('there and back', () => {
   test("the Node's annotation of a node without the gate moves too, and comes back", async () => {
     const cluster = clusterWith({ annotation: crio })
     await node.put(configPath, kubeletDocument())
-    await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio}"\n`)
+    await node.put(flagsPath, flagsFile(endpointFlag(crio)))
     const annotation = () => cluster.nodes.get(nodeName)?.get(annotationKey)
     expect((await runCri(node, (p) => ({ ...p, cluster }), 'install')).error).toBeUndefined()
     expect(annotation()).toBe(listen)
@@ -157,7 +163,7 @@ describe('there and back', () => {
   })
 })
 
-describe('changed since the installation', () => {
+describe('edited after the installation', () => {
   beforeEach(async () => {
     await putGateOn()
     await node.put(crictlPath, `runtime-endpoint: ${crio}\n`)
@@ -168,7 +174,7 @@ describe('changed since the installation', () => {
     await node.put(configPath, `${kubeletDocument(listen)}maxPods: 50\n`)
     const result = await cri('uninstall')
     expect(result).toMatchObject({ status: 0, stderr: '' })
-    expect(result.stdout).toContain(`changed since the installation: ${join(node.root, configPath)}`)
+    expect(result.stdout).toContain(`edited after the installation: ${join(node.root, configPath)}`)
     expect(await node.read(configPath)).toBe(`${kubeletDocument(crio)}maxPods: 50\n`)
     expect(effectiveEndpoint(await node.files())).toBe(crio)
     expect(await node.read(unitPath)).toBeUndefined()
@@ -185,14 +191,14 @@ describe('changed since the installation', () => {
     const before = await snapshot(node)
     const result = await cri('uninstall')
     expect(result.status).toBe(1)
-    expect(result.stderr).toMatch(/keelson-cri\.service was changed since.*\[node\.refused\]/)
+    expect(result.stderr).toMatch(/keelson-cri\.service was edited after.*\[node\.refused\]/)
     expect(await snapshot(node)).toEqual(before)
     expect(await cri('uninstall', '--force')).toMatchObject({ status: 0 })
     expect(await node.read(unitPath)).toBeUndefined()
   })
 
   test('the node was reset: the service goes, no kubelet file comes', async () => {
-    await node.run('reset', '--force', '--cri-socket', crio, '--ignore-preflight-errors', 'all')
+    await node.run('reset', '--force', '--cri-socket', crio, ...ignorePreflight)
     expect(await cri('uninstall')).toMatchObject({ status: 0, stderr: '' })
     expect(Object.values(await node.files())).toEqual([null, null, null])
     expect(await node.read(unitPath)).toBeUndefined()
@@ -217,13 +223,13 @@ describe('refused, with nothing changed', () => {
   const rows = [
     {
       name: 'a foreign scheme',
-      args: ['--upstream', 'tcp://127.0.0.1:1'],
+      args: ['--runtime-endpoint', 'tcp://127.0.0.1:1'],
       status: 2,
-      says: /--upstream.*\[config\.invalid\]/,
+      says: /--runtime-endpoint.*\[config\.invalid\]/,
     },
     {
       name: 'a socket in front of itself',
-      args: ['--upstream', listen],
+      args: ['--runtime-endpoint', listen],
       status: 2,
       says: /in front of itself.*\[usage\.invalid\]/,
     },
@@ -264,10 +270,12 @@ describe('refused, with nothing changed', () => {
   test('on a live node: a runtime that does not answer, and no systemd that could run the server', async () => {
     await putGateOn()
     const live = createManager(node, undefined).change
-    expect((await runCri(node, live, 'install')).error?.message).toMatch(/crio\.sock: nothing answers there/)
+    expect((await runCri(node, live, 'install')).error?.message).toMatch(
+      /crio\.sock: no runtime responds there/,
+    )
     await node.listen(crio)
     const bare: typeof live = (ports) => ({ ...live(ports), services: ports.services })
-    expect((await runCri(node, bare, 'install')).error?.message).toMatch(/no systemd here/)
+    expect((await runCri(node, bare, 'install')).error?.message).toMatch(/systemd is not running here/)
     await node.listen(listen)
     expect((await runCri(node, bare, 'install')).error).toBeUndefined()
   })
@@ -277,7 +285,7 @@ describe('refused, with nothing changed', () => {
     await node.put(wantsPath, 'x')
     const before = await snapshot(node)
     const result = await cri('install')
-    expect(result.stderr).toMatch(/keelson-cri\.service: something else is there.*\[node\.refused\]/)
+    expect(result.stderr).toMatch(/keelson-cri\.service: not a link.*\[node\.refused\]/)
     expect(await snapshot(node)).toEqual(before)
   })
 })

@@ -1,7 +1,7 @@
 // What commands leave on disk: modes, links, patches of each type, and what a dry run shows instead.
 import { chmod, lstat, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { run } from '../../src/cli/program.js'
 import {
@@ -10,25 +10,22 @@ import {
   clusterWith,
   configPath,
   containerd,
-  createTestNode,
   crio,
+  endpointFlag,
+  flagsFile,
   flagsPath,
+  ignorePreflight,
   instancePath,
   kubeletDocument,
   runWired,
-  type TestNode,
   three,
-} from './scene.js'
+  useTestNode,
+} from './fixture.js'
 
-let node: TestNode
-beforeEach(async () => {
-  node = await createTestNode()
-})
-afterEach(async () => node.close())
+const node = useTestNode()
 
-const ignore = ['--ignore-preflight-errors', 'all']
-const init = ['init', '--kubernetes-version', '1.36', '--cri-socket', crio, ...ignore]
-const upgrade = ['upgrade', 'node', '--kubernetes-version', '1.36', ...ignore]
+const init = ['init', '--kubernetes-version', '1.36', '--cri-socket', crio, ...ignorePreflight]
+const upgrade = ['upgrade', 'node', '--kubernetes-version', '1.36', ...ignorePreflight]
 const modeOf = async (path: string): Promise<string> =>
   ((await stat(join(node.root, path))).mode & 0o7777).toString(8)
 
@@ -47,7 +44,7 @@ describe('modes', () => {
 
   test('a file that is there keeps its mode, and the backup of an upgrade is in a directory of 0700', async () => {
     await node.put(configPath, kubeletDocument())
-    await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio}"\n`)
+    await node.put(flagsPath, flagsFile(endpointFlag(crio)))
     await chmod(join(node.root, configPath), 0o600)
     expect(await node.run(...upgrade)).toMatchObject({ status: 0, stderr: '' })
     expect([await modeOf(configPath), await modeOf(instancePath)]).toEqual(['600', '644'])
@@ -114,7 +111,7 @@ describe('dry run', () => {
     expect(stdout).toContain(
       `would write ${join(node.root, instancePath)}:\n    containerRuntimeEndpoint: "${crio}"\n`,
     )
-    expect(stdout).toMatch(/would change in the cluster: put this into ConfigMap kube-system\/kubelet-config/)
+    expect(stdout).toMatch(/would change in the cluster: write this to ConfigMap kube-system\/kubelet-config/)
     expect(await node.files()).toEqual({ [instancePath]: null, [configPath]: null, [flagsPath]: null })
     expect(await readdir(node.root)).toEqual(['etc'])
   })

@@ -1,21 +1,20 @@
 // An upgrade never points a node at another runtime than the one that its own files name.
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   configPath,
   containerd,
-  createTestNode,
   crio,
+  endpointFlag,
+  flagsFile,
   flagsPath,
+  ignorePreflight,
   kubeletDocument,
-  type TestNode,
-} from './scene.js'
+  useTestNode,
+} from './fixture.js'
 
-let node: TestNode
-beforeEach(async () => {
-  node = await createTestNode()
+const node = useTestNode(async (node) => {
   await node.listen(containerd)
 })
-afterEach(() => node.close())
 
 const upgrade = (minor: number): string[] => ['upgrade', 'node', '--kubernetes-version', `1.${minor}`]
 const k3s = 'unix:///run/k3s/containerd/containerd.sock'
@@ -23,8 +22,8 @@ const k3s = 'unix:///run/k3s/containerd/containerd.sock'
 for (const minor of [35, 36, 37])
   test(`1.${minor}: a node whose config.yaml alone names CRI-O is not sent to the containerd that answers`, async () => {
     await node.put(configPath, kubeletDocument(crio))
-    await node.put(flagsPath, 'KUBELET_KUBEADM_ARGS=""\n')
-    const { status, stdout } = await node.run(...upgrade(minor), '--ignore-preflight-errors', 'all')
+    await node.put(flagsPath, flagsFile())
+    const { status, stdout } = await node.run(...upgrade(minor), ...ignorePreflight)
     expect(status).toBe(0)
     expect(stdout).toContain(`CRI socket: ${crio} (from config.yaml)`)
     expect(stdout).not.toContain(containerd)
@@ -34,18 +33,18 @@ for (const minor of [35, 36, 37])
 
 test('the socket that kubeadm-flags.env names is the one that is dialled and shown', async () => {
   await node.put(configPath, kubeletDocument())
-  await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${k3s}"\n`)
+  await node.put(flagsPath, flagsFile(endpointFlag(k3s)))
   const { stdout } = await node.run(...upgrade(36), '--dry-run')
   expect(stdout).toContain(`CRI socket: ${k3s} (from kubeadm-flags.env)`)
-  expect(stdout).toContain(`runtime-answers: nothing answers at ${k3s}`)
+  expect(stdout).toContain(`runtime-answers: no runtime responds at ${k3s}`)
   expect(stdout).not.toContain(containerd)
-  expect(stdout).not.toContain('nothing on node')
+  expect(stdout).not.toContain('no file on node')
 })
 
 for (const minor of [32, 33, 34])
   test(`1.${minor}: without a kubeconfig the error says what kubeadm-flags.env has and how to pass it`, async () => {
     await node.put(configPath, kubeletDocument())
-    await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${k3s}"\n`)
+    await node.put(flagsPath, flagsFile(endpointFlag(k3s)))
     const gate = minor < 34 ? ['--feature-gates', 'NodeLocalCRISocket=true'] : []
     const { status, stderr } = await node.run(...upgrade(minor), ...gate)
     expect(status).not.toBe(0)

@@ -1,21 +1,18 @@
 // Phases: listed, run alone, left out; options count wherever they stand.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   configPath,
   containerd,
-  createTestNode,
   crio,
+  endpointFlag,
+  flagsFile,
   flagsPath,
   instancePath,
   kubeletDocument,
-  type TestNode,
-} from './scene.js'
+  useTestNode,
+} from './fixture.js'
 
-let node: TestNode
-beforeEach(async () => {
-  node = await createTestNode()
-})
-afterEach(async () => node.close())
+const node = useTestNode()
 
 const version = ['--kubernetes-version', '1.36'] as const
 
@@ -34,7 +31,7 @@ test('phase without a name lists them', async () => {
 test('help names the phases and what is outside', async () => {
   const { stdout } = await node.run('upgrade', 'apply', '--help')
   expect(stdout).toContain('upload-config/kubelet')
-  expect(stdout).toContain('certificates, control-plane manifests, bootstrap tokens')
+  expect(stdout).toMatch(/Certificates, control-plane\s+manifests, bootstrap tokens/)
 })
 
 describe('one phase alone', () => {
@@ -63,7 +60,7 @@ describe('one phase alone', () => {
 
   test('options count before and after the word phase', async () => {
     await node.put(configPath, kubeletDocument(crio))
-    await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio}"\n`)
+    await node.put(flagsPath, flagsFile(endpointFlag(crio)))
     const before = await node.files()
     const first = await node.run('upgrade', 'node', '--dry-run', 'phase', 'kubelet-config', ...version)
     expect(first).toMatchObject({ status: 0, stderr: '' })
@@ -94,5 +91,5 @@ test('skipped phases are left out, with their parts', async () => {
   )
   expect(result).toMatchObject({ status: 0, stderr: '' })
   expect(result.stdout).not.toContain('ConfigMap')
-  expect(await node.read(flagsPath)).toBe('KUBELET_KUBEADM_ARGS=""\n')
+  expect(await node.read(flagsPath)).toBe(flagsFile())
 })

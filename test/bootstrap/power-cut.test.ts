@@ -6,7 +6,6 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { recover } from '../../src/bootstrap/execute/recover.js'
 import { wireNode } from '../../src/cli/node/wire.js'
 import type { FakeCluster } from '../../src/fakes/cluster-objects.js'
-import { dyingPorts, PowerCut } from './power-cut.js'
 import {
   annotationKey,
   clusterWith,
@@ -15,13 +14,17 @@ import {
   createTestNode,
   crio,
   effectiveEndpoint,
+  endpointFlag,
+  flagsFile,
   flagsPath,
+  ignorePreflight,
   instancePath,
   kubeletDocument,
   nodeName,
   runWired,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
+import { dyingPorts, PowerCut } from './power-cut.js'
 
 interface Scenario {
   readonly name: string
@@ -33,14 +36,12 @@ interface Scenario {
   readonly annotationAfter: string | undefined
 }
 
-const ignore = ['--ignore-preflight-errors', 'all']
-const flagged = (endpoint: string): string =>
-  `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${endpoint} --v=2"\n`
+const flagged = (endpoint: string): string => flagsFile(`${endpointFlag(endpoint)} --v=2`)
 
 const scenarios: readonly Scenario[] = [
   {
     name: 'upgrade node moves the flag into the instance file',
-    args: ['upgrade', 'node', '--kubernetes-version', '1.35', ...ignore],
+    args: ['upgrade', 'node', '--kubernetes-version', '1.35', ...ignorePreflight],
     before: { [configPath]: kubeletDocument(), [flagsPath]: flagged(crio) },
     cluster: () => clusterWith({ annotation: crio }),
     alive: [crio],
@@ -48,11 +49,11 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'upgrade apply with the gate off puts the flag back',
-    args: ['upgrade', 'apply', '--kubernetes-version', '1.35', ...ignore],
+    args: ['upgrade', 'apply', '--kubernetes-version', '1.35', ...ignorePreflight],
     before: {
       [instancePath]: `containerRuntimeEndpoint: "${crio}"\n`,
       [configPath]: kubeletDocument(crio),
-      [flagsPath]: 'KUBELET_KUBEADM_ARGS="--v=2"\n',
+      [flagsPath]: flagsFile('--v=2'),
     },
     cluster: () => clusterWith({ gate: false }),
     alive: [crio],
@@ -60,7 +61,7 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'join over the files of an older life',
-    args: ['join', '--kubernetes-version', '1.36', '--cri-socket', containerd, ...ignore],
+    args: ['join', '--kubernetes-version', '1.36', '--cri-socket', containerd, ...ignorePreflight],
     before: { [configPath]: kubeletDocument(), [flagsPath]: flagged(crio) },
     cluster: () => clusterWith({}),
     alive: [crio, containerd],
@@ -152,11 +153,11 @@ describe('power cut: reset', () => {
   test('is finished by whatever command comes next', async () => {
     const scenario: Scenario = {
       name: 'reset',
-      args: ['reset', '--force', '--kubernetes-version', '1.36', '--cri-socket', crio, ...ignore],
+      args: ['reset', '--force', '--kubernetes-version', '1.36', '--cri-socket', crio, ...ignorePreflight],
       before: {
         [instancePath]: `containerRuntimeEndpoint: "${crio}"\n`,
         [configPath]: kubeletDocument(crio),
-        [flagsPath]: 'KUBELET_KUBEADM_ARGS=""\n',
+        [flagsPath]: flagsFile(),
         '/etc/kubernetes/kubelet.conf': 'x',
         '/etc/kubernetes/pki/ca.crt': 'x',
       },

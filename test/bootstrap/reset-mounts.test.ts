@@ -2,24 +2,22 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { createNodeMounts } from '../../src/adapters/node-root/mounts.js'
 import { run } from '../../src/cli/program.js'
 import { requires } from '../support/requirements.js'
 import {
   capture,
   configPath,
-  createTestNode,
   crio,
+  ignorePreflight,
   kubeletDocument,
   runWired,
-  type TestNode,
-} from './scene.js'
+  useTestNode,
+} from './fixture.js'
 
-let node: TestNode
 const mounted: string[] = []
-beforeEach(async () => {
-  node = await createTestNode()
+const node = useTestNode(async (node) => {
   await node.put(configPath, kubeletDocument(crio))
   await node.put('/etc/kubernetes/pki/ca.crt', 'certificate')
   await mkdir(join(node.top, 'precious'))
@@ -33,7 +31,6 @@ afterEach(async () => {
       // As it should be: reset has taken it away.
     }
   }
-  await node.close()
 })
 
 async function bindBelow(path: string): Promise<void> {
@@ -43,7 +40,7 @@ async function bindBelow(path: string): Promise<void> {
   mounted.push(point)
 }
 
-const reset = ['reset', '--force', '--cri-socket', crio, '--ignore-preflight-errors', 'all']
+const reset = ['reset', '--force', '--cri-socket', crio, ...ignorePreflight]
 const precious = () => readFile(join(node.top, 'precious/data'), 'utf8').catch(() => 'lost')
 
 test.for(['/var/lib/kubelet/pods/x', '/etc/kubernetes/manifests/x', '/etc/kubernetes/pki/x'])(
@@ -74,7 +71,7 @@ test('a list of mounts that cannot be read stops reset before it deletes anythin
     (ports) => ({ ...ports, mounts: createNodeMounts(node.root, join(node.top, 'no-mountinfo')) }),
     reset,
   )
-  expect(error?.message).toMatch(/look for mounts below \S*\/var\/lib\/kubelet: .*nothing was deleted/)
+  expect(error?.message).toMatch(/list mounts below \S*\/var\/lib\/kubelet: .*nothing was deleted/)
   expect(await node.read(configPath)).toBe(kubeletDocument(crio))
   expect(await node.read('/etc/kubernetes/pki/ca.crt')).toBe('certificate')
 })

@@ -13,18 +13,14 @@ import {
   instancePath,
   kubeletDocument,
   runWired,
-  type TestNode,
-} from './scene.js'
+  useTestNode,
+} from './fixture.js'
 
-let node: TestNode
+const node = useTestNode()
 let runtime: FakeRuntime | undefined
-beforeEach(async () => {
-  node = await createTestNode()
-})
 afterEach(async () => {
   await runtime?.close()
   runtime = undefined
-  await node.close()
 })
 
 async function startAt(path: string, scripts: Scripts): Promise<FakeRuntime> {
@@ -53,7 +49,7 @@ describe('reset', () => {
     expect(result).toMatchObject({ status: 0, stderr: '' })
     expect(rt.callsOf('RemovePodSandbox').map((c) => c.request.podSandboxId)).toEqual(['a', 'c'])
     expect(result.stdout).toContain(`removed 2 pods from ${crio}`)
-    expect(result.stdout).toMatch(/could not be removed: b: .*stuck/)
+    expect(result.stdout).toMatch(/failed to remove a pod: b: .*stuck/)
     expect(await node.read(configPath)).toBeUndefined()
   })
 
@@ -127,7 +123,7 @@ describe('preflight', () => {
     )
     expect(ignored.error).toBeUndefined()
     const typo = await upgrade(bad, '--ignore-preflight-errors', 'kubelet-skw')
-    expect(typo.error?.message).toMatch(/no check kubelet-skw; did you mean kubelet-skew/)
+    expect(typo.error?.message).toMatch(/unknown check kubelet-skw; did you mean kubelet-skew/)
   })
 
   test('a runtime that does not know RuntimeConfig is a warning', async () => {
@@ -138,7 +134,7 @@ describe('preflight', () => {
       expect.objectContaining({
         name: 'runtime-config',
         level: 'warning',
-        message: 'cri-o 1.36.0 does not know RuntimeConfig',
+        message: 'cri-o 1.36.0 does not implement RuntimeConfig',
       }),
     )
   })
@@ -146,7 +142,7 @@ describe('preflight', () => {
   test('what answers without speaking CRI is an error', async () => {
     await node.listen(crio)
     const { error } = await upgrade({})
-    expect(error?.message).toMatch(/runtime-answers: what answers at .*crio\.sock does not speak CRI v1/)
+    expect(error?.message).toMatch(/runtime-answers: the server at .*crio\.sock does not implement CRI v1/)
   })
 })
 

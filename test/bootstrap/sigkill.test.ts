@@ -5,16 +5,18 @@ import { readdir } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Bundle, bundleCommand } from '../support/command.js'
 import { requires } from '../support/requirements.js'
-import { listen, snapshot, unitPath, wantsPath } from './cri-scene.js'
+import { listen, snapshot, unitPath, wantsPath } from './cri-fixture.js'
 import {
   configPath,
   createTestNode,
   crio,
   effectiveEndpoint,
+  endpointFlag,
+  flagsFile,
   flagsPath,
   kubeletDocument,
   type TestNode,
-} from './scene.js'
+} from './fixture.js'
 
 const upgrade = 'node upgrade node --kubernetes-version 1.35 --ignore-preflight-errors all'.split(' ')
 
@@ -51,7 +53,7 @@ async function arrange(args: readonly string[]): Promise<TestNode> {
   await node?.close()
   node = await createTestNode()
   await node.put(configPath, kubeletDocument())
-  await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio} --v=2"\n`)
+  await node.put(flagsPath, flagsFile(`${endpointFlag(crio)} --v=2`))
   if (args.includes('uninstall')) expect(runNow(node, ['cri', 'install']).status).toBe(0)
   return node
 }

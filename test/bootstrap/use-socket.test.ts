@@ -1,27 +1,24 @@
 // Moving a node to another endpoint and back, and what `status` says on the way.
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   annotationKey,
   clusterWith,
   configPath,
   containerd,
-  createTestNode,
   crio,
   effectiveEndpoint,
+  endpointFlag,
+  flagsFile,
   flagsPath,
   instancePath,
   kubeletDocument,
   nodeName,
   runWired,
-  type TestNode,
-} from './scene.js'
+  useTestNode,
+} from './fixture.js'
 
-let node: TestNode
-beforeEach(async () => {
-  node = await createTestNode()
-})
-afterEach(async () => node.close())
+const node = useTestNode()
 
 const states = [
   {
@@ -29,7 +26,7 @@ const states = [
     files: {
       [instancePath]: `# ours\ncontainerRuntimeEndpoint: "${crio}" # old\nmaxPods: 9\n`,
       [configPath]: `# by hand\n${kubeletDocument(crio)}maxPods: 9\n`,
-      [flagsPath]: 'KUBELET_KUBEADM_ARGS="--v=2"\n',
+      [flagsPath]: flagsFile('--v=2'),
     },
   },
   {
@@ -44,7 +41,7 @@ const states = [
     files: {
       [instancePath]: `containerRuntimeEndpoint: "${crio}"\n`,
       [configPath]: kubeletDocument(crio),
-      [flagsPath]: `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio} --v=2"\n`,
+      [flagsPath]: flagsFile(`${endpointFlag(crio)} --v=2`),
     },
   },
   {
@@ -101,7 +98,7 @@ describe('use-socket', () => {
     const before = await node.files()
     const refused = await node.run('use-socket', containerd)
     expect(refused.status).toBe(1)
-    expect(refused.stderr).toMatch(/nothing answers there.*\[node\.refused\]/)
+    expect(refused.stderr).toMatch(/no runtime responds there.*\[node\.refused\]/)
     expect(await node.files()).toEqual(before)
     expect(await node.run('use-socket', containerd, '--force')).toMatchObject({ status: 0 })
   })
@@ -111,14 +108,14 @@ describe('use-socket', () => {
     await node.run('use-socket', containerd, '--force')
     await node.put(configPath, `${kubeletDocument(containerd)}maxPods: 3\n`)
     const result = await node.run('use-socket', '--undo')
-    expect(result.stderr).toMatch(/config\.yaml was changed since.*\[node\.refused\]/)
+    expect(result.stderr).toMatch(/config\.yaml was edited since.*\[node\.refused\]/)
     expect(result.status).toBe(1)
   })
 
   test("the Node's annotation moves too, and comes back", async () => {
     const cluster = clusterWith({ annotation: crio })
     await node.put(configPath, kubeletDocument())
-    await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${crio}"\n`)
+    await node.put(flagsPath, flagsFile(endpointFlag(crio)))
     const wired = (...args: string[]) => runWired(node, (ports) => ({ ...ports, cluster }), args)
     expect((await wired('use-socket', containerd, '--force')).error).toBeUndefined()
     expect(cluster.nodes.get(nodeName)?.get(annotationKey)).toBe(containerd)
@@ -131,7 +128,7 @@ describe('status', () => {
   test('a sound node: every place, and no finding', async () => {
     await node.put(instancePath, `containerRuntimeEndpoint: "${crio}"\n`)
     await node.put(configPath, kubeletDocument(crio))
-    await node.put(flagsPath, 'KUBELET_KUBEADM_ARGS=""\n')
+    await node.put(flagsPath, flagsFile())
     await node.listen(crio)
     const result = await node.run('status')
     expect(result).toMatchObject({ status: 0, stderr: '' })
@@ -139,8 +136,8 @@ describe('status', () => {
       [join(node.root, flagsPath), '- (no --container-runtime-endpoint)'],
       [join(node.root, instancePath), crio],
       [join(node.root, configPath), crio],
-      [`annotation ${annotationKey}`, '- (not known without --kubeconfig)'],
-      ['running kubelet', '- (no kubelet runs)'],
+      [`annotation ${annotationKey}`, '- (unknown without --kubeconfig)'],
+      ['running kubelet', '- (no kubelet is running)'],
       ['listening', crio],
     ] as const
     const width = Math.max(...rows.map(([place]) => place.length))
@@ -156,7 +153,7 @@ describe('status', () => {
   test('a left-over flag, a running kubelet of another mind, a dead socket: each with what to do', async () => {
     await node.put(instancePath, `containerRuntimeEndpoint: "${crio}"\n`)
     await node.put(configPath, kubeletDocument(crio))
-    await node.put(flagsPath, `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=${containerd}"\n`)
+    await node.put(flagsPath, flagsFile(endpointFlag(containerd)))
     await node.put('/proc/4242/cmdline', `/usr/bin/kubelet\0--container-runtime-endpoint=${crio}\0`)
     const result = await node.run('status', '-o', 'json')
     expect(result.status).toBe(1)
@@ -164,11 +161,11 @@ describe('status', () => {
     expect(status.wins).toMatchObject({
       endpoint: containerd,
       answers: false,
-      why: 'a flag beats config.yaml',
+      why: 'a flag overrides config.yaml',
     })
     expect(status.findings.map((f: { problem: string }) => f.problem)).toEqual([
-      `nothing answers at ${containerd}`,
-      expect.stringContaining('the flag wins'),
+      `no runtime responds at ${containerd}`,
+      expect.stringContaining('which overrides'),
       `the running kubelet still uses ${crio}`,
     ])
   })
@@ -179,6 +176,6 @@ describe('status', () => {
     const result = await node.run('status', '-o', 'json')
     expect(result.status).toBe(1)
     expect(JSON.parse(result.stdout).wins.endpoint).toBe(crio)
-    expect(result.stdout).toContain('no mapping of keys')
+    expect(result.stdout).toContain('not a mapping of keys')
   })
 })

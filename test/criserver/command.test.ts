@@ -68,7 +68,7 @@ describe('keelson cri', () => {
     const [port = 0] = await freePorts(1)
     const up = socket('late')
     const cri = startCri(
-      '--upstream',
+      '--runtime-endpoint',
       `unix://${up}`,
       '--listen',
       `unix://${socket('a')}`,
@@ -79,7 +79,7 @@ describe('keelson cri', () => {
       '--cgroup-driver',
       'systemd',
     )
-    await cri.says('the CRI server is up')
+    await cri.says('CRI server started')
     const { mode } = lstatSync(socket('a'))
     assert.equal(mode & 0o777, 0o600)
     const client = createCriClient(`unix://${socket('a')}`)
@@ -126,9 +126,9 @@ describe('keelson cri', () => {
 
   test('a runtime that is not there is said at once, without a call, and once; and so is its coming', async () => {
     const up = socket('later')
-    const flags = ['--upstream', `unix://${up}`, '--listen', `unix://${socket('w')}`, '--port', '0']
+    const flags = ['--runtime-endpoint', `unix://${up}`, '--listen', `unix://${socket('w')}`, '--port', '0']
     const cri = startCri(...flags)
-    await cri.says('the CRI server is up')
+    await cri.says('CRI server started')
     await cri.says('the container runtime is unreachable')
     // Asked again every second meanwhile, and not said each time.
     await sleep(2_500)
@@ -148,9 +148,9 @@ describe('keelson cri', () => {
 
   test('the log has the address that it really listens on, beside a URL for this machine', async () => {
     const [port = 0] = await freePorts(1)
-    const flags = ['--upstream', `unix://${socket('none')}`, '--listen', `unix://${socket('l')}`]
+    const flags = ['--runtime-endpoint', `unix://${socket('none')}`, '--listen', `unix://${socket('l')}`]
     const cri = startCri(...flags, '--port', String(port))
-    await cri.says('the CRI server is up')
+    await cri.says('CRI server started')
     const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
     const listens = /: (\w{8}):(\w{4}) 00000000:0000 0A /g
     const kernel = [...readFileSync('/proc/net/tcp', 'utf8').matchAll(listens)].filter(
@@ -174,8 +174,8 @@ describe('keelson cri', () => {
     })
     closers.push(() => runtime.close())
     const at = ['--listen', `unix://${socket('m')}`, '--address', '127.0.0.1', '--port', String(port)]
-    const cri = startCri('--upstream', runtime.endpoint, ...at)
-    await cri.says('the CRI server is up')
+    const cri = startCri('--runtime-endpoint', runtime.endpoint, ...at)
+    await cri.says('CRI server started')
     const client = createCriClient(`unix://${socket('m')}`)
     closers.push(() => client.close())
     const { info } = await client.runtime.status({ verbose: true })
@@ -194,8 +194,8 @@ describe('keelson cri', () => {
   test('an open page of the dashboard does not hold up its end', async () => {
     const [port = 0] = await freePorts(1)
     const at = ['--listen', `unix://${socket('page')}`, '--address', '127.0.0.1', '--port', String(port)]
-    const cri = startCri('--upstream', `unix://${socket('nobody')}`, ...at)
-    await cri.says('the CRI server is up')
+    const cri = startCri('--runtime-endpoint', `unix://${socket('nobody')}`, ...at)
+    await cri.says('CRI server started')
     const headers = { authorization: `Bearer ${readFileSync(join(dir, 'token'), 'utf8').trim()}` }
     const ca = readFileSync(join(dir, 'pki/cri.crt'), 'utf8')
     const page = request({
@@ -221,7 +221,7 @@ describe('keelson cri', () => {
     const runtime = await startFakeRuntime({}, { socketPath: socket('used') })
     closers.push(() => runtime.close())
     const cri = startCri(
-      '--upstream',
+      '--runtime-endpoint',
       `unix://${socket('another')}`,
       '--listen',
       `unix://${socket('used')}`,
@@ -229,7 +229,7 @@ describe('keelson cri', () => {
       '0',
     )
     assert.equal(await cri.ended, 1)
-    assert.match(cri.output(), /another process answers there.*\[server\.listen\]/s)
+    assert.match(cri.output(), /another process is listening there.*\[server\.listen\]/s)
     assert.ok(lstatSync(socket('used')).isSocket())
   })
 
@@ -250,14 +250,14 @@ describe('keelson cri', () => {
     closers.push(() => client.close())
     for (let i = 0; i < 2; i++) {
       const cri = startCri(
-        '--upstream',
+        '--runtime-endpoint',
         runtime.endpoint,
         '--listen',
         `unix://${socket('stale')}`,
         '--port',
         '0',
       )
-      await cri.says('the CRI server is up')
+      await cri.says('CRI server started')
       assert.equal((await client.runtime.version({}, { waitForReady: true })).runtimeName, 'fake')
       await cri.end('SIGKILL')
       assert.ok(lstatSync(socket('stale')).isSocket())
@@ -268,8 +268,16 @@ describe('keelson cri', () => {
     ['a mode that there is none', ['--mode', 'magic'], /complete or observe.*\[usage\.invalid\]/s],
     ['a driver that there is none', ['--cgroup-driver', 'docker'], /systemd or cgroupfs/],
     ['a port that there is none', ['--port', '99999'], /0 to 65535/],
-    ['an endpoint that is none', ['--upstream', 'tcp://x:1'], /--upstream tcp.*\[usage\.invalid\]/s],
-    ['its own upstream', ['--listen', 'unix:///run/containerd/containerd.sock'], /that is --upstream/],
+    [
+      'an endpoint that is none',
+      ['--runtime-endpoint', 'tcp://x:1'],
+      /--runtime-endpoint tcp.*\[usage\.invalid\]/s,
+    ],
+    [
+      'its own upstream',
+      ['--listen', 'unix:///run/containerd/containerd.sock'],
+      /that is --runtime-endpoint/,
+    ],
   ] as const)
     test(`refuses ${name}`, async () => {
       const cri = startCri(...flags)
@@ -288,16 +296,16 @@ describe('keelson cri', () => {
       () => images.close(),
     )
     const cri = startCri(
-      '--upstream',
+      '--runtime-endpoint',
       runtime.endpoint,
-      '--image-upstream',
+      '--image-endpoint',
       images.endpoint,
       '--listen',
       `unix://${socket('img')}`,
       '--port',
       '0',
     )
-    await cri.says('the CRI server is up')
+    await cri.says('CRI server started')
     const client = createCriClient(`unix://${socket('img')}`)
     closers.push(() => client.close())
     assert.equal((await client.runtime.version({})).runtimeName, 'one')

@@ -8,7 +8,7 @@ import { unifiedHierarchy } from '../../src/adapters/cgroups/hierarchy.js'
 import { CgroupFsTree } from '../../src/adapters/cgroups/tree.js'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
-import { createValues, type Depth, type Values } from '../../src/criserver/stats/read-values.js'
+import { createValues, type Values } from '../../src/criserver/stats/read-values.js'
 import { FakeClock } from '../../src/fakes/clock.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { FakeLog } from '../../src/fakes/log.js'
@@ -70,6 +70,7 @@ afterEach(async () => {
 })
 
 const sweeps = (): number => reads.filter((file) => file === 'cpu.stat').length
+type Depth = Parameters<Values['look']>[1] & string
 const look = (depth: Depth) => values.look(signal, depth)
 
 describe('one look at the node', () => {

@@ -2,7 +2,7 @@
 import type { ClientHttp2Session } from 'node:http2'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { parseToml } from '../../src/adapters/files/toml.js'
-import { createDriverFinder, type DriverFinderOptions } from '../../src/criserver/driver/find.js'
+import { createDriverFinder } from '../../src/criserver/driver/find.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { FakeLog } from '../../src/fakes/log.js'
@@ -53,7 +53,7 @@ export async function startWithDriver(c: DriverCase) {
   closers.push(() => client.close())
   const files = c.files ?? {}
   const log = new FakeLog()
-  const options: DriverFinderOptions = {
+  const options: Parameters<typeof createDriverFinder>[0] = {
     client,
     operator: c.operator,
     configFile: undefined,

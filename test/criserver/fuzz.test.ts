@@ -155,6 +155,6 @@ test(`${runs} mutated requests and answers`, { timeout: 60_000 + runs * 10 }, as
   await Promise.all(Array.from({ length: atOnce }, work))
   session.destroy()
   assert.deepEqual(fixture?.errors, [])
-  const internal = fixture?.log.lines.filter((l) => l.message === 'a call failed in keelson') ?? []
+  const internal = fixture?.log.lines.filter((l) => l.message === 'internal error in a call') ?? []
   assert.deepEqual(internal.map((l) => String(l.fields.error)).slice(0, 3), [])
 })

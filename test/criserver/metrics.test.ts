@@ -3,9 +3,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Metric, PodSandboxMetrics } from '../../src/cri-api/api.js'
-import { fillableFamilies, type NodeAbilities } from '../../src/criserver/metrics/fillable.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
-import { decideSwitches } from '../../src/stats/render/row-writer.js'
 import { readExposition } from '../support/exposition.js'
 import { metricsOf, statsOf, descriptors as theirs } from '../support/runtime-values.js'
 import { podCgroup } from '../support/stats-fixture.js'
@@ -247,50 +245,5 @@ describe('pods that only the runtime has values of', () => {
     const series = readExposition(await on.server.cadvisor())
     const memory = series.filter((s) => s.name === 'container_memory_working_set_bytes')
     assert.ok(memory.some((s) => s.labels.name === app && Number(s.value) === 40_000_000))
-  })
-})
-
-describe('what a node can fill', () => {
-  const v2: NodeAbilities = {
-    version: 'v2',
-    controllers: new Set(['cpu', 'memory', 'io', 'pids', 'hugetlb']),
-    pressure: { cpu: true, memory: true, io: true },
-    hasDiskTimes: false,
-    hasIoCost: false,
-    hasLayers: true,
-  }
-  const names = (can: NodeAbilities) => new Set(fillableFamilies(can, decideSwitches()).map((f) => f.name))
-
-  test('v2 with everything', () => {
-    const all = names(v2)
-    assert.ok(all.has('container_memory_events_high_total') && all.has('container_hugetlb_usage_bytes'))
-    assert.ok(!all.has('container_fs_io_cost_usage_seconds_total'))
-    assert.ok(!all.has('container_tasks_state') && !all.has('container_scrape_error'))
-  })
-
-  test('without pressure, huge pages, processes, I/O', () => {
-    const less = names({
-      ...v2,
-      controllers: new Set(['cpu', 'memory']),
-      pressure: { cpu: false, memory: true, io: false },
-    })
-    assert.deepEqual(
-      [...less].filter((n) => n.includes('_pressure_')),
-      ['container_pressure_memory_stalled_seconds_total', 'container_pressure_memory_waiting_seconds_total'],
-    )
-    assert.ok(![...less].some((n) => /hugetlb|_threads|_fs_reads|blkio/.test(n)))
-    assert.ok(less.has('container_processes') && less.has('container_fs_usage_bytes'))
-  })
-
-  test('v1 has no events of memory.high and no pressure', () => {
-    const v1 = names({
-      ...v2,
-      version: 'v1',
-      controllers: new Set(['cpu', 'cpuacct', 'memory', 'blkio', 'pids']),
-      pressure: { cpu: false, memory: false, io: false },
-    })
-    assert.ok(![...v1].some((n) => /pressure|memory_events/.test(n)))
-    assert.ok(v1.has('container_memory_pgscan_total'), 'always 0, and sent')
-    assert.ok(v1.has('container_memory_failcnt') && v1.has('container_fs_reads_total'))
   })
 })

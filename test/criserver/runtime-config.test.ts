@@ -124,13 +124,13 @@ const refusals: readonly (DriverCase & { readonly name: string; readonly says: R
   {
     name: 'a file of version 1',
     files: { [containerdFile]: '[plugins.cri]\n' },
-    says: /version 1 is not known/,
+    says: /version 1 is not supported/,
   },
   { name: 'a file that is no TOML', files: { [containerdFile]: 'version = = 2' }, says: /read TOML/ },
   {
-    name: 'a runtime that nobody knows',
+    name: 'a runtime that is not known',
     scripts: { Version: { value: { runtimeName: 'other' } } },
-    says: /not known here/,
+    says: /configuration file is unknown/,
   },
   {
     name: 'CRI-O with a strange word',

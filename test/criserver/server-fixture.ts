@@ -4,18 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClock } from '../../src/adapters/clock/clock.js'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
-import {
-  type CriServer,
-  type CriServerOptions,
-  startCriServer,
-} from '../../src/adapters/cri/server/server.js'
+import { startCriServer } from '../../src/adapters/cri/server/server.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../src/adapters/stats-files/stats-files.js'
 import { createChain } from '../../src/criserver/chain.js'
-import { isEndless } from '../../src/criserver/endless.js'
 import { createCadvisorText } from '../../src/criserver/metrics/exposition.js'
 import { createMetricsSource } from '../../src/criserver/metrics/source.js'
-import { createRpcTable, type RpcTable } from '../../src/criserver/rpc-table.js'
+import { createRpcTable, isEndless, type RpcTable } from '../../src/criserver/rpc-table.js'
 import type { Services } from '../../src/criserver/services.js'
 import { createValues } from '../../src/criserver/stats/read-values.js'
 import { createRuntimeNameFinder } from '../../src/criserver/stats/runtime-name.js'
@@ -27,7 +22,7 @@ import type { Procfs } from '../../src/ports/procfs.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
 
 export interface ServerFixture {
-  readonly server: CriServer
+  readonly server: Awaited<ReturnType<typeof startCriServer>>
   readonly socketPath: string
   readonly endpoint: string
   readonly table: RpcTable
@@ -40,7 +35,7 @@ export interface ServerFixture {
 
 export async function startServerFixture(
   upstream: string,
-  options: Partial<CriServerOptions> & {
+  options: Partial<Parameters<typeof startCriServer>[0]> & {
     readonly services?: Partial<Services>
     readonly procfs?: Procfs
   } = {},

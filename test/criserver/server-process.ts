@@ -23,14 +23,14 @@ export async function startServerProcess(main: string, upstream: string): Promis
     const command = startCommand([
       main,
       'cri',
-      '--upstream',
+      '--runtime-endpoint',
       upstream,
       '--listen',
       `unix://${socketPath}`,
       '--port',
       '0',
     ])
-    await command.says('the CRI server is up')
+    await command.says('CRI server started')
     return command
   }
   let command = await start()

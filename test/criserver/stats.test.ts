@@ -1,12 +1,10 @@
 // The stats RPCs: completed where the runtime has them, answered where it has not, its own values kept apart from defects.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { ContainerStats, ListContainerStatsResponse } from '../../src/cri-api/api.js'
-import { defects, hasDefect } from '../../src/criserver/stats/defects.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { statsOf } from '../support/runtime-values.js'
 import { podCgroup, put } from '../support/stats-fixture.js'
@@ -289,20 +287,5 @@ describe('a runtime with stats', () => {
     const row = () => server.table.rows().find((r) => r.rpc === 'PodSandboxStats')
     await expect.poll(() => row()?.forwarded).toBe(1)
     await expect.poll(() => row()?.missingFields).toHaveProperty(['linux.memory.rss_bytes'])
-  })
-})
-
-describe('the list of defects', () => {
-  test('is on the page, each with what is done about it', () => {
-    const page = readFileSync(join(import.meta.dirname, '../../docs/cri-server.md'), 'utf8')
-    for (const { name, mended } of defects)
-      assert.ok(page.includes(`| \`${name}\` |`) && page.includes(mended), name)
-  })
-
-  test('goes by name and major version', () => {
-    const of = (version: string) => hasDefect({ name: 'containerd', version }, 'slow-pod-stats')
-    assert.deepEqual([of('1.6.20~ds1-1'), of('v1.7.0'), of('2.0.0'), of('odd')], [true, true, false, false])
-    assert.equal(hasDefect(undefined, 'threads-as-processes'), false)
-    assert.equal(hasDefect(undefined, 'seconds-cut'), true)
   })
 })

@@ -1,5 +1,5 @@
 // A filter in front of a runtime that strips `unified`, as an old runtime drops it. Everything else passes.
-import { type CriServer, startCriServer } from '../../src/adapters/cri/server/server.js'
+import { startCriServer } from '../../src/adapters/cri/server/server.js'
 import { CreateContainerRequest, UpdateContainerResourcesRequest } from '../../src/cri-api/api.js'
 import type { ServerCall } from '../../src/ports/cri-calls.js'
 
@@ -17,7 +17,7 @@ async function strip(call: ServerCall): Promise<Uint8Array | undefined> {
   return undefined
 }
 
-export const startStrippingFilter = (upstream: string, listen: string): Promise<CriServer> =>
+export const startStrippingFilter = (upstream: string, listen: string): ReturnType<typeof startCriServer> =>
   startCriServer({
     listen,
     upstream,

@@ -239,7 +239,7 @@ describe('unified on a runtime that drops it', () => {
     await b.start()
     assert.equal(b.read('memory.min'), '8192')
     assert.ok(!b.tree.calls.some((c) => c.file === 'cgroup.freeze' || c.file?.includes('/')))
-    assert.deepEqual(b.server.log.messages('error'), ['a unified value of a container was not written'])
+    assert.deepEqual(b.server.log.messages('error'), ['failed to write a unified value of a container'])
   })
 
   test('a failed start is passed on and nothing is written', async () => {

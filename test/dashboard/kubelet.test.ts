@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
-import { ask } from '../e2e/serve/client.js'
 import { type KubeletProcess, onThisHost, startKubeletProcess } from '../kubelet/kubelet-process.js'
+import { ask } from '../serve/client.js'
 import { type Bundle, bundleCommand } from '../support/command.js'
 import { hostHasCgroupV2, requires } from '../support/requirements.js'
 import { logIn, openBrowser, openPage, type WatchedPage, withBrowser } from './browser.js'
@@ -56,7 +56,7 @@ async function shows(page: string, selector: string, text: string | RegExp): Pro
 }
 
 test('the driver is the one of the runtime, and so is its origin', async () => {
-  await shows('driver', '.decision', /^cgroupfs\s+The runtime itself says so/)
+  await shows('driver', '.decision', /^cgroupfs\s+Reported by the runtime/)
   await shows('config', '[data-setting="cgroupDriver"] td', 'cgroupfs | runtime (RuntimeConfig)')
 })
 
@@ -70,9 +70,9 @@ test('settings are those of /configz, with their origins', async () => {
 })
 
 test('no pods, sources, and why there is no table of calls', async () => {
-  await shows('overview', '#main', /No pods run on this node\./)
+  await shows('overview', '#main', /No pods are running on this node\./)
   await shows('metrics', '[data-endpoint]', /\/stats\/summary/)
-  await shows('rpcs', '.empty', /belongs to the CRI server/)
+  await shows('rpcs', '.empty', /CRI server .*counts calls/)
 })
 
 test('commands in sentences are shown as code, not with backticks', async () => {

@@ -225,7 +225,7 @@ describe('keelson cri', () => {
   test('calls that went through, as the server counts them', async () => {
     await show('rpcs', 'h1')
     const before = JSON.parse(await served.get('/cri/rpcs')) as { rpcs: { rpc: string; forwarded: number }[] }
-    if (before.rpcs.length === 0) await shows('.empty', 'No client has called yet.')
+    if (before.rpcs.length === 0) await shows('.empty', 'No calls yet.')
     await served.callVersion()
     await served.callVersion()
     await shows('[data-rpc="Version"] [data-column="forwarded"]', '2')
@@ -235,13 +235,13 @@ describe('keelson cri', () => {
 
   test('driver, configuration with origins, sources, doctor', async () => {
     await show('driver', 'h1')
-    await shows('h1', 'Where the cgroup driver came from')
-    await shows('[data-driver]', /cgroupfs|systemd|not known/)
+    await shows('h1', 'Source of the cgroup driver')
+    await shows('[data-driver]', /cgroupfs|systemd|unknown/)
     await show('config', '[data-setting]')
     await shows('[data-setting="cgroup-mount"] td', `${fixture.cgroupRoot} | flag --cgroup-mount`)
     await shows('[data-setting="mode"] td', 'complete | default')
     await show('metrics', '[data-endpoint]')
-    await shows('[data-endpoint="/metrics/cadvisor"] td', 'the runtime, completed from cgroups | not asked')
+    await shows('[data-endpoint="/metrics/cadvisor"] td', 'the runtime, completed from cgroups | not used')
     await show('doctor', '.findings, .empty')
     await expect.poll(async () => (await texts('.remedy')).length, { timeout: 20_000 }).toBeGreaterThan(0)
   })
@@ -320,7 +320,7 @@ describe('keelson companion', () => {
   )
 
   test('a kernel without pressure: the panel says why it is empty', async () => {
-    await shows('.chart .empty', /built without PSI, or started without psi=1/)
+    await shows('.chart .empty', /built without PSI, or booted without psi=1/)
   })
 
   test('intended and written values side by side, as Memory QoS plans them', async () => {
@@ -343,7 +343,7 @@ describe('keelson companion', () => {
 
   test('sources, parity, driver and policy', async () => {
     await show('metrics', '[data-endpoint]')
-    await shows('[data-endpoint="/metrics/cadvisor"] td', 'cgroups | not asked')
+    await shows('[data-endpoint="/metrics/cadvisor"] td', 'cgroups | not used')
     const names = new Set(
       [...(await served.get('/metrics/cadvisor')).matchAll(/^# TYPE (\S+)/gm)].map((m) => m[1]),
     )
@@ -356,6 +356,6 @@ describe('keelson companion', () => {
     await show('config', '[data-setting]')
     await shows('[data-setting="companion.memoryThrottlingFactor"] td', '0.9 | default')
     await show('rpcs', '.empty')
-    await shows('.empty', /belongs to the CRI server/)
+    await shows('.empty', /CRI server .*counts calls/)
   })
 })

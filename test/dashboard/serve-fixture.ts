@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
-import { ask } from '../e2e/serve/client.js'
+import { ask } from '../serve/client.js'
 import {
   type Bundle,
   bundleCommand,
@@ -103,12 +103,12 @@ export async function serveCri(fixture: DashboardFixture): Promise<ServedFixture
   const [port = 0] = await freePorts(1)
   const argv = [
     'cri',
-    `--upstream=${fixture.runtime.endpoint}`,
+    `--runtime-endpoint=${fixture.runtime.endpoint}`,
     `--listen=unix://${join(directory, 'cri.sock')}`,
     `--cgroup-mount=${fixture.cgroupRoot}`,
     `--proc-mount=${fixture.proc}`,
   ]
-  return serve(argv, 'the CRI server is up', port, directory, await bundleCommand(), () => Promise.resolve())
+  return serve(argv, 'CRI server started', port, directory, await bundleCommand(), () => Promise.resolve())
 }
 
 const kubeletAnswers = (fixture: DashboardFixture): Readonly<Record<string, unknown>> => ({
@@ -144,14 +144,14 @@ export async function serveCompanion(fixture: DashboardFixture): Promise<ServedF
   const argv = [
     'companion',
     `--kubelet-url=http://127.0.0.1:${(kubelet.address() as AddressInfo).port}`,
-    `--container-runtime-endpoint=${fixture.runtime.endpoint}`,
+    `--runtime-endpoint=${fixture.runtime.endpoint}`,
     `--state-dir=${join(directory, 'state')}`,
     `--cgroup-mount=${fixture.cgroupRoot}`,
     `--proc-mount=${fixture.proc}`,
     '--period=1',
   ]
   const bundle = await bundleCommand()
-  return serve(argv, 'the companion is up', port, directory, bundle, async () => {
+  return serve(argv, 'companion started', port, directory, bundle, async () => {
     kubelet.closeAllConnections()
     await new Promise((resolve) => kubelet.close(resolve))
   })

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask } from '../e2e/serve/client.js'
+import { ask } from '../serve/client.js'
 import { freePorts } from '../support/command.js'
 import { buildCommandLine, type LabCommand, removeCommandLine, startKeelson } from '../support/lab-command.js'
 

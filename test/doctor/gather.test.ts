@@ -194,7 +194,7 @@ describe('the command', () => {
 
   test('--fix of something else is refused with what there is', async () => {
     const { ports } = await node()
-    await expect(doctor(ports, '--fix', 'kernel')).rejects.toThrow(/nothing safe to do.*stale-values/)
+    await expect(doctor(ports, '--fix', 'kernel')).rejects.toThrow(/no safe fix for this check.*stale-values/)
   })
 })
 

@@ -201,14 +201,14 @@ describe('the commands', () => {
       families: { endpoint: string; name: string; compared: number; result: string }[]
     }
     expect(report.notCompared).toMatchObject([{ endpoint: '/metrics/cadvisor' }])
-    expect(report.notCompared[0]?.why).toContain('does not have ListMetricDescriptors')
+    expect(report.notCompared[0]?.why).toContain('does not implement ListMetricDescriptors')
     const start = report.families.find((f) => f.name === 'container_start_time_seconds')
     expect(start).toMatchObject({ endpoint: '/metrics/resource', compared: 3, result: 'same' })
   })
 
   test('a runtime that is away', async () => {
     await expect(
-      doctor(['series', '--timeout', '1', '--container-runtime-endpoint', 'unix:///run/nobody.sock']),
+      doctor(['series', '--timeout', '1', '--runtime-endpoint', 'unix:///run/nobody.sock']),
     ).rejects.toMatchObject({ code: 'runtime.unavailable' })
   })
 })

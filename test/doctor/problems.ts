@@ -47,17 +47,17 @@ const contradicting = {
 }
 
 export const problems: readonly Problem[] = [
-  problem('cgroup-v2', 'cgroup v1 with 1.36', 'error', /has cgroup v1/, {
+  problem('cgroup-v2', 'cgroup v1 with 1.36', 'error', /uses cgroup v1/, {
     host: { ...host, cgroupV2: false },
   }),
-  problem('cgroup-v2', 'cgroup v1 with 1.34', 'warn', /has cgroup v1/, {
+  problem('cgroup-v2', 'cgroup v1 with 1.34', 'warn', /uses cgroup v1/, {
     host: { ...host, cgroupV2: false },
     version: { minor: 34, patch: undefined },
   }),
   problem('controllers', 'no memory controller', 'error', /memory are missing/, {
     cgroups: cgroups({ controllers: ['cpu', 'pids'] }),
   }),
-  problem('controllers', 'off in the pod tree', 'error', /off in the pod tree/, {
+  problem('controllers', 'disabled in the pod tree', 'error', /disabled in the pod tree/, {
     cgroups: cgroups({ podControllers: ['cpu', 'pids'] }),
   }),
   problem('controllers', 'no cpuset in this kernel', 'info', /no cpuset \(CPU pinning\)/, {
@@ -66,7 +66,7 @@ export const problems: readonly Problem[] = [
   problem('kernel', 'kernel 5.4', 'warn', /older than 5\.9/, {
     host: { ...host, kernelRelease: '5.4.0-150' },
   }),
-  problem('psi', 'no PSI', 'info', /no pressure values/, { machine: { ...machine, psi: false } }),
+  problem('psi', 'no PSI', 'info', /does not report pressure/, { machine: { ...machine, psi: false } }),
   problem('swap', 'swap and failSwapOn', 'error', /does not start/, {
     machine: { ...machine, swapBytes: MiB },
   }),
@@ -74,17 +74,17 @@ export const problems: readonly Problem[] = [
     machine: { ...machine, swapBytes: MiB },
     kubelet: kubelet({ loaded: loadedWith('failSwapOn: false\nmemorySwap: {swapBehavior: LimitedSwap}\n') }),
   }),
-  problem('runtime-answers', 'dead socket', 'error', /nothing answers/, {
+  problem('runtime-answers', 'dead socket', 'error', /no runtime responds/, {
     endpointAnswers: false,
     runtime: undefined,
     runtimeFacts: undefined,
   }),
-  problem('runtime-answers', 'too slow', 'warn', /did not answer in time/, {
+  problem('runtime-answers', 'too slow', 'warn', /did not respond in time/, {
     runtimeLate: true,
     runtime: undefined,
     runtimeFacts: undefined,
   }),
-  problem('runtime-answers', 'another protocol', 'error', /does not speak CRI v1/, {
+  problem('runtime-answers', 'another protocol', 'error', /does not implement CRI v1/, {
     runtime: undefined,
     runtimeFacts: undefined,
   }),
@@ -95,7 +95,7 @@ export const problems: readonly Problem[] = [
     runtimeFacts: runtimeFacts({ conditions: [{ type: 'NetworkReady', status: false, message: '' }] }),
   }),
   problem('several-runtimes', 'containerd and CRI-O', 'warn', /several runtimes/, { listening: ['a', 'b'] }),
-  problem('runtime-config', 'containerd 1.6', 'warn', /does not know RuntimeConfig/, { runtime: old }),
+  problem('runtime-config', 'containerd 1.6', 'warn', /does not implement RuntimeConfig/, { runtime: old }),
   problem('runtime-support', 'containerd 1.6 before the end', 'warn', /loses support with Kubernetes 1\.37/, {
     runtime: old,
   }),
@@ -107,7 +107,7 @@ export const problems: readonly Problem[] = [
     runtime: old,
     version: { minor: 37, patch: undefined },
   }),
-  problem('unified-support', 'containerd 1.5', 'error', /does not know the unified map/, {
+  problem('unified-support', 'containerd 1.5', 'error', /does not support the unified map/, {
     runtime: { ...old, version: '1.5.9' },
   }),
   problem('unified-support', 'values that did not arrive', 'warn', /did not write 1 of 2/, {
@@ -119,7 +119,7 @@ export const problems: readonly Problem[] = [
   problem('metrics', 'no metrics, gate off', 'info', /PodAndContainerStatsFromCRI is off/, {
     runtimeFacts: runtimeFacts({ descriptors: { kind: 'unimplemented' } }),
   }),
-  problem('metrics', 'no metrics, gate on', 'warn', /no metrics of its own/, {
+  problem('metrics', 'no metrics, gate on', 'warn', /does not implement CRI metrics/, {
     runtimeFacts: runtimeFacts({ descriptors: { kind: 'unimplemented' } }),
     kubelet: kubelet({
       loaded: loadedWith('', { flags: ['--feature-gates=PodAndContainerStatsFromCRI=true'] }),
@@ -146,7 +146,7 @@ export const problems: readonly Problem[] = [
       }),
     },
   }),
-  problem('stale-endpoint-flag', 'flag beside the instance file', 'warn', /beats config\.yaml/, {
+  problem('stale-endpoint-flag', 'flag beside the instance file', 'warn', /overrides config\.yaml/, {
     staleFlag: 'unix:///run/crio/crio.sock',
   }),
   problem('config', 'a misspelt key', 'error', /memoryThrottlingFacter/, {
@@ -155,7 +155,7 @@ export const problems: readonly Problem[] = [
   problem('config', 'a value that cannot be', 'error', /memoryThrottlingFactor/, {
     kubelet: kubelet({ loaded: loadedWith('memoryThrottlingFactor: 7\n') }),
   }),
-  problem('config', 'a file that cannot be read', 'error', /cannot be used/, {
+  problem('config', 'a file that cannot be read', 'error', /invalid configuration/, {
     kubelet: kubelet({ unreadable: 'read /x: no such file' }),
   }),
   problem('kubelet-skew', 'kubelet of tomorrow', 'error', /newer than/, {
@@ -198,10 +198,10 @@ export const problems: readonly Problem[] = [
       ],
     }),
   }),
-  problem('kubelet-files', 'a token for everybody', 'error', /open to other users/, {
+  problem('kubelet-files', 'a token for everybody', 'error', /other users have access/, {
     kubelet: kubelet({ files: [{ path: '/var/lib/keelson/token', mode: 0o644, uid: 0 }] }),
   }),
-  problem('kubelet-files', 'somebody else owns it', 'error', /belongs to user 1000/, {
+  problem('kubelet-files', 'somebody else owns it', 'error', /is owned by user 1000/, {
     kubelet: kubelet({ files: [{ path: '/var/lib/kubelet/config.yaml', mode: 0o600, uid: 1000 }] }),
   }),
   problem('cgroup-driver', 'pods prove another driver', 'error', /cgroups of cgroupfs/, {
@@ -214,16 +214,16 @@ export const problems: readonly Problem[] = [
   problem('cgroup-driver', 'a driver of the future', 'error', /unknown cgroup driver 7/, {
     runtimeFacts: runtimeFacts({ driver: { kind: 'unknown-driver', value: 7 } }),
   }),
-  problem('cgroup-driver', 'systemd without systemd', 'error', /does not run systemd/, {
+  problem('cgroup-driver', 'systemd without systemd', 'error', /systemd is not running/, {
     runtimeFacts: runtimeFacts({ driver: { kind: 'driver', driver: 'systemd' }, sandboxes: [] }),
   }),
-  problem('leftover-pod-tree', 'old systemd tree', 'info', /kubepods\.slice holds no process/, {
+  problem('leftover-pod-tree', 'old systemd tree', 'info', /kubepods\.slice has no processes/, {
     cgroups: cgroups({
       podTrees: { cgroupfs: '/kubepods', systemd: '/kubepods.slice' },
       pods: [...ancestors(), podCgroup('/kubepods.slice', { populated: false, min: 0n })],
     }),
   }),
-  problem('capacity', 'promised more than there is', 'error', /more memory than they may have/, {
+  problem('capacity', 'promised more than there is', 'error', /exceed allocatable memory/, {
     cgroups: cgroups({ pods: ancestors({ min: 4096n * MiB }) }),
   }),
   problem('capacity', 'reserved more than there is', 'error', /reserve/, {
@@ -232,11 +232,17 @@ export const problems: readonly Problem[] = [
   problem('capacity', 'hardly anything left to reclaim', 'warn', /more than 90 %/, {
     cgroups: cgroups({ topLevel: [{ path: '/kubepods', min: 2000n * MiB }] }),
   }),
-  problem('protection-chain', 'kubepods has none', 'error', /void, because \/kubepods has memory\.min=0/, {
-    cgroups: cgroups({
-      pods: [podCgroup('/kubepods', { min: 0n }), ...ancestors().slice(1), container({ min: 64n * MiB })],
-    }),
-  }),
+  problem(
+    'protection-chain',
+    'kubepods has none',
+    'error',
+    /no effect, because \/kubepods has memory\.min=0/,
+    {
+      cgroups: cgroups({
+        pods: [podCgroup('/kubepods', { min: 0n }), ...ancestors().slice(1), container({ min: 64n * MiB })],
+      }),
+    },
+  ),
   problem('protection-chain', 'siblings claim more than the pod has', 'warn', /only a part/, {
     cgroups: cgroups({
       pods: [
@@ -270,7 +276,7 @@ export const problems: readonly Problem[] = [
     'livelock',
     'no CPU, events rise, PSI above 10',
     'error',
-    /^1 container uses no CPU while memory.high holds it back/,
+    /^1 container makes no progress: throttled at memory.high/,
     {
       cgroups: pods(container({ before: stuckBefore, after: stuckAfter })),
     },
@@ -279,7 +285,7 @@ export const problems: readonly Problem[] = [
     'livelock',
     'without PSI the other two signs',
     'error',
-    /^1 container uses no CPU while memory.high holds it back/,
+    /^1 container makes no progress: throttled at memory.high/,
     {
       cgroups: pods(
         container({
@@ -290,10 +296,10 @@ export const problems: readonly Problem[] = [
       host: { ...host, kernelRelease: '5.4.0' },
     },
   ),
-  problem('oom-kills', 'one a moment ago', 'warn', /right now/, {
+  problem('oom-kills', 'one a moment ago', 'warn', /OOM kills are happening now/, {
     cgroups: pods(container({ after: activity({ oomKills: 1n }) })),
   }),
-  problem('oom-kills', 'one long ago', 'info', /were killed/, {
+  problem('oom-kills', 'one long ago', 'info', /have had OOM kills/, {
     cgroups: pods(container({ before: activity({ oomKills: 1n }), after: activity({ oomKills: 1n }) })),
   }),
 ]

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
-import { createAuthority, createLeaf } from '../e2e/serve/pki.js'
+import { createAuthority, createLeaf } from '../serve/pki.js'
 import { freePorts } from '../support/command.js'
 
 export const reviewedToken = 'a-token-that-the-api-server-knows'

@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
-import { ask } from '../e2e/serve/client.js'
-import { createAuthority } from '../e2e/serve/pki.js'
+import { ask } from '../serve/client.js'
+import { createAuthority } from '../serve/pki.js'
 import { type Bundle, bundleCommand, freePorts, startCommand } from '../support/command.js'
 import { version } from '../support/kubelet-fixture.js'
 import { createTestApiServer, reviewedToken } from './api-server.js'
@@ -137,7 +137,7 @@ for (const { name, kubernetes, more } of [
     try {
       await kubelet.says('the kubelet is up')
       expect(kubelet.output()).not.toMatch(/^E\d{4}/m)
-      expect(kubelet.output()).toContain('--bootstrap-kubeconfig is accepted without effect')
+      expect(kubelet.output()).toContain('--bootstrap-kubeconfig has no effect')
       expect(kubelet.output()).toContain('the node is not registered')
       const configz = await ask({ port, path: '/configz', token: reviewedToken })
       expect(configz.status).toBe(200)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
-import { ask } from '../e2e/serve/client.js'
+import { ask } from '../serve/client.js'
 import { freePorts, type RunningCommand, startCommand } from '../support/command.js'
 import { version } from '../support/kubelet-fixture.js'
 

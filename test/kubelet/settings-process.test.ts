@@ -35,7 +35,7 @@ test('eviction thresholds that nothing acts on: a warning for each, with what is
     await kubelet.says('the kubelet is up')
     for (const field of ['evictionHard', 'evictionSoft'])
       expect(kubelet.output()).toMatch(
-        new RegExp(`^W.*${field}: is not honoured: no pod is evicted .*; give every pod limits`, 'm'),
+        new RegExp(`^W.*${field}: is not supported: no pod is evicted .*; set limits for every pod`, 'm'),
       )
     const { keelson, kubeletconfig } = JSON.parse(await kubelet.page('/configz'))
     expect(kubeletconfig.evictionSoft).toEqual({ 'nodefs.available': '10%' })
@@ -47,13 +47,13 @@ test('with --strict the start is refused, and every such setting is named', () =
   withKubelet([...evictions, '--strict', '--lock-file=/run/kubelet.lock'], async (kubelet) => {
     expect(await kubelet.ended).toBe(2)
     for (const name of ['evictionHard', 'evictionSoft', '--lock-file'])
-      expect(kubelet.output()).toMatch(new RegExp(`^  ${name}:? is not honoured`, 'm'))
+      expect(kubelet.output()).toMatch(new RegExp(`^  ${name}:? is not supported`, 'm'))
   }))
 
 test('the thresholds of the release itself are no wish of the user: nothing is said, and strict starts', () =>
   withKubelet(['--strict'], async (kubelet) => {
     await kubelet.says('the kubelet is up')
-    expect(kubelet.output()).not.toContain('not honoured')
+    expect(kubelet.output()).not.toContain('is not supported')
   }))
 
 test('--protect-kernel-defaults on the kernel of this machine: it starts, or names what differs', () =>

@@ -11,7 +11,7 @@ import { createCgroupTree } from '../../src/adapters/cgroups/tree.js'
 import { nodeAnswers } from '../../src/fakes/cri/node-answers.js'
 import { createNodeState } from '../../src/fakes/cri/node-state.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
-import { ask } from '../e2e/serve/client.js'
+import { ask } from '../serve/client.js'
 import { type Bundle, bundleCommand } from '../support/command.js'
 import { requires } from '../support/requirements.js'
 import { type KubeletProcess, startKubeletProcess } from './kubelet-process.js'
@@ -122,7 +122,7 @@ process.on('SIGUSR2', () => { for (let i = 0; i < 8; i += 1) open(${JSON.stringi
     await expect.poll(() => healthOf(kubelet), { timeout: 30_000, interval: 500 }).toBe(500)
     const { body } = await askHealth(kubelet)
     expect(body).toContain('[-]filesystem failed')
-    expect(kubelet.output()).toContain('a call to the file system has not returned for')
+    expect(kubelet.output()).toContain('a file system call has not returned for')
     // A writer lets every reader go.
     const writer = await open(fifo, constants.O_WRONLY | constants.O_NONBLOCK)
     await expect.poll(() => healthOf(kubelet), { timeout: 30_000, interval: 500 }).toBe(200)

@@ -109,7 +109,7 @@ describe('a node in the lab', () => {
       await watched.page.waitForSelector(selector)
       return (await watched.page.locator(selector).allInnerTexts()).join(' | ')
     }
-    expect(await show('driver', '.decision')).toMatch(/cgroupfs[\s\S]*The runtime itself says so/)
+    expect(await show('driver', '.decision')).toMatch(/cgroupfs[\s\S]*Reported by the runtime/)
     expect(await show('config', '[data-setting="featureGates.MemoryQoS"]')).toMatch(/true\s+\S+:\d+/)
     expect(await show('metrics', '[data-endpoint="/metrics/cadvisor"]')).toMatch(
       /the runtime \(CRI\)|cgroups/,

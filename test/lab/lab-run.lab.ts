@@ -52,7 +52,7 @@ describe('lab run', () => {
     requires(ctx, uml)
     const run = startLabRun(['--timeout', '5', '--', 'sleep', '100'])
     assert.equal(await finish(run), 124)
-    assert.match(run.stderr(), /had not ended after 5 s/)
+    assert.match(run.stderr(), /did not finish within 5 s/)
   })
 
   for (const [signal, status] of [

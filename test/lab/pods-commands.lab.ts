@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { forever, shell, until } from '../kubelet-pods/node.js'
-import { endPods, running, useNode } from '../kubelet-pods/use-node.js'
+import { forever, shell, until } from '../kubelet/node.js'
+import { endPods, running, useNode } from '../kubelet/use-node.js'
 import { startCommand } from '../support/command.js'
 
 const node = useNode()
@@ -45,7 +45,7 @@ describe('commands', () => {
     const missing = await keelson('get', 'pod', 'nobody')
     expect(missing.status).toBe(2)
     expect(missing.text).toContain(
-      'no pod is called nobody; there are bad-node-1, web-node-1 [pod.not-found]',
+      'pod nobody not found; pods on this node: bad-node-1, web-node-1 [pod.not-found]',
     )
     await endPods(node(), 'bad')
   })

@@ -1,8 +1,8 @@
 // The kubelet and the runtime die at any moment; pods go on, nothing is started twice and nothing is left behind.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { forever, type PodNode, shell, until } from '../kubelet-pods/node.js'
-import { endPods, running, useNode } from '../kubelet-pods/use-node.js'
+import { forever, type PodNode, shell, until } from '../kubelet/node.js'
+import { endPods, running, useNode } from '../kubelet/use-node.js'
 
 const node = useNode()
 

@@ -3,8 +3,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { forever, shell, until } from '../kubelet-pods/node.js'
-import { endPods, running, stateOf, useNode } from '../kubelet-pods/use-node.js'
+import { forever, shell, until } from '../kubelet/node.js'
+import { endPods, running, stateOf, useNode } from '../kubelet/use-node.js'
 
 const node = useNode({ keelsonConfig: 'staticPodResize: InPlace\n' })
 

@@ -3,8 +3,8 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { forever, shell, until } from '../kubelet-pods/node.js'
-import { endPods, running, useNode } from '../kubelet-pods/use-node.js'
+import { forever, shell, until } from '../kubelet/node.js'
+import { endPods, running, useNode } from '../kubelet/use-node.js'
 import { startCommand } from '../support/command.js'
 
 const maxFiles = 3

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { PodJson } from '../../src/core/pod/document.js'
 import { parseTime } from '../../src/core/units/rfc3339.js'
-import { type FuzzedManifest, fuzzedManifests } from '../kubelet-pods/fuzzed-manifests.js'
-import { until } from '../kubelet-pods/node.js'
-import { useNode } from '../kubelet-pods/use-node.js'
+import { type FuzzedManifest, fuzzedManifests } from '../kubelet/fuzzed-manifests.js'
+import { until } from '../kubelet/node.js'
+import { useNode } from '../kubelet/use-node.js'
 
 const node = useNode()
 const count = 200

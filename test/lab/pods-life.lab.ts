@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { parseTime } from '../../src/core/units/rfc3339.js'
 import { imageReferences } from '../../src/lab/images/images.js'
-import { forever, shell, until } from '../kubelet-pods/node.js'
-import { endPods, running, stateOf, useNode } from '../kubelet-pods/use-node.js'
+import { forever, shell, until } from '../kubelet/node.js'
+import { endPods, running, stateOf, useNode } from '../kubelet/use-node.js'
 
 const node = useNode()
 

@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { forever, shell } from '../kubelet-pods/node.js'
-import { endPods, running, useNode } from '../kubelet-pods/use-node.js'
+import { forever, shell } from '../kubelet/node.js'
+import { endPods, running, useNode } from '../kubelet/use-node.js'
 import { processorWaitMs } from '../support/processor-wait.js'
 
 const node = useNode({ config: 'seccompDefault: true\n' })

@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { lacksSysResource } from '../../src/lab/containerd/start-containerd.js'
-import { busybox, forever, type PodNode, shell, until } from '../kubelet-pods/node.js'
-import { endPods, running, useNode } from '../kubelet-pods/use-node.js'
+import { busybox, forever, type PodNode, shell, until } from '../kubelet/node.js'
+import { endPods, running, useNode } from '../kubelet/use-node.js'
 
 const node = useNode()
 

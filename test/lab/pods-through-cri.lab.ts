@@ -1,8 +1,8 @@
 // The scenarios of pods once more, unchanged, with `keelson cri` between the kubelet and containerd. What a scenario looks at
 // from outside is still containerd's own view.
 import { afterAll, describe, expect, test } from 'vitest'
-import { throughCriVariable } from '../kubelet-pods/node.js'
-import { useNode } from '../kubelet-pods/use-node.js'
+import { throughCriVariable } from '../kubelet/node.js'
+import { useNode } from '../kubelet/use-node.js'
 
 process.env[throughCriVariable] = '1'
 afterAll(() => {

@@ -6,8 +6,8 @@ import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { PodNode, shell, until } from '../kubelet-pods/node.js'
-import { running } from '../kubelet-pods/use-node.js'
+import { PodNode, shell, until } from '../kubelet/node.js'
+import { running } from '../kubelet/use-node.js'
 import { mixinQueries, mixinRules } from '../prometheus/mixin.js'
 import { type Prometheus, type Sampled, startPrometheus } from '../prometheus/server.js'
 import { type RunningCommand, startCommand } from '../support/command.js'
@@ -91,12 +91,12 @@ describe.sequential('a kubelet that Prometheus scrapes', () => {
     cri = startCommand([
       node.main,
       'cri',
-      `--upstream=${node.containerd.endpoint}`,
+      `--runtime-endpoint=${node.containerd.endpoint}`,
       `--listen=unix://${socket()}`,
       '--port=0',
       '--healthz-port=0',
     ])
-    await cri.says('the CRI server is up', 60_000)
+    await cri.says('CRI server started', 60_000)
     await node.start(gate(true))
     for (const name of pods)
       await node.pod(name, { containers: [shell('app', busy, limits), shell('calm', calm)] })
@@ -240,7 +240,7 @@ describe.sequential('a kubelet that Prometheus scrapes', () => {
   test('keelson doctor parity: the runtime and the cgroups agree on these pods', async () => {
     const { stdout, stderr } = spawnSync(
       process.execPath,
-      [node.main, 'doctor', 'parity', '-o', 'json', `--container-runtime-endpoint=unix://${socket()}`],
+      [node.main, 'doctor', 'parity', '-o', 'json', `--runtime-endpoint=unix://${socket()}`],
       { encoding: 'utf8', timeout: 60_000, maxBuffer: 64 * 1024 * 1024 },
     )
     const report = JSON.parse(stdout || stderr) as {

@@ -43,7 +43,7 @@ describe('keelson up on a host', () => {
     const said = run.stdout()
     assert.equal(code, 0, `${said}\n${run.stderr()}`)
     expect(said).toMatch(/manifests containers while it runs: 2\n/)
-    expect(said).toMatch(/machine +this host \(asked for\)\n.*node ready +1 of 1 pods running/)
+    expect(said).toMatch(/machine +this host \(as requested\)\n.*node ready +1 of 1 pods running/)
     expect(said).toMatch(/manifests containers after: 0\n/)
     expect(said).toMatch(/node ready +no pods\nnothing containers after: 0\n/)
     expect(said).not.toMatch(/left kubepods/)

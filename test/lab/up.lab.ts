@@ -156,7 +156,7 @@ describe('keelson up in the lab', () => {
 
     const second = await finish(args, run.dir)
     expect(second.code).toBe(1)
-    expect(second.stderr).toMatch(/keelson up runs already, as process \d+.*\[up\.busy\]/)
+    expect(second.stderr).toMatch(/keelson up is already running as process \d+.*\[up\.busy\]/)
     const taken = await finish(['up', '--on', 'lab', '--port', String(port)])
     expect(taken.stderr).toMatch(/use port \d+.*\[up\.port\]/)
 
@@ -241,9 +241,9 @@ describe('keelson up in the lab', () => {
     const { code, stderr } = await finish(['up', '--on', 'lab', '--port', String(await freePort()), ...tar])
     expect(code).toBe(2)
     expect(stderr).toMatch(
-      /load --image-tar \S+broken\.tar: .*\n.*c\.json.* not found; make one with .*docker save/,
+      /load --image-tar \S+broken\.tar: .*\n.*c\.json.* not found; create one with .*docker save/,
     )
-    const [, kept = ''] = /^the logs of this start are kept in (\S+)$/m.exec(stderr) ?? []
+    const [, kept = ''] = /^logs saved in (\S+)$/m.exec(stderr) ?? []
     expect(readFileSync(join(kept, 'containerd.log'), 'utf8')).toMatch(/containerd successfully booted/)
   })
 })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parentPath } from '../../src/core/cgroup/path.js'
 import type { MemoryQosSettings } from '../../src/core/memory-qos/settings.js'
-import type { Pod } from '../../src/core/pod/pod.js'
+import type { PodResources } from '../../src/core/pod/pod.js'
 import { assertAsyncProperty } from '../support/property.js'
 import { gateOff, guaranteed, hard, type MemoryFixture, makePod, startFixture, tiered } from './fixture.js'
 
@@ -18,7 +18,7 @@ const settings: readonly MemoryQosSettings[] = [
 ]
 
 const memory = fc.integer({ min: 1, max: 500_000_000 }).map(String)
-const one = (name: string): fc.Arbitrary<Pod> =>
+const one = (name: string): fc.Arbitrary<PodResources> =>
   fc.oneof(
     memory.map((amount) => guaranteed(name, amount)),
     fc.constant(makePod(name, { app: {} })),
@@ -55,7 +55,7 @@ const below = (fixture: MemoryFixture, path: string): string[] =>
 const amount = (fixture: MemoryFixture, path: string, file: string): bigint =>
   BigInt(fixture.text(path, file) ?? '0')
 
-async function follow(fixture: MemoryFixture, wanted: readonly Pod[]): Promise<void> {
+async function follow(fixture: MemoryFixture, wanted: readonly PodResources[]): Promise<void> {
   for (const pod of fixture.input.pods) {
     const kept = wanted.find((w) => w.uid === pod.uid && isSameShape(w, pod))
     if (kept === undefined) await fixture.end(pod)
@@ -65,8 +65,8 @@ async function follow(fixture: MemoryFixture, wanted: readonly Pod[]): Promise<v
 }
 
 /** A pod of another class has another cgroup: it is another pod. */
-const isSameShape = (a: Pod, b: Pod): boolean => shapeOf(a) === shapeOf(b)
-const shapeOf = (pod: Pod): string =>
+const isSameShape = (a: PodResources, b: PodResources): boolean => shapeOf(a) === shapeOf(b)
+const shapeOf = (pod: PodResources): string =>
   pod.containers.map((c) => `${c.name} ${c.resources.requests.size} ${c.resources.limits.size}`).join()
 
 test('no cgroup is ever promised more than its parent, and a second pass does nothing', async () => {

@@ -8,7 +8,7 @@ import { FakeLog } from '../../src/fakes/log.js'
 import { createMemoryQos } from '../../src/memory-qos/memory-qos.js'
 import { memoryQosEndpoint } from '../../src/serve/endpoints/memory-qos.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
-import { settingsIn, temporaryDirectory } from '../e2e/serve/start.js'
+import { settingsIn, temporaryDirectory } from '../serve/start.js'
 import { type MemoryFixture, makePod, mib, startFixture, tiered } from './fixture.js'
 
 const web = makePod('web', { app: { request: '128Mi', limit: '256Mi' } })
@@ -50,7 +50,7 @@ test('intended, written, effective, and who caps', async () => {
 })
 
 test('nothing yet is said so', () => {
-  expect(renderLive({ rows: [], findings: [] })).toContain('has not made a pass yet')
+  expect(renderLive({ rows: [], findings: [] })).toContain('has not finished its first pass')
 })
 
 test('the command asks the process over HTTPS: one pod and its ancestors, findings, JSON', async () => {

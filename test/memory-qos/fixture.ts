@@ -7,7 +7,7 @@ import type { MemoryQosSettings } from '../../src/core/memory-qos/settings.js'
 import { planMemoryQos, type TargetsInput } from '../../src/core/memory-qos/targets.js'
 import { applyPodDefaults } from '../../src/core/pod/defaults.js'
 import { parsePod, parseResourceList } from '../../src/core/pod/parse-pod.js'
-import type { Pod } from '../../src/core/pod/pod.js'
+import type { PodResources } from '../../src/core/pod/pod.js'
 import { bytes } from '../../src/core/units/bytes.js'
 import { Container, ContainerState } from '../../src/cri-api/api.js'
 import type { FakeCgroupsOptions } from '../../src/fakes/cgroup-state.js'
@@ -44,7 +44,7 @@ export const makePod = (
   name: string,
   containers: Readonly<Record<string, Amounts>>,
   more: object = {},
-): Pod =>
+): PodResources =>
   applyPodDefaults(
     parsePod({
       metadata: { name, namespace: 'default', uid: `uid-${name}` },
@@ -58,7 +58,7 @@ export const makePod = (
     }),
   )
 
-export const guaranteed = (name: string, memory: string): Pod =>
+export const guaranteed = (name: string, memory: string): PodResources =>
   makePod(name, { app: { request: memory, limit: memory, cpu: '100m' } })
 
 export interface MemoryFixture {
@@ -71,13 +71,13 @@ export interface MemoryFixture {
   readonly updates: { readonly containerId: string; readonly unified: Readonly<Record<string, string>> }[]
   /** A runtime that answers and does nothing. */
   ignoresUnified: boolean
-  run(pod: Pod): Promise<void>
-  end(pod: Pod): Promise<void>
-  restart(pod: Pod, container: string): Promise<string>
+  run(pod: PodResources): Promise<void>
+  end(pod: PodResources): Promise<void>
+  restart(pod: PodResources, container: string): Promise<string>
   pass(): ReturnType<MemoryQosEngine['pass']>
   newEngine(more?: Partial<EngineOptions>): MemoryQosEngine
   text(path: string, file: string): string | undefined
-  containerPath(pod: Pod, container: string): string
+  containerPath(pod: PodResources, container: string): string
   /** Tests may put another call in its place. */
   readonly runtime: {
     listContainers: RuntimeService['listContainers']
@@ -131,7 +131,7 @@ export async function startFixture(
   const updates: MemoryFixture['updates'] = []
   let serial = 0
 
-  const start = async (pod: Pod, name: string, podPath: string): Promise<string> => {
+  const start = async (pod: PodResources, name: string, podPath: string): Promise<string> => {
     const id = (++serial).toString(16).padStart(64, 'c')
     const path = childPath(podPath, id)
     await cgroups.ensure(path)
@@ -152,7 +152,7 @@ export async function startFixture(
     ids.set(`${pod.name}/${name}`, id)
     return id
   }
-  const podPathOf = (pod: Pod): string => {
+  const podPathOf = (pod: PodResources): string => {
     const path = planMemoryQos({ ...fixture.input, pods: [pod] }).targets.find((t) => t.level === 'pod')?.path
     if (path === undefined) throw new Error(`no path of ${pod.name}`)
     return path

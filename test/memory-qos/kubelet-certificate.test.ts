@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { createKubeletApi } from '../../src/adapters/kubeapi/kubelet-api.js'
 import { createSelfSigned } from '../../src/adapters/tls/self-signed.js'
-import { type Authority, createAuthority, createLeaf, type Pair } from '../e2e/serve/pki.js'
-import { temporaryDirectory } from '../e2e/serve/start.js'
+import { type Authority, createAuthority, createLeaf, type Pair } from '../serve/pki.js'
+import { temporaryDirectory } from '../serve/start.js'
 import { type Bundle, bundleCommand, startCommand } from '../support/command.js'
 
 const directory = temporaryDirectory()
@@ -89,7 +89,7 @@ function manifestArguments(url: string): string[] {
     spec: { template: { spec: { containers: { args: string[] }[] } } }
   }
   return (spec.template.spec.containers[0]?.args ?? [])
-    .filter((arg) => !arg.startsWith('--container-runtime-endpoint='))
+    .filter((arg) => !arg.startsWith('--runtime-endpoint='))
     .map((arg) => arg.replace(/^--kubelet-url=.*/, `--kubelet-url=${url}`))
     .map((arg) => arg.replace(/=(\/(etc|var)\/)/, `=${directory.path}$1`))
 }

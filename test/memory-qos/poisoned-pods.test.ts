@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createKubeletApi, createKubeletPods } from '../../src/adapters/kubeapi/kubelet-api.js'
 import { createPodWatch } from '../../src/adapters/kubeapi/pod-watch.js'
-import type { Pod } from '../../src/core/pod/pod.js'
+import type { PodResources } from '../../src/core/pod/pod.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import { createPodList } from '../../src/memory-qos/companion/pod-list.js'
 import { parseActuatedPod } from '../../src/memory-qos/decide/actuated-pod.js'
@@ -36,7 +36,7 @@ const object = (name: string, uid: string, request: string, limit: string, given
 const victim = object('victim', victimUid, '1Gi', '2Gi')
 const evil = (given: Given): object => object('evil', evilUid, '1Mi', '4Mi', given)
 /** As the node runs it, whatever its annotations say. */
-const running = (pod: object, uid?: string): Pod => {
+const running = (pod: object, uid?: string): PodResources => {
   const { staticUid: _, ...plain } = parseActuatedPod(pod)
   return { ...plain, uid: uid ?? plain.uid }
 }
@@ -50,10 +50,14 @@ interface Node {
   readonly fixture: MemoryFixture
   readonly memoryQos: MemoryQos
   readonly log: FakeLog
-  values(pod: Pod): readonly (string | undefined)[]
+  values(pod: PodResources): readonly (string | undefined)[]
 }
 
-async function start(from: 'api' | 'kubelet', listed: readonly object[], ran: readonly Pod[]): Promise<Node> {
+async function start(
+  from: 'api' | 'kubelet',
+  listed: readonly object[],
+  ran: readonly PodResources[],
+): Promise<Node> {
   const fixture = await startFixture(hard)
   for (const pod of ran) await fixture.run(pod)
   const stub = await startApiStub()
@@ -88,7 +92,7 @@ async function start(from: 'api' | 'kubelet', listed: readonly object[], ran: re
     pods: createPodList(source, log),
     signal,
   })
-  const values = (pod: Pod): readonly (string | undefined)[] =>
+  const values = (pod: PodResources): readonly (string | undefined)[] =>
     ['memory.min', 'memory.low', 'memory.high'].map((f) => fixture.text(fixture.containerPath(pod, 'app'), f))
   return { fixture, memoryQos, log, values }
 }

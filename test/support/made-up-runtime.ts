@@ -2,13 +2,14 @@
 // takes a pod through a whole life in a loop. For properties that must hold for every manifest.
 
 import { allContainerSpecs, type PodSpec } from '../../src/core/pod/spec/spec.js'
+import type { PodAction, PodTurnInput } from '../../src/kubelet/pods/decide/actions.js'
 import {
   newestFirst,
   type ObservedContainer,
   type ObservedPod,
 } from '../../src/kubelet/pods/decide/observed.js'
 import { type Backoff, nextBackoff } from '../../src/kubelet/pods/decide/restart-backoff.js'
-import { decidePodTurn, type PodAction, type PodTurnInput } from '../../src/kubelet/pods/decide/turn.js'
+import { decidePodTurn } from '../../src/kubelet/pods/decide/turn.js'
 import { endsOf } from './pod-turns.js'
 
 const second = 1_000_000_000n

@@ -1,6 +1,8 @@
 // A turn of a pod in a test: an input with everything unsaid at rest, and actions as short words.
+
+import type { PodAction, PodTurnInput } from '../../src/kubelet/pods/decide/actions.js'
 import type { ObservedContainer, ObservedPod } from '../../src/kubelet/pods/decide/observed.js'
-import { decidePodTurn, type PodAction, type PodTurnInput } from '../../src/kubelet/pods/decide/turn.js'
+import { decidePodTurn } from '../../src/kubelet/pods/decide/turn.js'
 import { container, exited, image, second, specOf } from './pod-manifest.js'
 
 export const now = 10_000n * second

@@ -39,7 +39,7 @@ export const container = (name: string, more: Partial<LiveContainer> = {}): Live
   cgroup: null,
   values: values({}),
   request: { cpuMilli: 100, memory: String(16 * MiB), from: 'memory.min' },
-  next: { level: 'calm', text: 'no border of its own' },
+  next: { level: 'calm', text: 'no limits or thresholds' },
   ...more,
 })
 
@@ -54,7 +54,7 @@ export const pod = (namespace: string, name: string, more: Partial<LivePod> = {}
   source: 'cgroup',
   values: values({}),
   request: { cpuMilli: 100, memory: String(16 * MiB), from: 'memory.min' },
-  next: { level: 'calm', text: 'no border of its own' },
+  next: { level: 'calm', text: 'no limits or thresholds' },
   network: { rxPerSecond: 1536, txPerSecond: 0 },
   containers: [container(`${name}-app`)],
   ...more,
@@ -85,7 +85,7 @@ export const snapshot = (pods: readonly LivePod[], more: Partial<LiveSnapshot> =
   ...more,
 })
 
-/** Throttled, near its border, unknown, and one of a virtual machine. */
+/** Throttled, near its threshold, unknown, and one of a virtual machine. */
 export const fourPods: readonly LivePod[] = [
   pod('demo', 'web-0', {
     values: values({ usageMiB: 189, high: 190, milli: 250, throttles: 12.5 }),

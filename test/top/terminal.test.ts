@@ -99,7 +99,7 @@ describe('three pods', () => {
         top.keys('Escape')
         await top.shows('q quit')
         top.keys('?')
-        await top.shows('times a second that memory.high was passed')
+        await top.shows('memory.high events per second')
         top.keys('q')
         await top.shows('q quit')
         top.keys('q')
@@ -158,7 +158,7 @@ describe('three pods', () => {
     await fixture.runtime.stop()
     try {
       await withTop(async () => {
-        await top.shows('the runtime is unreachable and no pod was listed before')
+        await top.shows('the runtime is unreachable; no pods listed yet')
         await top.shows(/runtime is unreachable, no list yet: .*UNAVAILABLE/)
         await fixture.runtime.start()
         await top.shows('demo/web-0')
@@ -173,7 +173,7 @@ test('no pods at all', async () => {
   const fixture = await createDashboardFixture({ pods: 0 })
   const top = openTop(fixture)
   try {
-    await top.shows('no pods on this runtime')
+    await top.shows('no pods')
   } finally {
     top.close()
     await fixture.close()

@@ -53,7 +53,7 @@ const nobody = [
 
 test('a comparison of page caches needs a disk', async (ctx) => {
   requires(ctx, { root: true })
-  await expect(requireDisk('/dev/shm')).rejects.toThrow(/it lies in memory \(tmpfs\); set TMPDIR/)
+  await expect(requireDisk('/dev/shm')).rejects.toThrow(/it is in memory \(tmpfs\); set TMPDIR/)
   await requireDisk(import.meta.dirname)
 })
 
@@ -79,7 +79,7 @@ describe('one clear message', () => {
     {
       name: 'no free disk',
       before: ['mount -t tmpfs -o size=4m tmpfs "$TMPDIR"'],
-      says: /has 4 MiB free and 500 MiB are needed; free some.*\[up\.no-space\]$/,
+      says: /has 4 MiB free and 500 MiB are needed; free space.*\[up\.no-space\]$/,
     },
   ] as {
     name: string
@@ -112,7 +112,9 @@ describe('one clear message', () => {
     try {
       const ran = plainUp('--on', 'lab', '--port', String(port))
       expect(ran.stderr.trim()).toMatch(
-        new RegExp(`^keelson: use port ${port} of 127.0.0.1: .*EADDRINUSE.*give --port \\[up\\.port\\]$`),
+        new RegExp(
+          `^keelson: use port ${port} of 127.0.0.1: .*EADDRINUSE.*choose another with --port \\[up\\.port\\]$`,
+        ),
       )
       expect(ran.status).toBe(1)
     } finally {
@@ -128,7 +130,9 @@ describe('one clear message', () => {
     const lock = await takeLock(async () => {}, join(dir, `keelson-up-${process.getuid?.() ?? 0}`))
     try {
       const ran = plainUp('--on', 'lab', '--port', String(port))
-      expect(ran.stderr.trim()).toMatch(/^keelson: keelson up runs already, as process \d+; .*\[up\.busy\]$/)
+      expect(ran.stderr.trim()).toMatch(
+        /^keelson: keelson up is already running as process \d+; .*\[up\.busy\]$/,
+      )
     } finally {
       await lock.release()
       server.close()
@@ -139,7 +143,7 @@ describe('one clear message', () => {
     requires(ctx, needs)
     const ran = plainUp('--on', 'lab', '--memory', '64')
     expect(ran.stderr.trim()).toMatch(
-      /^keelson: option '--memory <MiB>' argument '64' is invalid\. give whole MiB, at least 512.*\[usage\.invalid\]$/,
+      /^keelson: option '--memory <MiB>' argument '64' is invalid\. use whole MiB, at least 512.*\[usage\.invalid\]$/,
     )
     expect(ran.status).toBe(2)
   })
@@ -148,28 +152,28 @@ describe('one clear message', () => {
     {
       name: 'that is not there',
       make: () => 'none.tar',
-      says: /none\.tar: ENOENT.*; make one with `docker save/,
+      says: /none\.tar: ENOENT.*; create one with `docker save/,
     },
-    { name: 'that is a directory', make: () => '.', says: /: it is not a file; make one/ },
+    { name: 'that is a directory', make: () => '.', says: /: it is not a file; create one/ },
     {
       name: 'that is no archive',
       make: (file: string) => writeFileSync(join(dir, file), 'x'.repeat(2000)),
-      says: /it is not a tar archive, or a compressed one.*; make one/,
+      says: /it is not a tar archive; unpack a compressed one.*; create one/,
     },
     {
       name: 'that is compressed, which containerd does not read',
       make: (file: string) => spawnSync('tar', ['-C', '/etc', '-czf', join(dir, file), 'hostname']),
-      says: /a compressed one, which has to be unpacked first \(gunzip\); make one/,
+      says: /unpack a compressed one first \(gunzip\); create one/,
     },
     {
       name: 'without an image',
       make: (file: string) => spawnSync('tar', ['-C', '/etc', '-cf', join(dir, file), 'hostname']),
-      says: /it holds no image \(neither manifest\.json nor index\.json/,
+      says: /it has no image \(neither manifest\.json nor index\.json/,
     },
     {
       name: 'for a runtime that stays',
       make: () => undefined,
-      flags: ['--container-runtime-endpoint', 'unix:///run/x.sock'],
+      flags: ['--runtime-endpoint', 'unix:///run/x.sock'],
       says: /^keelson: --image-tar loads into the private containerd.*ctr --namespace k8s\.io images import FILE \[usage/,
     },
   ] as {

@@ -28,7 +28,7 @@ const plan: NodePlan = {
   settings: { ports: { kubelet: 10250, healthz: 10248 }, memoryQos: true },
   manifests: [{ file: 'web.yaml', text: 'pod', pods: [{ namespace: 'default', name: 'web' }], problems: [] }],
   readyMs: 60_000,
-  place: { network: false, images: ['keelson.local/busybox:1'], told: false },
+  place: { network: false, images: ['keelson.local/busybox:1'], reported: false },
   url: 'https://127.0.0.1:10450',
   inside: true,
   logDir: '/logs',
@@ -152,7 +152,7 @@ describe('a node', () => {
       expect.stringMatching(/^web-node: image nginx:1\.27 is not available: the lab has no network/),
     ])
     expect(fixture.printed()).toMatch(/\[ {2}0\.0 s\] pod +web-node is not running: image nginx:1\.27/)
-    expect(fixture.printed()).toMatch(/it has keelson\.local\/busybox:1 and what --image-tar loads/)
+    expect(fixture.printed()).toMatch(/available: keelson\.local\/busybox:1 and the images of --image-tar/)
     expect(fixture.printed()).toMatch(/docker save nginx:1\.27 -o image\.tar/)
     expect(fixture.done).not.toContain('stop kubelet')
     await node.stop()
@@ -174,8 +174,8 @@ describe('a node', () => {
     const fixture = createFixture()
     fixture.pods = []
     const node = await startNode(plan, fixture.ports, fixture.progress, never)
-    expect(node.troubles).toEqual(['web: the kubelet has not taken it'])
-    expect(fixture.printed()).toMatch(/its log says why: \/logs\/kubelet\.log/)
+    expect(node.troubles).toEqual(['web: the kubelet has not accepted it'])
+    expect(fixture.printed()).toMatch(/see its log: \/logs\/kubelet\.log/)
     await node.stop()
   })
 
@@ -208,14 +208,14 @@ describe('a node', () => {
 })
 
 describe('a pod is judged', () => {
-  const lab = { network: false, images: ['a'], told: false }
-  const host = { network: true, images: ['a'], told: false }
+  const lab = { network: false, images: ['a'], reported: false }
+  const host = { network: true, images: ['a'], reported: false }
   const waiting = (reason: string, message = 'm') => pod('Pending', { reason, message })
   for (const { name, given, place, kind, what, remedy } of [
     { name: 'on its way', given: waiting('ContainerCreating'), place: lab, kind: 'starting' },
     { name: 'running', given: pod('Running'), place: lab, kind: 'running' },
     { name: 'done', given: pod('Succeeded'), place: lab, kind: 'running' },
-    { name: 'failed', given: pod('Failed'), place: lab, kind: 'trouble', what: /it has failed/ },
+    { name: 'failed', given: pod('Failed'), place: lab, kind: 'trouble', what: /^failed/ },
     {
       name: 'crashing though its phase is Running',
       given: pod('Running', { reason: 'CrashLoopBackOff', message: 'back-off' }),
@@ -229,12 +229,12 @@ describe('a pod is judged', () => {
       place: host,
       kind: 'trouble',
       what: /^image nginx:1\.27 is not available: no such host$/,
-      remedy: /goes on trying/,
+      remedy: /keeps retrying/,
     },
     {
       name: 'in the lab, told before the start: not at length again',
       given: waiting('ErrImagePull'),
-      place: { ...lab, told: true },
+      place: { ...lab, reported: true },
       kind: 'trouble',
       what: /^image nginx:1\.27 is not available; see above$/,
     },

@@ -1,5 +1,5 @@
 // Descriptors of control files that stay open between sweeps, grouped by cgroup. The number of open ones is bounded:
-// when it is reached, the cgroup that was not read for the longest time gives up all of its own.
+// at the limit, all descriptors of the least recently read cgroup are closed.
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { errnoOf, isAbsent } from '../../core/cgroup/errors.js'
 

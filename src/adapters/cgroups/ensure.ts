@@ -10,7 +10,7 @@ import { directory, type Hierarchy } from './hierarchy.js'
 import { writeOnce } from './write-once.js'
 
 /** Controllers whose files Keelson writes or reads. */
-export const usedControllers: readonly string[] = ['cpuset', 'cpu', 'io', 'memory', 'hugetlb', 'pids']
+const usedControllers: readonly string[] = ['cpuset', 'cpu', 'io', 'memory', 'hugetlb', 'pids']
 
 export function readWordsOf(root: string, path: CgroupPath, file: string): readonly string[] | undefined {
   try {
@@ -37,7 +37,7 @@ function enable(root: string, path: CgroupPath, wanted: readonly string[], requi
     throw keelsonError(
       'cgroup.controller-missing',
       `enable ${missing.join(', ')} below ${path}: not available there, only ${available.join(', ') || 'none'}; ` +
-        'enable it in the parent, or boot with it',
+        'enable them in the parent, or boot with them',
       { path, missing, available },
     )
   const enabled = readWordsOf(root, path, 'cgroup.subtree_control') ?? []

@@ -26,10 +26,10 @@ function tryRemove(root: string, path: CgroupPath): unknown {
 
 function busy(root: string, path: CgroupPath, cause: unknown): Error {
   const pids = (readWordsOf(root, path, 'cgroup.procs') ?? []).slice(0, 5)
-  const holders = pids.length === 0 ? 'children or ending processes' : `processes ${pids.join(', ')}`
+  const holders = pids.length === 0 ? 'children or terminating processes' : `processes ${pids.join(', ')}`
   return keelsonError(
     'cgroup.busy',
-    `remove ${path}: still holds ${holders}; end them first`,
+    `remove ${path}: still has ${holders}; stop them first`,
     { path, pids },
     cause,
   )
@@ -41,7 +41,7 @@ export async function removeCgroup(
   { timeoutMs = TIMEOUT_MS, signal }: RemoveOptions = {},
 ): Promise<void> {
   if (path === '/')
-    throw keelsonError('cgroup.invalid-path', 'remove /: the root of the tree stays', { path })
+    throw keelsonError('cgroup.invalid-path', 'remove /: the root cgroup cannot be removed', { path })
   const deadline = performance.now() + timeoutMs
   for (const root of hierarchy.roots)
     for (const one of walkTree({ ...hierarchy, roots: [root] }, path).toReversed())

@@ -21,7 +21,7 @@ import { listChildren, walkTree } from './list.js'
 import { removeCgroup } from './remove.js'
 import { writeOnce } from './write-once.js'
 
-export interface CgroupTreeOptions {
+interface CgroupTreeOptions {
   /** Descriptors kept open. Default 8,192: 15 files of 500 cgroups. */
   readonly maxDescriptors?: number
 }
@@ -66,7 +66,7 @@ export class CgroupFsTree implements CgroupTree {
     const controller = controllerOf(file)
     const advice =
       controller === undefined
-        ? 'this kernel does not have it'
+        ? 'this kernel does not support it'
         : `is the ${controller} controller enabled there?`
     const details = { path, file, value, controller }
     return keelsonError(

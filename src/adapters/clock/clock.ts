@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.js'
 
 /** Wall clock at the start of the monotonic one: their sum has finer steps than Date, and follows clock changes by this. */
 const NANOS_PER_MILLI = 1_000_000n
-/** A difference beyond this means that somebody set the clock. */
+/** A difference beyond this means that the clock was set. */
 const DRIFT_NANOS = 100n * NANOS_PER_MILLI
 
 const magnitude = (n: bigint): bigint => (n < 0n ? -n : n)

@@ -8,7 +8,7 @@ export interface Endpoint {
   readonly socketPath: string
   /** The spelling to use: `unix:///run/containerd/containerd.sock`, `npipe:////./pipe/containerd-containerd`. */
   readonly canonical: string
-  /** The same for grpc-js, which has no word for pipes but hands any path of `unix:` to node:net as it is. */
+  /** The same for grpc-js, which does not know pipes but hands any path of `unix:` to node:net as it is. */
   readonly grpcTarget: string
   /** Set when the spelling given is accepted but deprecated. */
   readonly hint?: string

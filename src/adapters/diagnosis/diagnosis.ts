@@ -1,6 +1,6 @@
 // The doctor's port on this machine.
 import { chmod, stat } from 'node:fs/promises'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import type { Diagnosis, FileMode } from '../../ports/diagnosis.js'
 import { askPort } from './ask-port.js'
 import { findKubeletProcess } from './kubelet-process.js'
@@ -22,7 +22,7 @@ export const createDiagnosis = (): Diagnosis => ({
     } catch (e) {
       throw keelsonError(
         'file.write-failed',
-        `chmod ${mode.toString(8)} ${path}: ${e instanceof Error ? e.message : String(e)}; is this user root?`,
+        `chmod ${mode.toString(8)} ${path}: ${messageOf(e)}; run as root`,
         { path },
         e,
       )

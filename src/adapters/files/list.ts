@@ -2,7 +2,7 @@
 import type { BigIntStats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import type { FileEntry, ListOptions } from '../../ports/files.js'
 import { isMissing } from './read.js'
 import { isTemporaryName } from './temporary.js'
@@ -20,7 +20,7 @@ async function entry(path: string, name: string): Promise<FileEntry | 'directory
   } catch (e) {
     // A file removed between listing and looking, or a dangling link, is not there. Any other error says nothing of that.
     if (isMissing(e)) return undefined
-    const unreadable = e instanceof Error ? e.message : String(e)
+    const unreadable = messageOf(e)
     return { path, name, size: 0n, mtimeNanos: 0n, inode: 0n, unreadable }
   }
   if (found.isDirectory()) return 'directory'
@@ -51,7 +51,7 @@ export async function listFiles(
       if (files.length > maxEntries)
         throw keelsonError(
           'input.too-large',
-          `list ${directory}: more than ${maxEntries} files; is it the right place?`,
+          `list ${directory}: more than ${maxEntries} files; is it the right directory?`,
           {
             directory,
             maxEntries,

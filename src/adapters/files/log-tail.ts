@@ -1,6 +1,6 @@
 // Reads the end of a log file, however large the file is.
 import { errnoOf } from '../../core/cgroup/errors.js'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import type { LogTail } from '../../ports/log-tail.js'
 import { openRegular } from './open-regular.js'
 
@@ -23,10 +23,10 @@ export const createLogTail = (): LogTail => ({
       }
     } catch (e) {
       if (errnoOf(e) === 'ENOENT') return undefined
-      const reason = e instanceof Error ? e.message : String(e)
+      const reason = messageOf(e)
       throw keelsonError(
         'input.unreadable',
-        `read log file ${path}: ${reason}; may this process read it?`,
+        `read log file ${path}: ${reason}; check its permissions`,
         { path },
         e,
       )

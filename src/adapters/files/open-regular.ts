@@ -5,7 +5,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
-export interface OpenRegularOptions {
+interface OpenRegularOptions {
   /** Default: for reading. */
   readonly flags?: number
   /** Of a file that is made. */
@@ -37,7 +37,7 @@ export async function openRegular(
 
 /**
  * Works in a directory whose last `plain` parts are no links. The work is given a path through the open descriptor: Node
- * has no openat, and whoever swaps a directory for a link meanwhile changes nothing.
+ * has no openat, so replacing a directory by a link meanwhile has no effect.
  */
 export async function inDirectory<T>(
   path: string,
@@ -59,13 +59,13 @@ async function within<T>(handle: FileHandle, work: (directory: string) => Promis
 }
 
 async function openPlain(parent: string, name: string): Promise<FileHandle> {
-  if (name === '' || name === '.' || name === '..') throw refused('EINVAL', 'its path is not a plain one')
+  if (name === '' || name === '.' || name === '..') throw refused('EINVAL', 'its path is not normalized')
   try {
     return await open(`${parent}/${name}`, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
   } catch (e) {
     // The kernel's word for a link here is ENOTDIR, which would pass for "not there".
     if (e instanceof Error && 'code' in e && e.code === 'ENOTDIR')
-      throw refused('ELOOP', `${name} on its path is a link or no directory`)
+      throw refused('ELOOP', `${name} in its path is a link or not a directory`)
     throw e
   }
 }

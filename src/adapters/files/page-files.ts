@@ -15,7 +15,7 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /** `dist/cli/chunks/x.js` -> `dist/dashboard`; `src/adapters/files/x.ts` -> `dist/dashboard`. */
-export function findPage(start = dirname(fileURLToPath(import.meta.url))): string | undefined {
+function findPage(start = dirname(fileURLToPath(import.meta.url))): string | undefined {
   for (let at = start; ; at = dirname(at)) {
     for (const place of ['dashboard', 'dist/dashboard'])
       if (existsSync(join(at, place, 'index.html'))) return join(at, place)

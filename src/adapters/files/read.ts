@@ -1,6 +1,6 @@
 // Reads a file up to a bound. A file that grows while it is read, or that lies about its size (/proc), is bounded too.
 import { open } from 'node:fs/promises'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 
 const CHUNK = 64 * 1024
 
@@ -13,7 +13,7 @@ const unreadable = (path: string, cause: unknown) => {
       { path },
       cause,
     )
-  const reason = cause instanceof Error ? cause.message : String(cause)
+  const reason = messageOf(cause)
   return keelsonError(
     'input.unreadable',
     `read ${path}: ${reason}; check the path and its permissions`,
@@ -35,7 +35,7 @@ export async function readBounded(path: string, maxBytes: number): Promise<Uint8
     const chunks: Buffer[] = []
     let length = 0
     for (;;) {
-      // One byte more than allowed tells a full file from a too large one.
+      // One byte more than allowed distinguishes a full file from one that is too large.
       const buffer = Buffer.allocUnsafe(Math.min(CHUNK, maxBytes + 1 - length))
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, null).catch((error: unknown) => {
         throw unreadable(path, error)

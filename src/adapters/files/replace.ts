@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, readlink, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import type { ReplaceOptions } from '../../ports/files.js'
 import { temporaryName } from './temporary.js'
 
@@ -73,10 +73,10 @@ export async function replaceFile(
   try {
     await replaceTarget(await finalTarget(path), content, options)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw keelsonError(
       'file.write-failed',
-      `replace ${path}: ${reason}; the old content is untouched`,
+      `replace ${path}: ${reason}; the old content is unchanged`,
       { path },
       error,
     )

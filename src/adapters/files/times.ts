@@ -8,7 +8,7 @@ export const mtimeNanos = (path: string): bigint | undefined => lstatSync(path, 
 
 /**
  * The last change of any kind, of a link or of what it leads to. The kernel's own time: unlike the time of the content
- * nobody sets it back, and a file that was written earlier and moved into place now has changed now.
+ * it cannot be set back, and a file that was written earlier and moved into place now has changed now.
  */
 export function changedNanos(path: string): bigint | undefined {
   const [own, aim] = [lstatSync(path, options)?.ctimeNs, statSync(path, options)?.ctimeNs]

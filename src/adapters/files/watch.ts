@@ -8,7 +8,7 @@ import { listFiles } from './list.js'
 
 const RESCAN_MS = 20_000
 const SETTLE_MS = 50
-/** A missing directory's parent may be missing too, and then nobody tells of its creation. */
+/** A missing directory's parent may be missing too, and then its creation is not notified. */
 const MISSING_MS = 1_000
 
 /** A notice that waits until it is asked for. */

@@ -3,7 +3,7 @@ import { lstatSync, writeFileSync } from 'node:fs'
 import { hostname, platform } from 'node:os'
 import type { Host } from '../../ports/host.js'
 
-export interface HostOptions {
+interface HostOptions {
   /** What sd_booted(3) looks at. */
   readonly systemdDirectory?: string
 }

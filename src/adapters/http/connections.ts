@@ -57,7 +57,7 @@ export function createConnections(
     forget(connection)
   }
 
-  /** Oldest stranger first; then the oldest idle connection of somebody known. */
+  /** Oldest unauthenticated connection first; then the oldest idle authenticated one. */
   const victim = (): Connection | undefined => {
     let idle: Connection | undefined
     for (const c of open.values()) {

@@ -33,7 +33,7 @@ async function* readBody(
   }
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly peer: HttpPeer
   readonly upgrade: boolean
   readonly signal: AbortSignal
@@ -62,7 +62,7 @@ export async function send(response: HttpResponse, req: IncomingMessage, res: Se
   if (res.destroyed || res.writableEnded) return
   const { status, headers, body } = response
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
-  // What is left of a body that nobody reads must not be taken for the next request, nor be waited for.
+  // The rest of an unread body must not be parsed as the next request, nor be waited for.
   if (response.close === true || !req.complete) res.setHeader('connection', 'close')
   res.statusCode = status
   if (isStream(body) && req.method === 'HEAD') {

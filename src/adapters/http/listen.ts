@@ -148,7 +148,8 @@ function wire(server: Server, edge: Edge): void {
 function openPort(server: Server, { address, port }: ListenOptions): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const todo = cause.code === 'EADDRINUSE' ? '; end the process that holds it or choose another port' : ''
+      const todo =
+        cause.code === 'EADDRINUSE' ? '; stop the process that uses it, or choose another port' : ''
       const text = `listen on ${address}:${port}: ${cause.message}${todo}`
       reject(keelsonError('server.listen', text, { address, port }, cause))
     })
@@ -169,7 +170,7 @@ async function close(server: Server, { connections, tls }: Edge, graceMs: number
   const timer = setTimeout(() => {
     for (const c of [...connections.all()]) c.raw.destroy()
   }, graceMs)
-  // A connection whose last answer goes out now would stay for its keep-alive time: nobody may use it any more.
+  // A connection whose last answer goes out now would stay for its keep-alive time, but is not used any more.
   const idle = setInterval(() => server.closeIdleConnections(), idleMs)
   await closed
   clearTimeout(timer)

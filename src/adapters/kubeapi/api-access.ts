@@ -17,11 +17,11 @@ export async function openApiAccess(kubeconfig: string | undefined): Promise<Api
     if (kubeconfig === undefined) config.loadFromCluster()
     else config.loadFromFile(kubeconfig)
     const cluster = config.getCurrentCluster()
-    if (cluster === null) throw new Error('its current context names no cluster')
+    if (cluster === null) throw new Error('the current context has no cluster')
     const server = new URL(cluster.server)
     // The library refuses each request later; a person learns it at the start.
     if (server.protocol === 'http:' && !cluster.skipTLSVerify)
-      throw new Error('its server is plain HTTP; use https, or say insecure-skip-tls-verify for a test')
+      throw new Error('the server uses plain HTTP; use https, or insecure-skip-tls-verify for a test')
     return {
       server,
       async credentials() {

@@ -3,7 +3,7 @@
 import type { ApiException, ConfigurationOptions, ObservableMiddleware } from '@kubernetes/client-node'
 import { type KeelsonError, keelsonError } from '../../core/errors.js'
 import type { AccessQuestion, KubeApi, NodeEvent, ReviewedUser } from '../../ports/kubeapi.js'
-import { createAgentKeeper } from './kept-agent.js'
+import { createAgentCache } from './agent-cache.js'
 
 type Client = typeof import('@kubernetes/client-node')
 
@@ -21,11 +21,11 @@ const isApiException = (e: unknown): e is ApiException<unknown> =>
 function toError(call: string, e: unknown): KeelsonError {
   if (isApiException(e)) {
     const details = { call, status: e.code, retryable: passingStatus.has(e.code) }
-    return keelsonError('kubeapi.failed', `${call}: the API server answered ${e.code}`, details)
+    return keelsonError('kubeapi.failed', `${call}: the API server responded with ${e.code}`, details)
   }
   const details = { call, retryable: passing.has(codeOf(e)) }
   const why = e instanceof Error ? e.message : String(e)
-  return keelsonError('kubeapi.failed', `${call}: the API server was not reached: ${why}`, details, e)
+  return keelsonError('kubeapi.failed', `${call}: the API server is unreachable: ${why}`, details, e)
 }
 
 const reviewedUser = (user: {
@@ -78,13 +78,13 @@ const eventBody = (e: NodeEvent) => ({
 function limits(
   client: Client,
   signal: AbortSignal,
-  keepAgent: ReturnType<typeof createAgentKeeper>,
+  cachedAgent: ReturnType<typeof createAgentCache>,
 ): ConfigurationOptions {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(callTimeoutMs)])
   const middleware: ObservableMiddleware = {
     pre(context) {
       context.setSignal(limited)
-      const agent = keepAgent(context.getAgent())
+      const agent = cachedAgent(context.getAgent())
       if (agent !== undefined) context.setAgent(agent)
       return new client.Observable(Promise.resolve(context))
     },
@@ -100,7 +100,7 @@ export async function createKubeApi(kubeconfigPath?: string): Promise<KubeApi> {
   try {
     if (kubeconfigPath === undefined) config.loadFromCluster()
     else config.loadFromFile(kubeconfigPath)
-    if (config.getCurrentCluster() === null) throw new Error('its current context names no cluster')
+    if (config.getCurrentCluster() === null) throw new Error('the current context has no cluster')
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw keelsonError(
@@ -113,7 +113,7 @@ export async function createKubeApi(kubeconfigPath?: string): Promise<KubeApi> {
   const authentication = config.makeApiClient(client.AuthenticationV1Api)
   const authorization = config.makeApiClient(client.AuthorizationV1Api)
   const core = config.makeApiClient(client.CoreV1Api)
-  const keepAgent = createAgentKeeper()
+  const cachedAgent = createAgentCache()
 
   const call = async <T>(
     name: string,
@@ -121,7 +121,7 @@ export async function createKubeApi(kubeconfigPath?: string): Promise<KubeApi> {
     run: (options: ConfigurationOptions) => Promise<T>,
   ): Promise<T> => {
     try {
-      return await run(limits(client, signal, keepAgent))
+      return await run(limits(client, signal, cachedAgent))
     } catch (e) {
       throw toError(name, e)
     }

@@ -28,12 +28,12 @@ function toError(doing: string, e: unknown): KeelsonError {
   if (status !== undefined)
     return keelsonError(
       'kubeapi.failed',
-      `${doing}: the API server answered ${status}${wordsOf(e)}`,
+      `${doing}: the API server responded with ${status}${wordsOf(e)}`,
       { status },
       e,
     )
   const why = e instanceof Error ? e.message : String(e)
-  return keelsonError('kubeapi.failed', `${doing}: the API server was not reached: ${why}`, {}, e)
+  return keelsonError('kubeapi.failed', `${doing}: the API server is unreachable: ${why}`, {}, e)
 }
 
 export async function createClusterObjects(kubeconfigPath: string): Promise<ClusterObjects> {
@@ -41,7 +41,7 @@ export async function createClusterObjects(kubeconfigPath: string): Promise<Clus
   const config = new client.KubeConfig()
   try {
     config.loadFromFile(kubeconfigPath)
-    if (config.getCurrentCluster() === null) throw new Error('its current context names no cluster')
+    if (config.getCurrentCluster() === null) throw new Error('the current context has no cluster')
   } catch (e) {
     const why = e instanceof Error ? e.message : String(e)
     throw keelsonError(

@@ -27,10 +27,10 @@ const sourceError = (url: URL, why: string, details: object = {}, cause?: unknow
 
 const remedyOf = (
   { code = '' }: NodeJS.ErrnoException,
-  certificateRemedy: (code: string) => string = () => '; name the authority of its certificate',
+  certificateRemedy: (code: string) => string = () => '; name the CA of its certificate',
 ): string =>
   code === 'ECONNREFUSED'
-    ? '; nothing listens there: is it running, at this address and port?'
+    ? '; nothing is listening there: is it running at this address and port?'
     : /CERT|SELF_SIGNED|VERIFY/.test(code)
       ? certificateRemedy(code)
       : ''
@@ -60,7 +60,7 @@ async function refusal(url: URL, response: IncomingMessage): Promise<KeelsonErro
     if (text.length > maxRefusal) break
   }
   const status = response.statusCode ?? 0
-  return sourceError(url, `answered ${status}: ${text.slice(0, 200).trim()}`, { status })
+  return sourceError(url, `responded with ${status}: ${text.slice(0, 200).trim()}`, { status })
 }
 
 export async function getJson(url: URL, options: GetOptions): Promise<unknown> {

@@ -19,7 +19,7 @@ export interface KubeletApiOptions {
   readonly nodeName?: string
   readonly certFile?: string
   readonly keyFile?: string
-  /** Whoever listens at the address gets the token. */
+  /** Any listener at the address gets the token. */
   readonly skipVerify?: boolean
 }
 
@@ -30,7 +30,7 @@ const fileText = async (path: string): Promise<string> => {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    throw keelsonError('input.unreadable', `read ${path}: it is needed to reach the kubelet`, { path }, cause)
+    throw keelsonError('input.unreadable', `read ${path}: needed to connect to the kubelet`, { path }, cause)
   }
 }
 
@@ -97,7 +97,7 @@ export function createKubeletPods({ api, clock, log, periodMs }: KubeletPodsOpti
           shown = now
         } catch (e) {
           if (signal.aborted) return
-          log.warn('the kubelet does not tell its pods; trying again', { error: asKeelsonError(e) })
+          log.warn('failed to list pods from the kubelet; retrying', { error: asKeelsonError(e) })
         }
         await clock.sleep(periodMs, signal).catch(() => undefined)
       }

@@ -10,7 +10,7 @@ const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 function parseCertificates(pem: string, path: string): readonly X509Certificate[] {
   const blocks = pem.match(pemBlock) ?? []
   if (blocks.length === 0)
-    throw keelsonError('tls.invalid', `read certificates ${path}: there is none in the file`, { path })
+    throw keelsonError('tls.invalid', `read certificates ${path}: no certificate in the file`, { path })
   try {
     return blocks.map((block) => new X509Certificate(block))
   } catch (cause) {
@@ -44,6 +44,6 @@ export function kubeletTrust(
 /** What to do about a certificate that was refused, by the code of the refusal. */
 export const certificateRemedy = (code: string): string =>
   code === 'CERT_HAS_EXPIRED'
-    ? '; a self-signed one is made anew when kubelet.crt and kubelet.key are moved away and the kubelet is restarted'
-    : '; name it or its authority with --kubelet-ca-file (self-signed, by kubeadm: /var/lib/kubelet/pki/kubelet.crt); ' +
-      '--kubelet-skip-verify asks without the check'
+    ? '; to renew a self-signed one, remove kubelet.crt and kubelet.key and restart the kubelet'
+    : '; name it or its CA with --kubelet-ca-file (self-signed, on kubeadm nodes: /var/lib/kubelet/pki/kubelet.crt); ' +
+      '--kubelet-skip-verify turns verification off'

@@ -1,5 +1,5 @@
-// List and watch of pods as a state: what one answer or one line of the stream does to it, and what to ask next. The
-// connection is somebody else's business.
+// List and watch of pods as a state: the effect of one response or one line of the stream, and the next request. The
+// connection is in pod-watch.ts.
 
 export interface WatchState {
   /** Undefined: a whole list is needed before anything else. */

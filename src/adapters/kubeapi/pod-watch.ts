@@ -92,9 +92,9 @@ export function createPodWatch(options: PodWatchOptions): PodSource {
         } catch (e) {
           if (signal.aborted) return
           if (isGone(e)) {
-            log.debug('the watch of pods has expired; listing again')
+            log.debug('pod watch expired; listing again')
             state = { ...state, resourceVersion: undefined }
-          } else log.warn('pods cannot be followed; trying again', { error: asKeelsonError(e), waitMs })
+          } else log.warn('pod watch failed; retrying', { error: asKeelsonError(e), waitMs })
           await clock.sleep(waitMs, signal).catch(() => undefined)
           waitMs = Math.min(waitMs * 2, longestWaitMs)
         }

@@ -180,7 +180,7 @@ describe('a full file system', () => {
           for (let i = 0; ; i++) writeFileSync(join(full, `fill${i}`), Buffer.alloc(4096, 1))
         }).toThrow(/ENOSPC/)
         const before = readdirSync(full)
-        await expect(createNodeFiles(full).lock('/node.lock')).rejects.toThrow(/no space is left/)
+        await expect(createNodeFiles(full).lock('/node.lock')).rejects.toThrow(/no space left/)
         expect(readdirSync(full)).toEqual(before)
       } finally {
         execFileSync('umount', [full])

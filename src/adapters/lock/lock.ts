@@ -1,6 +1,6 @@
-// One process at a time. Each contender listens on a unix socket file of its own beside the lock's path and then looks at
-// all the others: whoever finds none that listens holds the lock. No file is ever shared, so none is taken over, and one
-// that refuses connections is dead for good. It dies with its process and means the same in every pid and network namespace.
+// One process at a time. Each contender listens on its own unix socket file beside the lock's path and then connects to all
+// the others: if none listens, it holds the lock. No file is ever shared, so none is taken over, and one that refuses
+// connections is dead for good. It dies with its process and means the same in every pid and network namespace.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, constants, openSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { connect, createServer, type Server } from 'node:net'
 import { basename, dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The mode of the socket file tells contenders, who make way for each other within moments, from the holder. */
+/** The mode of the socket file distinguishes the holder from contenders, which give way to each other within moments. */
 const contending = 0o600
 const holding = 0o700
 
@@ -81,7 +81,7 @@ class LockDirectory {
     for (const name of await readdir(this.at('.'))) {
       if (!name.startsWith(`${this.#lock}.new-`) && !name.startsWith(`${this.#lock}.held-`)) continue
       const found = name === mine ? undefined : await lstat(this.at(name)).catch(() => undefined)
-      // In a directory that everybody may write, a file of somebody else holds nothing.
+      // In a world-writable directory, a file of another user does not hold the lock.
       if (found === undefined || (found.uid !== 0 && found.uid !== process.geteuid?.())) continue
       if (!(await isListening(this.at(name)))) dead.push(name)
       else if (name.startsWith(`${this.#lock}.held-`)) {
@@ -101,7 +101,7 @@ class LockDirectory {
   }
 }
 
-/** The kernel answers for a process that is stopped or busy, too. Only a refusal says that nobody listens. */
+/** The kernel answers for a process that is stopped or busy, too. Only a refusal means that no process listens. */
 const isListening = (path: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(path)

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { link, readdir, readFile, readlink, stat, unlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { basename, dirname, join } from 'node:path'
+import { readPidStat } from '../procfs/pid-stat.js'
 import type { Lock } from './lock.js'
 
 const isCode = (e: unknown, code: string): boolean => e instanceof Error && 'code' in e && e.code === code
@@ -15,14 +16,9 @@ const ignoreMissing = (e: unknown): void => {
 
 /** Process ids come again, after a boot all of them: boot and start tell whether it is still the same process. */
 async function identityOf(pid: number): Promise<string | undefined> {
-  try {
-    const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
-    const text = await readFile(`/proc/${pid}/stat`, 'utf8')
-    // The name in brackets may hold anything; the start is the 20th field after it.
-    return `${boot}:${text.slice(text.lastIndexOf(')') + 2).split(' ')[19]}`
-  } catch {
-    return undefined
-  }
+  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => undefined)
+  const stat = await readPidStat(pid)
+  return boot === undefined || stat === undefined ? undefined : `${boot.trim()}:${stat.startTicks}`
 }
 
 const isAlive = (pid: number): boolean => {
@@ -44,12 +40,12 @@ async function livingPid(holder: string): Promise<number | undefined> {
   return identity === undefined || now === undefined || identity === now ? pid : undefined
 }
 
-/** Only while our own lock is held: then nobody but a process of version 0.1 can be in the way. */
+/** Only while our own lock is held: then only a process of version 0.1 can hold it. */
 export async function takeOldFile(file: string, busy: (pid: number) => Error): Promise<Lock> {
   const identity = await identityOf(process.pid)
   const mine = `${file}.${process.pid}.0`
   try {
-    // Linked into place whole: nobody ever reads a lock without its owner's id.
+    // Linked into place atomically: a lock always has the id of its owner.
     await writeFile(mine, [process.pid, 0, ...(identity === undefined ? [] : [identity])].join(' '), {
       mode: 0o600,
     })

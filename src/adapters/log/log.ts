@@ -5,7 +5,7 @@ import { isKeelsonError } from '../../core/errors.js'
 import type { Log, LogFields, LogLevel } from '../../ports/log.js'
 import { formatKlogLine } from './klog.js'
 
-export interface LogOptions {
+interface LogOptions {
   readonly format: 'text' | 'json'
   /** Default info. */
   readonly level?: LogLevel
@@ -14,7 +14,7 @@ export interface LogOptions {
 }
 
 /** Values that JSON cannot hold, and errors with what a reader needs of them. */
-export function plainFields(fields: LogFields): Record<string, unknown> {
+function plainFields(fields: LogFields): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, plainValue(value)]))
 }
 

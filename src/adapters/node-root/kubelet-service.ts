@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import type { KubeletService, NodeServices } from '../../ports/bootstrap.js'
 import { findKubeletProcess } from '../diagnosis/kubelet-process.js'
 
@@ -28,7 +28,7 @@ async function systemctl(verb: 'stop' | 'start', unit: string): Promise<boolean>
     await run('systemctl', [verb, unit], { timeout: timeoutMs })
     return true
   } catch (e) {
-    const why = e instanceof Error ? e.message : String(e)
+    const why = messageOf(e)
     throw keelsonError(
       'systemd.failed',
       `systemctl ${verb} ${unit}: ${why}; see systemctl status ${unit}`,

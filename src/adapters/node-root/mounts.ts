@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import type { NodeMounts } from '../../ports/bootstrap.js'
 
 const run = promisify(execFile)
@@ -24,10 +24,10 @@ async function readMounts(mountinfo: string, path: string): Promise<string> {
   try {
     return await readFile(mountinfo, 'utf8')
   } catch (e) {
-    const why = e instanceof Error ? e.message : String(e)
+    const why = messageOf(e)
     throw keelsonError(
       'node.refused',
-      `look for mounts below ${path}: ${why}; nothing was deleted, because a mount would lose its contents`,
+      `list mounts below ${path}: ${why}; nothing was deleted, to protect the contents of mounts`,
       { path },
       e,
     )

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { chmod, lstat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { isKeelsonError, keelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError, messageOf } from '../../core/errors.js'
 import type { NodeFiles } from '../../ports/bootstrap.js'
 import { openRegular } from '../files/open-regular.js'
 import { takeLock } from '../lock/lock.js'
@@ -16,16 +16,16 @@ const codeOf = (e: unknown): string => (e instanceof Error && 'code' in e ? Stri
 const remedies: Readonly<Record<string, string>> = {
   EACCES: 'permission denied; run the command as root',
   EPERM: 'not permitted; run the command as root',
-  EROFS: 'the file system is read-only; mount it writable',
-  ENOSPC: 'no space is left on the device; make room and try again',
-  EDQUOT: 'the disk quota is used up; make room and try again',
+  EROFS: 'the file system is read-only; remount it read-write',
+  ENOSPC: 'no space left on the device; free space and retry',
+  EDQUOT: 'disk quota exceeded; free space and retry',
   ENOTDIR: 'a part of the path is not a directory',
   EISDIR: 'it is a directory, not a file',
-  EXDEV: 'it is a mount of its own; a file cannot replace it',
-  EBUSY: 'it is in use, perhaps as a mount',
+  EXDEV: 'it is a mount point; a file cannot replace it',
+  EBUSY: 'it is in use, perhaps as a mount point',
 }
 
-const because = (e: unknown): string => remedies[codeOf(e)] ?? (e instanceof Error ? e.message : String(e))
+const because = (e: unknown): string => remedies[codeOf(e)] ?? messageOf(e)
 
 async function wrap<T>(
   code: 'file.write-failed' | 'input.unreadable',
@@ -119,13 +119,9 @@ export function createNodeFiles(root: string): NodeFiles {
         const found = await lstat(place).catch(() => undefined)
         if (found === undefined) return undefined
         if (!found.isSymbolicLink())
-          throw keelsonError(
-            'node.refused',
-            `read link ${path}: something else is there; look at it, then remove it`,
-            {
-              path,
-            },
-          )
+          throw keelsonError('node.refused', `read link ${path}: not a link; check it, then remove it`, {
+            path,
+          })
         return readlink(place)
       }),
     writeLink: (path, target) =>
@@ -170,7 +166,7 @@ export function createNodeFiles(root: string): NodeFiles {
 
 async function lockNode(file: string, shown: string): Promise<() => Promise<void>> {
   const busy = (pid: number): Error =>
-    keelsonError('node.busy', `lock ${shown}: another keelson node command (process ${pid}) is at work`, {
+    keelsonError('node.busy', `lock ${shown}: another keelson node command is running (process ${pid})`, {
       pid,
     })
   const lock = await takeLock(file, busy)

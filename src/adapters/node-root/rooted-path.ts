@@ -7,7 +7,7 @@ import { keelsonError } from '../../core/errors.js'
 /** As the kernel: more links than this in one path are a loop. */
 const mostLinks = 40
 
-export interface ResolvedPath {
+interface ResolvedPath {
   /** As the node sees it, without links. */
   readonly inside: string
   /** As this process sees it. */
@@ -39,13 +39,9 @@ export async function resolveInside(root: string, path: string): Promise<Resolve
     } catch (e) {
       if (!isMissing(e)) throw e
       if (todo.length >= behindLink)
-        throw keelsonError(
-          'node.refused',
-          `follow ${path}: ${viaLink} is a link to something that does not exist`,
-          {
-            path,
-          },
-        )
+        throw keelsonError('node.refused', `follow ${path}: ${viaLink} is a dangling link`, {
+          path,
+        })
       return { ...whole(root, [...done, part, ...todo]), exists: false }
     }
     if (!isLink) {
@@ -53,7 +49,7 @@ export async function resolveInside(root: string, path: string): Promise<Resolve
       continue
     }
     if (++links > mostLinks)
-      throw keelsonError('node.refused', `follow ${path}: its links go round in a circle`, { path })
+      throw keelsonError('node.refused', `follow ${path}: loop of symbolic links`, { path })
     const target = await readlink(here)
     viaLink = `/${[...done, part].join('/')}`
     behindLink = todo.length

@@ -1,5 +1,5 @@
 // Asks the runtime behind an endpoint who it is, and has it remove all pods; every call has a deadline.
-import { isKeelsonError } from '../../core/errors.js'
+import { isKeelsonError, messageOf } from '../../core/errors.js'
 import type { RuntimeAnswer, RuntimeOfNode } from '../../ports/bootstrap.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { createCriClient } from '../cri/client/client.js'
@@ -46,7 +46,7 @@ async function removeAll(client: CriClient): Promise<{ removed: number; problems
       await client.runtime.removePodSandbox({ podSandboxId: id }, { timeoutMs: stopTimeoutMs })
       removed++
     } catch (e) {
-      problems.push(`${id}: ${e instanceof Error ? e.message : String(e)}`)
+      problems.push(`${id}: ${messageOf(e)}`)
     }
   }
   return { removed, problems }

@@ -1,4 +1,4 @@
-// Units of systemd on this machine, through systemctl. Below another root nothing runs that could be told anything.
+// systemd units of this machine, through systemctl. With --rootfs no systemd runs.
 import { execFile } from 'node:child_process'
 import { access } from 'node:fs/promises'
 import { promisify } from 'node:util'

@@ -1,7 +1,7 @@
 // Files that the user names on the command line: bounded, text only, with the path in every error.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isKeelsonError, keelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError, messageOf } from '../../core/errors.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 
 const largestFile = 1024 * 1024
@@ -18,7 +18,7 @@ async function read(path: string): Promise<string> {
     if (isKeelsonError(e)) throw e
     if (e instanceof TypeError)
       throw keelsonError('input.not-text', `read ${path}: it is not UTF-8 text`, { path }, e)
-    const why = e instanceof Error ? e.message : String(e)
+    const why = messageOf(e)
     throw keelsonError('input.unreadable', `read ${path}: ${why}`, { path }, e)
   }
 }
@@ -44,7 +44,7 @@ async function walk(path: string): Promise<{ name: string; text: string }[]> {
     list = await names(path)
   } catch (e) {
     if (isKeelsonError(e)) throw e
-    const why = e instanceof Error ? e.message : String(e)
+    const why = messageOf(e)
     throw keelsonError('input.unreadable', `list ${path}: ${why}`, { path }, e)
   }
   const files: { name: string; text: string }[] = []

@@ -5,14 +5,14 @@ import { lstat, opendir, rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { compressedName, unfinishedName } from '../../core/cri/log-rotation.js'
-import { isKeelsonError, keelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError, messageOf } from '../../core/errors.js'
 import type { LogFileEntry } from '../../ports/pod-host.js'
 import { inDirectory, openRegular } from '../files/open-regular.js'
 import { isMissing } from '../files/read.js'
 import { failed } from './directories.js'
 import { podParents } from './read-at.js'
 
-/** Far above any containerLogMaxFiles; whoever fills the directory must not fill our memory too. */
+/** Far above any containerLogMaxFiles; a full directory must not fill our memory. */
 const maxEntries = 10_000
 
 export async function listLogs(directory: string): Promise<readonly LogFileEntry[] | undefined> {
@@ -21,7 +21,7 @@ export async function listLogs(directory: string): Promise<readonly LogFileEntry
   } catch (e) {
     if (isMissing(e)) return undefined
     if (isKeelsonError(e)) throw e
-    const reason = e instanceof Error ? e.message : String(e)
+    const reason = messageOf(e)
     throw keelsonError(
       'input.unreadable',
       `list ${directory}: ${reason}; was it replaced?`,

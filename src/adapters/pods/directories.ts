@@ -3,7 +3,7 @@
 import { constants, type Stats } from 'node:fs'
 import { chmod, chown, mkdir, readdir, readlink, realpath, rename, rm, stat, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import type { DirectoryOptions, PathKind } from '../../ports/pod-host.js'
 import { openRegular } from '../files/open-regular.js'
 import { isMissing } from '../files/read.js'
@@ -15,7 +15,7 @@ const setGroupId = 0o2000
 export const failed = (what: string, path: string, cause: unknown) =>
   keelsonError(
     'file.write-failed',
-    `${what} ${path}: ${cause instanceof Error ? cause.message : String(cause)}; check permissions and free space`,
+    `${what} ${path}: ${messageOf(cause)}; check permissions and free space`,
     { path },
     cause,
   )
@@ -27,7 +27,7 @@ export async function ensureDirectory(path: string, { mode, gid }: DirectoryOpti
     if (made !== undefined || gid !== undefined)
       await chmod(path, gid === undefined ? mode : mode | setGroupId)
   } catch (e) {
-    throw failed('make the directory', path, e)
+    throw failed('create directory', path, e)
   }
 }
 
@@ -41,7 +41,7 @@ export async function ensureFile(path: string, mode: number): Promise<void> {
       await file.close()
     }
   } catch (e) {
-    throw failed('make the file', path, e)
+    throw failed('create file', path, e)
   }
 }
 

@@ -37,7 +37,7 @@ export async function removeTree(path: string): Promise<void> {
     const place = await placeOf(path)
     for (const point of (await mountsBelow(place)).toReversed())
       await run('umount', [point], { timeout: timeoutMs })
-    // Asked again: what is still mounted, or mounted anew, is somebody's data.
+    // Asked again: what is still mounted, or mounted again, holds data.
     const left = await mountsBelow(place)
     if (left.length > 0) throw new Error(`${left.join(', ')} is still mounted`)
     await removeDirectory(place)

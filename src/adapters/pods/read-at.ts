@@ -1,6 +1,6 @@
 // Reads what containers write: termination messages and logs, which may grow, and which a container may replace.
 import type { FileHandle } from 'node:fs/promises'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import type { FilePiece, OpenLog } from '../../ports/pod-host.js'
 import { openRegular } from '../files/open-regular.js'
 import { isMissing } from '../files/read.js'
@@ -9,12 +9,7 @@ import { isMissing } from '../files/read.js'
 export const podParents = 2
 
 const unreadable = (path: string, cause: unknown) =>
-  keelsonError(
-    'input.unreadable',
-    `read ${path}: ${cause instanceof Error ? cause.message : String(cause)}; was it replaced?`,
-    { path },
-    cause,
-  )
+  keelsonError('input.unreadable', `read ${path}: ${messageOf(cause)}; was it replaced?`, { path }, cause)
 
 async function openFile(path: string): Promise<FileHandle | undefined> {
   try {

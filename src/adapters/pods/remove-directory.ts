@@ -9,7 +9,7 @@ import { isMissing } from '../files/read.js'
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants
 /** Each level is an open file. What lies deeper is moved up first. */
 const maxDepth = 64
-/** Each gives at least one level; whoever keeps adding files is not waited for. */
+/** Each gives at least one level; a process that keeps adding files is not waited for. */
 const maxRounds = 10_000
 
 const codeOf = (e: unknown): unknown => (e instanceof Error && 'code' in e ? e.code : undefined)
@@ -18,7 +18,7 @@ const codeOf = (e: unknown): unknown => (e instanceof Error && 'code' in e ? e.c
 const inside = ({ fd }: FileHandle, name: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`/proc/self/fd/${fd}/`), name])
 
-/** A bind mount has the device of its source; the number of the mount tells the two apart. */
+/** A bind mount has the device of its source; the mount id distinguishes the two. */
 async function mountOf({ fd }: FileHandle): Promise<string | undefined> {
   return /^mnt_id:\s*(\d+)/m.exec(await readFile(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1]
 }

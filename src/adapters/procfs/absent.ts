@@ -1,6 +1,6 @@
 // Reading what may not be there: a process that has ended, a file that this kernel does not have.
 
-/** ENOENT and ESRCH: no such process. EACCES, EPERM: somebody else's. EOPNOTSUPP: PSI switched off at boot. */
+/** ENOENT and ESRCH: no such process. EACCES, EPERM: of another user. EOPNOTSUPP: PSI switched off at boot. */
 const errnos = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'ENOTDIR', 'EINVAL', 'EOPNOTSUPP', 'ENOTSUP']
 
 export const isAbsent = (error: unknown): boolean =>

@@ -5,20 +5,19 @@ import { keelsonError } from '../../core/errors.js'
 import { parsePageSize } from '../../core/kernel-text/auxv.js'
 import { parseCpuInfo } from '../../core/kernel-text/cpuinfo.js'
 import { parseDiskStats } from '../../core/kernel-text/diskstats.js'
-import { parseTaskCount } from '../../core/kernel-text/loadavg.js'
 import { parseMemInfo } from '../../core/kernel-text/meminfo.js'
 import { parseMountInfo } from '../../core/kernel-text/mountinfo.js'
 import { parseNetDev } from '../../core/kernel-text/net-dev.js'
 import { parsePressure } from '../../core/kernel-text/pressure.js'
 import { parseProcCgroup } from '../../core/kernel-text/proc-cgroup.js'
 import { parseProcessLimits } from '../../core/kernel-text/proc-limits.js'
-import { parseProcStat } from '../../core/kernel-text/proc-stat.js'
+import { parseProcStat, parseTaskCount } from '../../core/kernel-text/proc-stat.js'
 import type { Procfs } from '../../ports/procfs.js'
 import { absent } from './absent.js'
 import { countOpenFiles } from './open-files.js'
 import { countTaskStates } from './task-states.js'
 
-export interface ProcfsOptions {
+interface ProcfsOptions {
   readonly proc?: string
   readonly sys?: string
   /** Descriptors looked at per process. Default 65,536. */

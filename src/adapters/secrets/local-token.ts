@@ -1,4 +1,4 @@
-// The local token file: made once with mode 0600, believed only while nobody else could have read or written it.
+// The local token file: created once with mode 0600, accepted only if no other user can read or write it.
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -26,7 +26,7 @@ const codeOf = (e: unknown): unknown => (e instanceof Error && 'code' in e ? e.c
 
 function ownerProblem(stat: Stats): string | undefined {
   if (!stat.isFile()) return 'it is not a regular file'
-  if (stat.uid !== process.getuid?.()) return `it belongs to user ${stat.uid}`
+  if (stat.uid !== process.getuid?.()) return `it is owned by user ${stat.uid}`
   if ((stat.mode & 0o077) !== 0) return `its mode is ${(stat.mode & 0o777).toString(8)}, not 600`
   return undefined
 }
@@ -42,7 +42,7 @@ export function readLocalToken(path: string): string | undefined {
       throw keelsonError('token.insecure', `read token file ${path}: it is a link`, { path }, e)
     throw keelsonError(
       'input.unreadable',
-      `read token file ${path}: ${String(codeOf(e))}; are you root?`,
+      `read token file ${path}: ${String(codeOf(e))}; run as root`,
       { path },
       e,
     )
@@ -56,7 +56,7 @@ export function readLocalToken(path: string): string | undefined {
     if (!tokenPattern.test(token))
       throw keelsonError(
         'token.insecure',
-        `read token file ${path}: it holds no token of 32 characters or more`,
+        `read token file ${path}: it has no token of at least 32 characters`,
         {
           path,
         },
@@ -79,7 +79,7 @@ export function ensureLocalToken(path: string): void {
     linkSync(draft, path)
   } catch (e) {
     if (codeOf(e) !== 'EEXIST')
-      throw keelsonError('file.write-failed', `make token file ${path}: ${String(codeOf(e))}`, { path }, e)
+      throw keelsonError('file.write-failed', `create token file ${path}: ${String(codeOf(e))}`, { path }, e)
   } finally {
     closeSync(fd)
     unlinkSync(draft)
@@ -103,7 +103,7 @@ export function createLocalToken(path: string, log: Log): LocalToken {
         token = readLocalToken(path)
       } catch (e) {
         if (!isKeelsonError(e)) throw e
-        if (changed) log.error('local token is not accepted', { error: e })
+        if (changed) log.error('local token rejected', { error: e })
       }
       return token
     },

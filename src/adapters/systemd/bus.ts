@@ -102,7 +102,7 @@ export class Bus {
       }
       const onAbort = () => settle(() => reject(signal?.reason))
       const onEnd = (error: Error) => settle(() => reject(error))
-      const timer = setTimeout(() => onEnd(new BusDeadline(`no answer within ${timeoutMs} ms`)), timeoutMs)
+      const timer = setTimeout(() => onEnd(new BusDeadline(`no response within ${timeoutMs} ms`)), timeoutMs)
       if (signal?.aborted) return onAbort()
       signal?.addEventListener('abort', onAbort, { once: true })
       this.pending.add(onEnd)

@@ -17,7 +17,7 @@ import type {
 } from '../../ports/cgroups.js'
 import type { Systemd } from '../../ports/systemd.js'
 
-export interface SystemdCgroupTreeOptions {
+interface SystemdCgroupTreeOptions {
   /** The kernel's files of the same hierarchy. */
   readonly files: CgroupTree
   readonly systemd: Systemd
@@ -111,10 +111,10 @@ export class SystemdCgroupTree implements CgroupTree {
   /** Stopping a slice would stop what runs in it: a populated one is refused before systemd is asked. */
   async remove(path: CgroupPath, options: RemoveOptions = {}): Promise<void> {
     if (path === '/')
-      throw keelsonError('cgroup.invalid-path', 'remove /: the root of the tree stays', { path })
+      throw keelsonError('cgroup.invalid-path', 'remove /: the root cgroup cannot be removed', { path })
     const busy = this.files.walk(path).find((one) => (this.files.read(one, 'cgroup.procs')?.length ?? 0) > 0)
     if (busy !== undefined)
-      throw keelsonError('cgroup.busy', `remove ${path}: ${busy} still holds processes; end them first`, {
+      throw keelsonError('cgroup.busy', `remove ${path}: ${busy} still has processes; stop them first`, {
         path,
         busy,
       })

@@ -10,7 +10,7 @@ const LAST_RETRY_MS = 30_000
 const RECONNECT_TIMEOUT_MS = 10_000
 
 /** A call to the manager, or to another object of systemd. */
-export type ManagerCall = Pick<BusCall, 'member' | 'signature' | 'body'> &
+type ManagerCall = Pick<BusCall, 'member' | 'signature' | 'body'> &
   Partial<Pick<BusCall, 'path' | 'interface'>>
 
 export class Connection {
@@ -22,7 +22,7 @@ export class Connection {
   constructor(
     private readonly address: string,
     private readonly onSignal: (signal: BusSignal) => void,
-    /** Asked after a loss: must somebody go on listening? */
+    /** Called after a lost connection: is a listener left? */
     private readonly isNeeded: () => boolean,
     private readonly onReconnected: () => void,
   ) {}
@@ -62,7 +62,7 @@ export class Connection {
     return bus
   }
 
-  /** systemd sends its signals only while somebody subscribes. */
+  /** systemd sends its signals only to subscribers. */
   private async subscribe(bus: Bus, deadline: Deadline): Promise<void> {
     const rule = `type='signal',sender='${DESTINATION}',path='${PATH}',interface='${MANAGER}'`
     const daemon = 'org.freedesktop.DBus'
@@ -103,7 +103,7 @@ export class Connection {
   /** A deadline for one operation that may take several calls. */
   deadline(timeoutMs: number, signal: AbortSignal | undefined): OperationDeadline {
     return new OperationDeadline(timeoutMs, signal, (what) =>
-      unavailable(what, this.address, `no answer within ${timeoutMs} ms`),
+      unavailable(what, this.address, `no response within ${timeoutMs} ms`),
     )
   }
 
@@ -137,7 +137,7 @@ export class OperationDeadline implements Deadline {
     return Math.max(1, this.end - performance.now())
   }
 
-  /** The caller's own reason stays as it is; running out of time is told as such. */
+  /** The caller's own reason stays as it is; a timeout is reported as such. */
   explain(what: string, error: unknown): unknown {
     if (this.outer?.aborted) return this.outer.reason
     return this.signal.aborted || error instanceof BusDeadline ? this.toError(what) : error

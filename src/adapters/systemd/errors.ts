@@ -1,5 +1,5 @@
 // What went wrong between us and systemd, as our errors.
-import { isKeelsonError, type KeelsonError, keelsonError } from '../../core/errors.js'
+import { isKeelsonError, type KeelsonError, keelsonError, messageOf } from '../../core/errors.js'
 import { BusClosed, BusDeadline } from './bus.js'
 
 /** `org.freedesktop.systemd1.NoSuchUnit` of a D-Bus error; undefined for every other kind. */
@@ -24,7 +24,7 @@ const denied = [
 export function systemdError(what: string, address: string, error: unknown): unknown {
   if (isKeelsonError(error)) return error
   const name = dbusErrorName(error)
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   if (error instanceof BusClosed || error instanceof BusDeadline || unreachable.includes(name ?? ''))
     return unavailable(what, address, reason, error)
   if (name === undefined) return error
@@ -40,7 +40,7 @@ export function systemdError(what: string, address: string, error: unknown): unk
 export const unavailable = (what: string, address: string, reason: string, cause?: unknown): KeelsonError =>
   keelsonError(
     'systemd.unavailable',
-    `${what}: ${reason} (${address}); is systemd running as PID 1, and is the system bus there?`,
+    `${what}: ${reason} (${address}); is systemd running as PID 1 with a system bus?`,
     { address },
     cause,
   )

@@ -1,4 +1,4 @@
-// Waiting for systemd's jobs. The end of a job may be told before the reply that names it, so the last ends are remembered.
+// Waiting for systemd's jobs. A job may end before the reply that names it, so the last results are kept.
 
 const REMEMBERED = 256
 

@@ -120,7 +120,7 @@ describe('faults', () => {
       method: 'StartTransientUnit',
       fault: { kind: 'job', result: 'failed' },
       code: 'systemd.failed',
-      message: /ended as failed/,
+      message: /job result is failed/,
     },
     {
       name: 'a job whose end is never told',

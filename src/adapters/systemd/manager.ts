@@ -10,7 +10,7 @@ import { dbusErrorName, systemdError } from './errors.js'
 import { Jobs } from './jobs.js'
 import { fromVariant, toVariants } from './values.js'
 
-export interface SystemdOptions {
+interface SystemdOptions {
   /** D-Bus address. Default: the system bus. */
   readonly address?: string
   /** Of each operation. Default 25,000 ms. */
@@ -67,8 +67,8 @@ export class SystemdManager implements Systemd {
     try {
       return await work(deadline)
     } catch (error) {
-      const told = deadline.explain(what, error)
-      throw signal?.aborted ? told : systemdError(what, this.address, told)
+      const explained = deadline.explain(what, error)
+      throw signal?.aborted ? explained : systemdError(what, this.address, explained)
     }
   }
 
@@ -84,7 +84,7 @@ export class SystemdManager implements Systemd {
     if (result !== 'done')
       throw keelsonError(
         'systemd.failed',
-        `${member} ${unit}: its job ended as ${result}; see systemctl status ${unit}`,
+        `${member} ${unit}: the job result is ${result}; see systemctl status ${unit}`,
         {
           unit,
           result,

@@ -7,7 +7,7 @@ export interface Watchdog {
   readonly intervalMs: number
 }
 
-/** Undefined: nobody watches over this process. The variables are inherited, so they may be meant for a parent. */
+/** Undefined: there is no watchdog. The variables are inherited, so they may be meant for a parent. */
 export function parseWatchdog(
   env: Readonly<Record<string, string | undefined>>,
   pid: number,

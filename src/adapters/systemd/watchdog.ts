@@ -1,8 +1,9 @@
-// Tells systemd that this process is well, from its event loop: one that is blocked or stopped says nothing, and is
-// started again. Node has no datagram sockets of the unix family, so systemd-notify says it: one small process a minute.
+// Notifies systemd from the event loop that this process is healthy: a blocked or stopped process does not, and is
+// restarted. Node has no unix datagram sockets, so systemd-notify is used: one small process a minute.
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { messageOf } from '../../core/errors.js'
 import type { Log } from '../../ports/log.js'
 import type { Watchdog } from './watchdog-env.js'
 
@@ -14,16 +15,16 @@ const retryShare = 0.1
 const fileSystemMs = 10_000
 
 /** What is wrong; undefined: all is well. */
-export type Ask = (signal: AbortSignal) => Promise<string | undefined>
+type Ask = (signal: AbortSignal) => Promise<string | undefined>
 
-export interface WatchdogOptions extends Watchdog {
+interface WatchdogOptions extends Watchdog {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Asked each time, besides the event loop and the file system. */
   readonly ask: Ask
   readonly log: Log
 }
 
-/** A file system call goes through the thread pool: where that is exhausted, most of the process stands still. */
+/** A file system call goes through the thread pool: where that is exhausted, most of the process is blocked. */
 async function askFileSystem(timeoutMs: number): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<string>((resolve) => {
@@ -53,17 +54,20 @@ export function startWatchdog(o: WatchdogOptions): { stop(): void } {
       await run('systemd-notify', ['WATCHDOG=1'], { timeout: questionMs, env: { NOTIFY_SOCKET, PATH } })
       return undefined
     } catch (e) {
-      return `systemd-notify: ${e instanceof Error ? e.message : String(e)}`
+      return `systemd-notify: ${messageOf(e)}`
     }
   }
   const turn = async (): Promise<void> => {
-    const problem = await tell().catch((e: unknown) => (e instanceof Error ? e.message : String(e)))
+    const problem = await tell().catch((e: unknown) => messageOf(e))
     if (life.signal.aborted) return
     if (problem !== undefined && problem !== problemBefore)
-      log.error("systemd's watchdog is not answered; it starts this process again if that goes on", {
-        problem,
-        limitSeconds: limitMs / 1000,
-      })
+      log.error(
+        'health check failed, so the systemd watchdog is not notified; systemd restarts this process if it continues',
+        {
+          problem,
+          limitSeconds: limitMs / 1000,
+        },
+      )
     problemBefore = problem
     timer = setTimeout(() => void turn(), problem === undefined ? intervalMs : intervalMs * retryShare)
     timer.unref()

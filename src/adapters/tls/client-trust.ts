@@ -18,7 +18,7 @@ export function parseBundle(pem: string, path: string): X509Certificate[] {
       cause,
     )
   }
-  throw keelsonError('tls.invalid', `read CA bundle ${path}: it holds no CA certificate`, { path })
+  throw keelsonError('tls.invalid', `read CA bundle ${path}: it has no CA certificate`, { path })
 }
 
 const isWithin = (certificate: X509Certificate, nowMs: number): boolean =>
@@ -26,7 +26,7 @@ const isWithin = (certificate: X509Certificate, nowMs: number): boolean =>
 
 /** Why the dates do not hold now. A connection may outlive its certificate. */
 export function dateProblem(chain: readonly X509Certificate[], nowMs: number): string | undefined {
-  return chain.every((c) => isWithin(c, nowMs)) ? undefined : 'it has expired or is not valid yet'
+  return chain.every((c) => isWithin(c, nowMs)) ? undefined : 'expired or not yet valid'
 }
 
 const issued = (child: X509Certificate, parent: X509Certificate): boolean =>

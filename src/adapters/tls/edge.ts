@@ -47,7 +47,7 @@ function createPeerCertificate(
       const known = answers.get(generation) ?? reaches(chain, roots, nowMs)
       answers.clear()
       answers.set(generation, known)
-      return known ? dateProblem(chain, nowMs) : 'its CA is not trusted any more'
+      return known ? dateProblem(chain, nowMs) : 'its CA is no longer trusted'
     },
   }
 }

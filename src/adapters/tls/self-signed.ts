@@ -9,12 +9,12 @@ const dayMs = 86_400_000
 const lifetimeMs = 365 * dayMs
 export const renewBeforeMs = 30 * dayMs
 
-export interface ServingPair {
+interface ServingPair {
   readonly certificate: string
   readonly key: string
 }
 
-/** DNS names and addresses the certificate stands for. */
+/** DNS names and addresses in the certificate. */
 export async function createSelfSigned(commonName: string, hosts: readonly string[]): Promise<ServingPair> {
   await import('reflect-metadata') // @peculiar/x509 wants it loaded first
   // The bundler gives a CommonJS package to import() as its default export only.
@@ -69,7 +69,7 @@ export function isUsable(
   }
 }
 
-export interface SelfSignedFiles {
+interface SelfSignedFiles {
   readonly certFile: string
   readonly keyFile: string
 }

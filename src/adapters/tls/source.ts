@@ -1,5 +1,5 @@
 // Certificate, key and client CA from files, looked at every second. A new set is used only when it holds together;
-// until then the old one stays, so that a half-written file harms nobody.
+// until then the old one stays, so that a half-written file does no harm.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
@@ -8,7 +8,7 @@ import type { TlsMaterial, TlsSource } from '../../ports/http.js'
 import type { Log } from '../../ports/log.js'
 import { parseBundle } from './client-trust.js'
 
-export interface TlsFiles {
+interface TlsFiles {
   readonly certFile: string
   readonly keyFile: string
   readonly clientCaFile?: string
@@ -20,7 +20,9 @@ function readText(path: string): string {
   try {
     const { size } = statSync(path)
     if (size > maxBytes)
-      throw keelsonError('input.too-large', `read ${path}: ${size} bytes is no certificate`, { path })
+      throw keelsonError('input.too-large', `read ${path}: ${size} bytes is too large for a certificate`, {
+        path,
+      })
     return readFileSync(path, 'utf8')
   } catch (cause) {
     if (isKeelsonError(cause)) throw cause
@@ -33,7 +35,7 @@ function readText(path: string): string {
   }
 }
 
-export function readTlsMaterial({ certFile, keyFile, clientCaFile }: TlsFiles): TlsMaterial {
+function readTlsMaterial({ certFile, keyFile, clientCaFile }: TlsFiles): TlsMaterial {
   const certificate = readText(certFile)
   const key = readText(keyFile)
   try {
@@ -43,7 +45,7 @@ export function readTlsMaterial({ certFile, keyFile, clientCaFile }: TlsFiles): 
   } catch (cause) {
     throw keelsonError(
       'tls.invalid',
-      `use ${certFile} with ${keyFile}: not a certificate with its key`,
+      `use ${certFile} with ${keyFile}: the key does not match the certificate`,
       {},
       cause,
     )
@@ -63,7 +65,7 @@ function mark(files: TlsFiles): string {
     .join(' ')
 }
 
-export interface TlsSourceOptions {
+interface TlsSourceOptions {
   readonly files: TlsFiles
   readonly log: Log
   readonly periodMs?: number
@@ -89,10 +91,10 @@ export function createTlsSource({
       const next = readTlsMaterial(files)
       material = next
       for (const listener of listeners) listener(next)
-      log.info('TLS files were read again', { ...files })
+      log.info('TLS files reloaded', { ...files })
     } catch (error) {
       // The two files of a pair change one after the other: the next look finds them both.
-      log.warn('TLS files changed and cannot be used; the old ones stay', { ...files, error })
+      log.warn('changed TLS files are invalid; the old ones stay in use', { ...files, error })
     }
     seen = now
   }
@@ -100,7 +102,7 @@ export function createTlsSource({
   if (renew !== undefined)
     timers.push(
       setInterval(() => {
-        renew().catch((error: unknown) => log.warn('certificate was not renewed', { error }))
+        renew().catch((error: unknown) => log.warn('failed to renew the certificate', { error }))
       }, renewPeriodMs).unref(),
     )
   return {

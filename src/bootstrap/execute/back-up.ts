@@ -1,4 +1,4 @@
-// Copies of files before an upgrade changes them, each run in a directory of its own.
+// Copies of files before an upgrade changes them, each run in a separate directory.
 import type { NodePorts } from '../../ports/bootstrap.js'
 import type { NodeFacts } from '../facts.js'
 import { backupParent, backupPrefix, directoryMode, fileMode, kubeletConfigPath } from '../paths.js'

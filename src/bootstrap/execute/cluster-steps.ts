@@ -1,10 +1,10 @@
-// Changes of the cluster's objects: which are still needed, each with its way back, and carrying one out.
+// Changes of the cluster's objects: which are still needed, each with its undo step, and running one.
 import type { ClusterObjects } from '../../ports/bootstrap.js'
 import type { ClusterChange } from '../plan.js'
 import { isSameValue, parseYamlDocuments } from '../yaml-text.js'
 import type { ClusterStep } from './journal.js'
 
-export interface NeededSteps {
+interface NeededSteps {
   readonly steps: readonly ClusterStep[]
   /** Changes that wait for the node to register. */
   readonly waiting: readonly ClusterChange[]
@@ -59,11 +59,11 @@ export async function runStep(cluster: ClusterObjects, step: ClusterStep['before
   else await cluster.deleteConfigMap(step.name)
 }
 
-/** The same change for somebody to do by hand. */
+/** The same change as a manual step. */
 export function describeChange(change: ClusterChange): string {
   if (change.kind === 'annotate')
     return change.value === undefined
       ? `kubectl annotate node ${change.node} ${change.key}-`
       : `kubectl annotate --overwrite node ${change.node} ${change.key}=${change.value}`
-  return `put this into ConfigMap kube-system/${change.name}, key ${Object.keys(change.data).join(', ')}`
+  return `write this to ConfigMap kube-system/${change.name}, key ${Object.keys(change.data).join(', ')}`
 }

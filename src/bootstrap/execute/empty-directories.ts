@@ -14,13 +14,20 @@ export async function resolveToEmpty(files: NodeFiles, path: string): Promise<st
   const real = await files.resolve(path)
   if (real === undefined) return undefined
   if (kept.has(real) || !path.startsWith('/') || path.split('/').includes('..'))
-    throw keelsonError('node.refused', `empty ${path}: it leads to ${real}, which belongs to the system`, {
+    throw keelsonError(
+      'node.refused',
+      `delete the contents of ${path}: it is a link to ${real}, a system directory`,
+      {
+        path,
+        real,
+      },
+    )
+  const found = await files.stat(real)
+  if (found?.kind !== 'directory')
+    throw keelsonError('node.refused', `delete the contents of ${path}: ${real} is not a directory`, {
       path,
       real,
     })
-  const found = await files.stat(real)
-  if (found?.kind !== 'directory')
-    throw keelsonError('node.refused', `empty ${path}: ${real} is not a directory`, { path, real })
   return real
 }
 
@@ -31,7 +38,7 @@ export async function emptyDirectories(files: NodeFiles, paths: readonly string[
   }
 }
 
-/** Those of a change that was taken back; what somebody else put into one keeps it. */
+/** Directories of a reverted change; one with other files stays. */
 export async function removeDirectories(files: NodeFiles, paths: readonly string[]): Promise<void> {
   for (const path of paths) await files.removeEmptyDirectory(path).catch(() => undefined)
 }

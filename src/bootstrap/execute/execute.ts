@@ -1,6 +1,6 @@
 // Carries out a plan. Order: everything that can be refused first, then the journal, then one rename after the
 // other, then the cluster. A failure on the way is undone; a power cut is settled by the next command.
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 import type { NodeFacts } from '../facts.js'
 import {
@@ -27,7 +27,7 @@ export interface Outcome {
   readonly backups: readonly string[]
   readonly emptied: readonly string[]
   readonly removed: readonly string[]
-  /** Changes made in the cluster, and those left for later or for somebody else. */
+  /** Changes made in the cluster, and those that are still to do. */
   readonly clusterDone: readonly string[]
   readonly clusterLeft: readonly string[]
   readonly notices: readonly string[]
@@ -142,9 +142,9 @@ async function clearNode(plan: Plan, ports: NodePorts, empty: readonly string[])
   try {
     const { removed, problems } = await ports.runtime.removePods(plan.socket.endpoint)
     if (removed > 0) notices.push(`removed ${removed} pods from ${plan.socket.endpoint}`)
-    notices.push(...problems.map((p) => `a pod could not be removed: ${p}`))
+    notices.push(...problems.map((p) => `failed to remove a pod: ${p}`))
   } catch (e) {
-    const why = e instanceof Error ? e.message : String(e)
+    const why = messageOf(e)
     notices.push(`pods were not removed from ${plan.socket.endpoint}: ${why}`)
   }
   return notices
@@ -178,7 +178,7 @@ async function checkUnchanged(facts: NodeFacts, plan: Plan, { files }: NodePorts
   const refuse = (path: string) =>
     keelsonError(
       'node.busy',
-      `${path} was changed by somebody else while this command was planning; run it again`,
+      `${path} was changed by another process during planning; run the command again`,
       {
         path,
       },

@@ -1,5 +1,5 @@
-// The journal: a change written down in full before its first step, so that whoever comes after a power cut can
-// finish it, or take it back. It exists exactly as long as a change is under way.
+// The journal: a change written down in full before its first step, so that the next command
+// after a power cut can complete or revert it. It exists only while a change is in progress.
 import { keelsonError } from '../../core/errors.js'
 import type { FileOwner, NodeFiles } from '../../ports/bootstrap.js'
 import { directoryMode, journalPath, stateDirectory } from '../paths.js'
@@ -18,7 +18,7 @@ export interface FileChange {
   readonly owner?: FileOwner
 }
 
-/** A change of the cluster together with the way back. */
+/** A change of the cluster with its undo step. */
 export interface ClusterStep {
   readonly change: ClusterChange
   readonly before: ClusterChange | { readonly kind: 'delete-config-map'; readonly name: string }
@@ -34,7 +34,7 @@ export interface Journal {
   readonly emptyDirectories: readonly string[]
   readonly removeFiles: readonly string[]
   readonly server?: ServerChange
-  /** Directories that nobody needs after the change, innermost first; they go if they are empty. */
+  /** Directories that are unused after the change, innermost first; removed if empty. */
   readonly removeDirectories?: readonly string[]
 }
 
@@ -83,7 +83,7 @@ export async function readJournal(files: NodeFiles): Promise<Journal | undefined
   } catch (e) {
     throw keelsonError(
       'node.journal',
-      `read ${journalPath}: not a journal of this version; look at the files of /var/lib/kubelet by hand, then remove it`,
+      `read ${journalPath}: not a journal of this version; check the files in /var/lib/kubelet, then remove it`,
       { path: journalPath },
       e,
     )

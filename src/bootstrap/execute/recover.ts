@@ -50,7 +50,7 @@ async function settle(ports: NodePorts, journal: Journal): Promise<Recovery> {
     const now = await readNow(files, change)
     if (isSameBytes(now, to)) continue
     if (isSameBytes(now, from)) await replaceNow(files, change, to)
-    else notices.push(`${change.path} was changed by somebody else meanwhile and is left as it is`)
+    else notices.push(`${change.path} was changed by another process and is left unchanged`)
   }
   await dropStaged(files, journal.files)
   if (forward) {
@@ -82,7 +82,7 @@ async function settleCluster(
   if (steps.length === 0) return []
   if (cluster === undefined)
     return direction === 'forward'
-      ? steps.map(({ change }) => `no kubeconfig was given, so this is left to do: ${describeChange(change)}`)
+      ? steps.map(({ change }) => `no kubeconfig was set, so this is still to do: ${describeChange(change)}`)
       : []
   if (direction === 'forward') {
     const { steps: needed } = await neededSteps(

@@ -5,7 +5,7 @@ import { decodeText, encodeText } from '../yaml-text.js'
 import type { FileChange } from './journal.js'
 
 /** The bytes of a link are the text of where it leads. */
-export type Replaced = Pick<FileChange, 'path' | 'link' | 'mode' | 'owner'>
+type Replaced = Pick<FileChange, 'path' | 'link' | 'mode' | 'owner'>
 
 export const isSameBytes = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =>
   a === undefined || b === undefined ? a === b : a.length === b.length && a.every((v, i) => v === b[i])
@@ -16,7 +16,7 @@ export async function readNow(files: NodeFiles, { path, link }: Replaced): Promi
   return target === undefined ? undefined : encodeText(target)
 }
 
-export const stagedPath = (real: string): string => {
+const stagedPath = (real: string): string => {
   const at = real.lastIndexOf('/')
   return `${real.slice(0, at)}/.${real.slice(at + 1)}.keelson-new`
 }

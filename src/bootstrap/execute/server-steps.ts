@@ -1,5 +1,5 @@
-// The service in front of the runtime, told to systemd: started and answering before anybody is sent to it, and ended
-// only when nobody is any more. Without a service manager the files alone are the change.
+// The CRI server as a systemd service: it is running and responds before clients are switched to it, and is stopped only
+// after they are switched back. Without systemd only the files are changed.
 import { keelsonError } from '../../core/errors.js'
 import type { NodePorts } from '../../ports/bootstrap.js'
 import type { ServerChange } from '../plan.js'
@@ -16,7 +16,7 @@ async function waitForAnswer({ unit, endpoint }: ServerChange, ports: NodePorts)
     if (ports.now().getTime() > until)
       throw keelsonError(
         'systemd.failed',
-        `start ${unit}: nothing answers at ${endpoint} after ${answerWithinMs / 1000} s; see journalctl --unit ${unit}`,
+        `start ${unit}: no response at ${endpoint} after ${answerWithinMs / 1000} s; see journalctl --unit ${unit}`,
         { unit, endpoint },
       )
   }
@@ -37,16 +37,16 @@ export async function startServer(
   return [`started ${server.unit}`]
 }
 
-export async function endServer({ unit, wasActive }: ServerChange, ports: NodePorts): Promise<string[]> {
+async function endServer({ unit, wasActive }: ServerChange, ports: NodePorts): Promise<string[]> {
   const { services } = ports
   if (!(await services.available())) return []
   if (!wasActive) await services.stop(unit)
   await services.reload()
   if (wasActive) await services.restart(unit)
-  return [wasActive ? `${unit} runs again as before` : `stopped ${unit}`]
+  return [wasActive ? `restarted ${unit} as before` : `stopped ${unit}`]
 }
 
-export async function restartKubelet(ports: NodePorts): Promise<string[]> {
+async function restartKubelet(ports: NodePorts): Promise<string[]> {
   const unit = await ports.kubelet.restartIfActive()
   return unit === undefined ? [] : [`restarted ${unit}`]
 }

@@ -1,4 +1,4 @@
-// Takes a failed change back, as far as it went. What cannot be taken back now stays in the journal for later.
+// Reverts a failed change as far as it went. What cannot be reverted now stays in the journal for later.
 import type { NodePorts } from '../../ports/bootstrap.js'
 import { runStep } from './cluster-steps.js'
 import { type ClusterStep, type Journal, removeJournal, writeJournal } from './journal.js'
@@ -31,6 +31,6 @@ export async function undo(
     if (server !== undefined && touched.length > 0) await takeServerBack(server, moved, ports)
     await removeJournal(files)
   } catch {
-    // The first error is the one to report; the journal tells the next command what is left.
+    // The first error is the one to report; the journal has the rest for the next command.
   }
 }

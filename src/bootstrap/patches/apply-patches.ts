@@ -8,7 +8,7 @@ import { strategicPatch } from './strategic-patch.js'
 
 function applyOne(document: YamlMap, { type, document: patch }: Patch): YamlMap {
   if (type === 'json') return jsonPatch(document, patch)
-  if (!isMap(patch)) throw keelsonError('node.patch', `a ${type} patch is a mapping of keys to values`)
+  if (!isMap(patch)) throw keelsonError('node.patch', `a ${type} patch must be a mapping of keys to values`)
   return type === 'merge' ? mergePatch(document, patch) : strategicPatch(document, patch)
 }
 

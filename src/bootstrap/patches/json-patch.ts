@@ -7,7 +7,7 @@ import { isMap, type YamlMap } from '../yaml-text.js'
 const operations = ['add', 'remove', 'replace', 'move', 'copy', 'test']
 
 export function jsonPatch(target: YamlMap, patch: unknown): YamlMap {
-  if (!Array.isArray(patch)) throw bad('a json patch is a list of operations')
+  if (!Array.isArray(patch)) throw bad('a json patch must be a list of operations')
   const result = structuredClone(target)
   for (const [i, operation] of patch.entries()) {
     const checked = checkOperation(operation, i)
@@ -22,7 +22,7 @@ export function jsonPatch(target: YamlMap, patch: unknown): YamlMap {
 const bad = (why: string) => keelsonError('node.patch', why)
 
 function checkOperation(operation: unknown, i: number): Operation {
-  if (!isMap(operation)) throw bad(`operation ${i} is no mapping`)
+  if (!isMap(operation)) throw bad(`operation ${i} is not a mapping`)
   const { op, path, from } = operation
   if (typeof op !== 'string' || !operations.includes(op))
     throw bad(`operation ${i}: op must be one of ${operations.join(', ')}`)
@@ -36,7 +36,7 @@ function checkOperation(operation: unknown, i: number): Operation {
   if (['add', 'replace', 'test'].includes(op) && !('value' in operation))
     throw bad(`operation ${i}: ${op} needs a value`)
   if (/(^|\/)(__proto__|constructor|prototype)(\/|$)/.test(`${path}/${typeof from === 'string' ? from : ''}`))
-    throw bad(`operation ${i}: path names a key that no configuration has`)
+    throw bad(`operation ${i}: the path has a forbidden key`)
   return operation as unknown as Operation
 }
 
@@ -53,10 +53,10 @@ function checkIndex(document: YamlMap, operation: Operation, i: number): void {
     parent = Array.isArray(parent) ? parent[Number(part)] : isMap(parent) ? parent[part] : undefined
   const puts = ['add', 'move', 'copy'].includes(operation.op)
   if (parent === undefined || (!Array.isArray(parent) && !isMap(parent)))
-    throw bad(`operation ${i} (${operation.op} ${operation.path}): nothing is there`)
+    throw bad(`operation ${i} (${operation.op} ${operation.path}): no such value`)
   if (!Array.isArray(parent)) return
   if (puts && last === '-') return
   const index = /^(0|[1-9]\d*)$/.test(last) ? Number(last) : Number.NaN
   if (!(index < parent.length || (puts && index === parent.length)))
-    throw bad(`operation ${i} (${operation.op} ${operation.path}): no such place in the list`)
+    throw bad(`operation ${i} (${operation.op} ${operation.path}): no such index in the list`)
 }

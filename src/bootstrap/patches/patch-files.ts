@@ -2,8 +2,8 @@
 import { keelsonError } from '../../core/errors.js'
 import { parseYamlDocuments } from '../yaml-text.js'
 
-export const patchTypes = ['json', 'merge', 'strategic'] as const
-export type PatchType = (typeof patchTypes)[number]
+const patchTypes = ['json', 'merge', 'strategic'] as const
+type PatchType = (typeof patchTypes)[number]
 
 /** All of kubeadm's targets are known names; only the last one is ours to apply. */
 const knownTargets = [
@@ -15,7 +15,7 @@ const knownTargets = [
   'kubeletconfiguration',
 ] as const
 
-export interface PatchFile {
+interface PatchFile {
   /** Relative to the directory; only the last part counts. */
   readonly name: string
   readonly text: string
@@ -43,7 +43,7 @@ export function parsePatchName(name: string): PatchName {
     return { kind: 'ignored', why: 'its name does not end in .json or .yaml' }
   const target = knownTargets.find((t) => base.startsWith(t))
   if (target === undefined)
-    return { kind: 'ignored', why: `its name begins with none of ${knownTargets.join(', ')}` }
+    return { kind: 'ignored', why: `its name does not begin with any of ${knownTargets.join(', ')}` }
   const [beforeDot = ''] = base.slice(target.length).split('.')
   const plus = beforeDot.indexOf('+')
   if (plus < 0) return { kind: 'patch', target, type: 'strategic' }

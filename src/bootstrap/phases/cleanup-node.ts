@@ -16,7 +16,7 @@ const kubeconfigs = [
   'scheduler.conf',
 ]
 
-/** There is no way back to files that are gone; but the CRI server is still to be taken out, by cri uninstall. */
+/** Deleted files cannot be restored, but the CRI server can still be removed with cri uninstall. */
 function keptRecord(bytes: Uint8Array | undefined): string | undefined {
   try {
     const text = bytes === undefined ? undefined : decodeText(bytes, undoPath)
@@ -43,14 +43,14 @@ function planReset({ request, facts }: PhaseContext): PlanPart {
       ? {}
       : {
           writes: [{ path: undoPath, text: record }],
-          notices: ['the CRI server is still installed; take it out with keelson cri uninstall'],
+          notices: ['the CRI server is still installed; remove it with keelson cri uninstall'],
         }),
   }
 }
 
 export const cleanupNode: Phase = {
   name: 'cleanup-node',
-  help: "stop the kubelet, remove the node's pods and empty the directories of kubelet and kubeadm",
+  help: "stop the kubelet, remove the node's pods and delete the contents of the kubelet and kubeadm directories",
   usesSocket: true,
   plan: planReset,
 }

@@ -9,7 +9,7 @@ import { upgradeUploadConfig, uploadConfig } from './upload-config.js'
 /** Every command begins with it. */
 const preflight: Phase = {
   name: 'preflight',
-  help: 'ask the named checks; an error stops the command before anything changes',
+  help: 'run the preflight checks; an error stops the command before any change',
   usesSocket: true,
   checks: true,
 }

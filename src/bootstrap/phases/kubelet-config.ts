@@ -71,10 +71,10 @@ function planGateOn(ctx: PhaseContext): Migration {
   const flag =
     left === undefined || left === ctx.socket.endpoint
       ? ''
-      : `: the kubelet still goes by ${left} of ${kubeletFlagsPath}; if that is right, write it to ${instanceConfigPath} before the flag is taken out`
+      : `: the kubelet still uses ${left} of ${kubeletFlagsPath}; if that is right, write it to ${instanceConfigPath} before you remove the flag`
   const created = warning(
     'instance-config-created',
-    `${instanceConfigPath} was missing and was made with ${ctx.socket.endpoint}; check that this is the node's runtime${flag}`,
+    `${instanceConfigPath} was missing and was created with ${ctx.socket.endpoint}; check that this is the node's runtime${flag}`,
   )
   return {
     instance: parseInstanceConfig(made.text),
@@ -84,11 +84,11 @@ function planGateOn(ctx: PhaseContext): Migration {
   }
 }
 
-/** The annotation goes all the same, so that somebody should hear that nothing records the socket any more. */
+/** The annotation is removed nevertheless, so warn that no record of the socket is left. */
 const unrecorded = (instance: YamlMap, endpoint: string): string[] =>
   endpointOfInstance(instance) === undefined
     ? [
-        `${instanceConfigPath} names no containerRuntimeEndpoint and an existing file is never changed: add ${endpoint} to it by hand`,
+        `${instanceConfigPath} has no containerRuntimeEndpoint, and an existing file is never changed: add ${endpoint} yourself`,
       ]
     : []
 
@@ -100,7 +100,7 @@ function migrateFlag({ version, socket }: PhaseContext, text: string | undefined
   if (endpoint === undefined) {
     const missing = warning(
       'endpoint-flag-missing',
-      `${kubeletFlagsPath} has no --${endpointFlag}, so ${instanceConfigPath} was made with ${socket.endpoint}; check it`,
+      `${kubeletFlagsPath} has no --${endpointFlag}, so ${instanceConfigPath} was created with ${socket.endpoint}; check it`,
     )
     return { instance, writes: [made], warnings: [missing], notices: [] }
   }
@@ -131,7 +131,7 @@ function planGateOff(ctx: PhaseContext): Migration {
     warnings: [
       warning(
         'endpoint-flag-restored',
-        `the gate is off, so --${endpointFlag}=${endpoint} was put back into ${kubeletFlagsPath}: the kubelet keeps its runtime`,
+        `the gate is off, so --${endpointFlag}=${endpoint} was restored in ${kubeletFlagsPath}: the kubelet keeps its runtime`,
       ),
     ],
     notices: droppedWords(parsed.dropped),
@@ -157,11 +157,11 @@ const instanceWrite = (endpoint: string) => ({
 })
 
 const droppedWords = (words: readonly string[]): string[] =>
-  words.length === 0 ? [] : [`${kubeletFlagsPath}: words that are no flag were dropped: ${words.join(' ')}`]
+  words.length === 0 ? [] : [`${kubeletFlagsPath}: dropped words that are not flags: ${words.join(' ')}`]
 
 export const kubeletConfig: Phase = {
   name: 'kubelet-config',
-  help: 'back up config.yaml, move the CRI socket into instance-config.yaml and write config.yaml again',
+  help: 'back up config.yaml, move the CRI socket to instance-config.yaml and rewrite config.yaml',
   usesSocket: true,
   plan: planUpgradeKubeletConfig,
 }

@@ -36,7 +36,7 @@ function planKubeletStart(ctx: PhaseContext): PlanPart {
 export const staleFlag = (value: string) =>
   warning(
     'stale-endpoint-flag',
-    `${kubeletFlagsPath} carries --${endpointFlag}=${value}, which beats config.yaml; take it out unless it is meant`,
+    `${kubeletFlagsPath} has --${endpointFlag}=${value}, which overrides config.yaml; remove it unless that is intended`,
   )
 
 /** Built-in flags first; an extra argument of the same name takes the place of one. */
@@ -57,7 +57,7 @@ function checkFlag({ name, value }: KubeletFlag): KubeletFlag {
   if (!/^[A-Za-z][A-Za-z0-9-]*$/.test(bare) || /["\s]/.test(value ?? ''))
     throw keelsonError(
       'config.invalid',
-      `kubeletExtraArgs: ${JSON.stringify(name)}=${JSON.stringify(value)}: neither blanks, line ends nor double quotes fit into ${kubeletFlagsPath}`,
+      `kubeletExtraArgs: ${JSON.stringify(name)}=${JSON.stringify(value)}: blanks, line breaks and double quotes are not possible in ${kubeletFlagsPath}`,
       { name },
     )
   return { name: bare, value }
@@ -65,7 +65,7 @@ function checkFlag({ name, value }: KubeletFlag): KubeletFlag {
 
 export const kubeletStart: Phase = {
   name: 'kubelet-start',
-  help: 'write instance-config.yaml, config.yaml and kubeadm-flags.env, and start the kubelet again',
+  help: 'write instance-config.yaml, config.yaml and kubeadm-flags.env, and restart the kubelet',
   usesSocket: true,
   plan: planKubeletStart,
 }

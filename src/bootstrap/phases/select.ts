@@ -6,7 +6,7 @@ import type { CommandName } from '../kubeadm-documents.js'
 import { phasesOf } from './index.js'
 import type { Phase } from './phase.js'
 
-export interface ListedPhase {
+interface ListedPhase {
   /** `upload-config/kubelet`. */
   readonly path: string
   readonly phase: Phase
@@ -20,7 +20,7 @@ const walk = (phases: readonly Phase[], parent = ''): ListedPhase[] =>
 
 export const listPhases = (command: CommandName): ListedPhase[] => walk(phasesOf[command])
 
-export interface PhaseSelection {
+interface PhaseSelection {
   /** The path of the only phase to run; undefined: all of them. */
   readonly only: string | undefined
   readonly skip: readonly string[]

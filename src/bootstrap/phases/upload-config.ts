@@ -83,12 +83,12 @@ export const uploadConfig: Phase = {
 
 export const upgradeUploadConfig: Phase = {
   name: 'upload-config',
-  help: 'bring what the cluster records about this node in line with the gate',
+  help: 'update the records of this node in the cluster according to the gate',
   usesSocket: true,
   phases: [
     {
       name: 'kubelet',
-      help: 'write the CRI socket annotation again (gate off) or take it away (gate on)',
+      help: 'write the CRI socket annotation (gate off) or remove it (gate on)',
       usesSocket: true,
       plan: planUpgradeAnnotation,
     },

@@ -16,14 +16,14 @@ import { parseYamlMap } from '../yaml-text.js'
 const crictlKeys = ['runtime-endpoint', 'image-endpoint'] as const
 
 /** Null: there was no such file, and both keys are needed. One that names no image endpoint uses the other for both. */
-export function crictlText(before: string | null, endpoint: string): string {
+function crictlText(before: string | null, endpoint: string): string {
   if (before === null) return crictlKeys.map((key) => `${key}: ${JSON.stringify(endpoint)}\n`).join('')
   const has = parseYamlMap(before, crictlPath) ?? {}
   const keys = crictlKeys.filter((key, i) => i === 0 || (has[key] !== undefined && has[key] !== ''))
   return keys.reduce((text, key) => setKeyInYaml(text, key, endpoint, crictlPath), before)
 }
 
-export interface InstallTexts {
+interface InstallTexts {
   readonly unit: string
   /** What is there now. */
   readonly crictl: string | null
@@ -55,7 +55,7 @@ export function planCriInstall(
 
 export const kubeletFiles: readonly string[] = [instanceConfigPath, kubeletConfigPath, kubeletFlagsPath]
 
-/** The tools' file after somebody else changed it: only what the installation had put in goes back. */
+/** An edited crictl.yaml: only the changes of the installation are reverted. */
 export function crictlWithout(now: string, { before }: UndoneFile, server: InstalledServer): FileWrite {
   const had = before === null ? {} : (parseYamlMap(before, crictlPath) ?? {})
   const has = parseYamlMap(now, crictlPath) ?? {}

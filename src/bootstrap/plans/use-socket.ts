@@ -26,7 +26,7 @@ export function planUseSocket(facts: NodeFacts, endpoint: string): PlanPart {
       notices:
         facts.cluster === undefined
           ? [
-              `no kubeconfig was given; if the Node has the annotation ${criSocketAnnotation}, change it too: kubectl annotate --overwrite node ${facts.nodeName} ${criSocketAnnotation}=${endpoint}`,
+              `no kubeconfig was set; if the Node has the annotation ${criSocketAnnotation}, change it too: kubectl annotate --overwrite node ${facts.nodeName} ${criSocketAnnotation}=${endpoint}`,
             ]
           : [],
     }

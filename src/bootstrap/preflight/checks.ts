@@ -12,10 +12,10 @@ import type { PreflightCheck } from './check.js'
 
 const privilegedUser: PreflightCheck = {
   name: 'privileged-user',
-  asks: 'May this process change the node?',
+  asks: 'Can this process change the node?',
   run: ({ host, dryRun }) =>
     host.privileged === false && dryRun
-      ? skipped('this user is not root, and a dry run changes nothing')
+      ? skipped('not needed: a dry run changes nothing')
       : host.privileged === false
         ? error('this user is not root', 'run the command as root, or with --rootfs')
         : ok(),
@@ -28,11 +28,11 @@ const exceptForReset = (check: PreflightCheck, why: string): PreflightCheck => (
 
 export const preflightChecks: readonly PreflightCheck[] = [
   privilegedUser,
-  exceptForReset(runtimeAnswers, 'reset also works when the runtime is gone'),
+  exceptForReset(runtimeAnswers, 'reset works without a runtime'),
   runtimeConfig,
   severalRuntimes,
   staleEndpointFlag,
-  exceptForReset(kubeletSkew, 'reset takes any kubelet'),
+  exceptForReset(kubeletSkew, 'reset works with any kubelet'),
   kernel,
   cgroupV2,
 ]

@@ -48,7 +48,7 @@ export function decidePreflight(facts: PreflightFacts, ignore: readonly string[]
     if (name !== 'all' && !known.includes(name))
       throw keelsonError(
         'usage.invalid',
-        `--ignore-preflight-errors: there is no check ${name}${didYouMean(name, known)}; checks: ${known.join(', ')}, or all`,
+        `--ignore-preflight-errors: unknown check ${name}${didYouMean(name, known)}; checks: ${known.join(', ')}, or all`,
         { name },
       )
   return preflightChecks.map((check) => {
@@ -78,7 +78,7 @@ export function requirePreflight(results: readonly PreflightResult[]): void {
   const list = bad.map((r) => `${r.name}: ${r.message}; ${r.remedy}`).join(' | ')
   throw keelsonError(
     'node.preflight',
-    `preflight found errors: ${list} (--ignore-preflight-errors=${bad.map((r) => r.name).join(',')} goes on anyway)`,
+    `preflight checks failed: ${list} (continue anyway with --ignore-preflight-errors=${bad.map((r) => r.name).join(',')})`,
     { checks: bad.map((r) => r.name) },
   )
 }

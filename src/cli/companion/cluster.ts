@@ -1,4 +1,4 @@
-// What the companion hears of the kubelet beside it and of the API server, and where its events go.
+// The companion's connections to the kubelet beside it and to the API server, and where its events go.
 import { createClock } from '../../adapters/clock/clock.js'
 import { openApiAccess } from '../../adapters/kubeapi/api-access.js'
 import { createKubeletApi, createKubeletPods } from '../../adapters/kubeapi/kubelet-api.js'
@@ -31,7 +31,7 @@ function kubeletOf(o: CompanionCommandOptions, nodeName: string) {
 
 type AskSettings = (signal: AbortSignal) => Promise<KubeletSettings>
 
-/** How a running kubelet tells its settings; undefined where a file has them for good. */
+/** Reads the settings of a running kubelet; undefined when --kubelet-config names a file. */
 export const settingsAsker = (o: CompanionCommandOptions, nodeName: string): AskSettings | undefined =>
   o.kubeletConfig === undefined
     ? async (signal) => parseKubeletSettings(await kubeletOf(o, nodeName).configz(signal))

@@ -6,15 +6,16 @@ import type { LiveSetting } from '../../core/dashboard/model.js'
 import { rollBack } from '../../memory-qos/companion/companion.js'
 import { flagSettings } from '../dashboard.js'
 import type { Io } from '../io.js'
-import { keepHeapSmall } from '../small-heap.js'
+import { untilSignal } from '../process/signals.js'
+import { keepHeapSmall } from '../process/small-heap.js'
 import { answerWatchdog } from '../watchdog.js'
 import { openMachine } from './machine.js'
 import { addMachineOptions, addSourceOptions, type CompanionCommandOptions, checkOptions } from './options.js'
 import { startCompanion } from './wire.js'
 
-const description = `Memory QoS on a node whose pods another kubelet runs: memory.min, memory.low and memory.high of containers, pods,
-QoS cgroups, kubepods and reserved cgroups, without the feature gate. What is found is on disk before anything is
-written, and \`keelson companion rollback\` puts all of it back.`
+const description = `Run Memory QoS on a node whose pods are run by another kubelet, without the feature gate. Sets memory.min, memory.low
+and memory.high of containers, pods, QoS cgroups, kubepods and reserved cgroups. The original values are saved before
+the first write; \`keelson companion rollback\` restores them.`
 
 export const create = (io: Io): Command => {
   const companion = addSourceOptions(
@@ -24,8 +25,8 @@ export const create = (io: Io): Command => {
   )
   const rollback = addMachineOptions(
     new Command('rollback')
-      .summary('put every value back that the companion found; the companion must have ended')
-      .description('Put every value back that the companion found. The companion must have ended.'),
+      .summary('restore the original values; stop the companion first')
+      .description('Restore the original values that the companion saved. Stop the companion first.'),
   ).action(async (_: unknown, command: Command) =>
     undo(command.optsWithGlobals<CompanionCommandOptions>(), io),
   )
@@ -42,43 +43,37 @@ const logOf = ({ logFormat, v }: Pick<CompanionCommandOptions, 'logFormat' | 'v'
     write: (line) => io.stderr.write(line),
   })
 
-async function untilSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
-  const stop = new AbortController()
-  const onSignal = (name: NodeJS.Signals): void => stop.abort(new Error(name))
-  process.once('SIGTERM', onSignal).once('SIGINT', onSignal)
-  try {
-    return await work(stop.signal)
-  } catch (e) {
-    if (stop.signal.aborted) return undefined
-    throw e
-  } finally {
-    process.off('SIGTERM', onSignal).off('SIGINT', onSignal)
-  }
-}
+/** What fails because a signal ended it is no failure. */
+const untilStopped = (work: (signal: AbortSignal) => Promise<void>): Promise<void> =>
+  untilSignal((signal) =>
+    work(signal).catch((e: unknown) => {
+      if (!signal.aborted) throw e
+    }),
+  )
 
 async function run(options: CompanionCommandOptions, io: Io, flags: readonly LiveSetting[]): Promise<void> {
   keepHeapSmall()
   checkOptions(options)
   const log = logOf(options, io)
   const watchdog = answerWatchdog(io.env, log)
-  await untilSignal(async (signal) => {
+  await untilStopped(async (signal) => {
     const companion = await startCompanion(options, io, log, signal, flags)
     try {
       const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort')
       await Promise.race([companion.done, stopped])
     } finally {
       await companion.close()
-      log.info('the companion has ended; its values stay until `keelson companion rollback`')
+      log.info('companion stopped; its values stay until `keelson companion rollback`')
     }
   }).finally(() => watchdog.stop())
 }
 
 async function undo(options: CompanionCommandOptions, io: Io): Promise<void> {
-  await untilSignal(async (signal) => {
+  await untilStopped(async (signal) => {
     const machine = await openMachine(options, undefined)
     try {
       const { cgroups, files } = await rollBack({ ...machine, runtime: machine.client.runtime, signal })
-      io.stdout.write(`rolled back: ${files} files changed, ${cgroups} cgroups hold their first values\n`)
+      io.stdout.write(`rolled back: ${files} files changed, ${cgroups} cgroups have their original values\n`)
     } finally {
       await machine.close()
     }

@@ -11,10 +11,9 @@ import type { Log } from '../../ports/log.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { createBackgroundValue } from '../../serve/dashboard/background-value.js'
-import { createLive } from '../../serve/dashboard/create-dashboard.js'
+import { createLive, type ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
 import { describeSources } from '../../serve/dashboard/describe-sources.js'
 import { createPlanCache } from '../../serve/dashboard/plan-cache.js'
-import type { Endpoint } from '../../serve/endpoint.js'
 import type { MemoryQosView } from '../../serve/endpoints/memory-qos.js'
 import type { Stats } from '../../stats/create-stats.js'
 import { diagnose, openLivePorts } from '../dashboard.js'
@@ -65,7 +64,7 @@ const policyOf = ({ config, origins }: CompanionLiveInput): LiveSetting[] =>
     }
   })
 
-export function companionLive(i: CompanionLiveInput): readonly Endpoint[] {
+export function companionLive(i: CompanionLiveInput): ServedDashboard {
   const { clock, signal, memoryQos } = i
   const settings = { data: [...policyOf(i), ...i.flags] }
   return createLive({
@@ -87,17 +86,17 @@ export function companionLive(i: CompanionLiveInput): readonly Endpoint[] {
         clock,
         signal,
         everyMs: sourcesMs,
-        meanwhile: 'the first sample is under way',
+        meanwhile: 'taking the first sample',
         find: () => describeSources(i.stats),
       }),
       rpcs: () => ({
-        absent: 'The table belongs to the CRI server (`keelson cri`); its dashboard is on port 10252.',
+        absent: 'The CRI server (`keelson cri`) counts calls; its dashboard is on port 10252.',
       }),
       warnings: createBackgroundValue({
         clock,
         signal,
         everyMs: doctorMs,
-        meanwhile: 'the doctor is at work',
+        meanwhile: 'the doctor is running',
         find: (s) => diagnose(i.env, i.client.endpoint, s),
       }),
       plan: createPlanCache(clock, () => memoryQos.live()),

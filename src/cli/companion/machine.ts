@@ -20,7 +20,7 @@ import { type CompanionCommandOptions, defaultRuntimeEndpoint } from './options.
 
 const callTimeoutMs = 30_000
 
-export interface OpenMachine {
+interface OpenMachine {
   readonly cgroups: CgroupTree
   readonly client: CriClient
   readonly found: FoundValues
@@ -32,7 +32,7 @@ export interface OpenMachine {
 
 type MachineChoice = Pick<
   CompanionCommandOptions,
-  'stateDir' | 'containerRuntimeEndpoint' | 'cgroupMount' | 'procMount'
+  'stateDir' | 'runtimeEndpoint' | 'cgroupMount' | 'procMount'
 >
 
 export const procfsOf = ({ procMount }: Pick<MachineChoice, 'procMount'>): Procfs =>
@@ -57,7 +57,7 @@ async function lockMachine(stateDir: string): Promise<Lock> {
   const busy = (pid: number): Error =>
     keelsonError(
       'companion.busy',
-      `use ${stateDir}: a companion or its rollback (process ${pid}) is at work; end it first`,
+      `use ${stateDir}: a companion or its rollback is running (process ${pid}); stop it first`,
       { pid },
     )
   const lock = await takeLock(`${stateDir}/companion.lock`, busy)
@@ -90,7 +90,7 @@ async function openLocked(
       ...(about === undefined ? {} : { about }),
     })
   const before = await open()
-  const given = options.containerRuntimeEndpoint ?? settings?.containerRuntimeEndpoint
+  const given = options.runtimeEndpoint ?? settings?.containerRuntimeEndpoint
   const about: FoundAbout = {
     driver:
       settings === undefined

@@ -1,6 +1,7 @@
 // The command line of `keelson companion`: where pods and settings come from, and what is ours on this machine.
 import { type Command, Option } from 'commander'
 import { keelsonError } from '../../core/errors.js'
+import { addAlias } from '../option-alias.js'
 import { addServerOptions, checkServerFlags, type ServerFlags } from '../server-flags.js'
 
 export interface CompanionCommandOptions extends ServerFlags {
@@ -15,7 +16,7 @@ export interface CompanionCommandOptions extends ServerFlags {
   readonly kubeletSkipVerify?: boolean
   readonly kubeconfig?: string
   readonly inCluster?: boolean
-  readonly containerRuntimeEndpoint?: string
+  readonly runtimeEndpoint?: string
   readonly nodeName?: string
   readonly stateDir: string
   readonly cgroupMount?: string
@@ -25,56 +26,56 @@ export interface CompanionCommandOptions extends ServerFlags {
   readonly v: string
 }
 
-export const defaultStateDir = '/var/lib/keelson/companion'
+const defaultStateDir = '/var/lib/keelson/companion'
 export const defaultRuntimeEndpoint = 'unix:///run/containerd/containerd.sock'
 
-/** Also what the way back needs. */
-export const addMachineOptions = (command: Command): Command =>
+/** `rollback` needs them, too. */
+export const addMachineOptions = (command: Command): Command => {
   command
     .option(
-      '--container-runtime-endpoint <endpoint>',
-      `CRI socket (default: the kubelet's, else ${defaultRuntimeEndpoint})`,
+      '--runtime-endpoint <endpoint>',
+      `CRI socket of the runtime (default: the kubelet's, else ${defaultRuntimeEndpoint})`,
     )
-    .option('--cgroup-mount <directory>', 'cgroup v2 of the host, where it is mounted elsewhere')
-    .option('--proc-mount <directory>', 'proc of the host, where it is mounted elsewhere')
-    .option('--state-dir <dir>', 'where the values found before the first write are kept', defaultStateDir)
+    .option('--cgroup-mount <directory>', 'where cgroup v2 of the host is mounted')
+    .option('--proc-mount <directory>', 'where proc of the host is mounted')
+    .option('--state-dir <dir>', 'where the original values are stored, for rollback', defaultStateDir)
     .addOption(
-      new Option('--log-format <format>', 'how log lines look').choices(['text', 'json']).default('text'),
+      new Option('--log-format <format>', 'format of log lines').choices(['text', 'json']).default('text'),
     )
     .option('--v <level>', 'verbosity; from 4 on every request is logged', '0')
+  addAlias(command, '--container-runtime-endpoint', '--runtime-endpoint')
+  return addAlias(command, '--logging-format', '--log-format')
+}
 
 export const addSourceOptions = (command: Command): Command =>
   addServerOptions(addPodOptions(command), 'companion', '`ports.companion` of KeelsonConfiguration, 10251')
 
 const addPodOptions = (command: Command): Command =>
   command
-    .option('--keelson-config <file>', 'KeelsonConfiguration with policy and factor, below `companion`')
+    .option('--keelson-config <file>', 'KeelsonConfiguration; policy and factor are below `companion`')
     .addOption(
-      new Option('--pods-from <source>', "pods from the kubelet's /pods or from the API server")
+      new Option('--pods-from <source>', "list pods from the kubelet's /pods or from the API server")
         .choices(['kubelet', 'api'])
         .default('kubelet'),
     )
-    .option(
-      '--kubelet-config <file>',
-      "reservations from the kubelet's configuration file, not from /configz",
-    )
-    .option('--kubelet-url <url>', "the kubelet's HTTPS port", 'https://127.0.0.1:10250')
-    .option('--kubelet-token-file <file>', 'token for the kubelet')
+    .option('--kubelet-config <file>', 'read reservations from this KubeletConfiguration, not from /configz')
+    .option('--kubelet-url <url>', "URL of the kubelet's HTTPS server", 'https://127.0.0.1:10250')
+    .option('--kubelet-token-file <file>', 'bearer token for the kubelet')
     .option(
       '--kubelet-ca-file <file>',
-      "the kubelet's certificate (self-signed: /var/lib/kubelet/pki/kubelet.crt) or its authority; may be given again",
+      "the kubelet's certificate (self-signed: /var/lib/kubelet/pki/kubelet.crt) or its CA; may be repeated",
       (path: string, before: readonly string[] = []) => [...before, path],
     )
     .option('--kubelet-cert-file <file>', 'client certificate for the kubelet')
-    .option('--kubelet-key-file <file>', 'key of the client certificate')
+    .option('--kubelet-key-file <file>', 'private key of the client certificate')
     .option(
       '--kubelet-skip-verify',
-      "do not check the kubelet's certificate: whatever listens there gets the token; only with a loopback address",
+      "do not verify the kubelet's certificate: the token goes to any listener at the address; loopback addresses only",
     )
-    .option('--kubeconfig <file>', 'API server, for --pods-from api, for events and for who may read')
-    .option('--in-cluster', "the API server with this pod's service account")
-    .option('--node-name <name>', 'name of this node (default: NODE_NAME, else the host name)')
-    .option('--period <seconds>', 'time between two passes', '60')
+    .option('--kubeconfig <file>', 'API server for --pods-from api, events, authentication and authorization')
+    .option('--in-cluster', 'use the API server and service account of this pod')
+    .option('--node-name <name>', 'node name (default: $NODE_NAME, else the host name)')
+    .option('--period <seconds>', 'seconds between two passes', '60')
 
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
@@ -91,11 +92,13 @@ export function checkOptions(o: CompanionCommandOptions): void {
   try {
     url = new URL(o.kubeletUrl)
   } catch {
-    throw wrong(`--kubelet-url: ${o.kubeletUrl} is not an address such as https://127.0.0.1:10250`)
+    throw wrong(`--kubelet-url: ${o.kubeletUrl} is not a URL such as https://127.0.0.1:10250`)
   }
-  // A token must not go to a stranger: without a check of the certificate only this machine will do.
+  // Without a verified certificate the token may only go to this machine.
   if ((o.kubeletSkipVerify === true || url.protocol === 'http:') && !loopback.has(url.hostname))
-    throw wrong('--kubelet-skip-verify and http: only with a loopback address; give --kubelet-ca-file')
+    throw wrong(
+      '--kubelet-skip-verify and http are allowed with a loopback address only; use --kubelet-ca-file',
+    )
   if (url.protocol === 'http:' && o.kubeletTokenFile !== undefined)
-    throw wrong('--kubelet-token-file: a token is not sent over http, and the read-only port asks for none')
+    throw wrong('--kubelet-token-file: a token is never sent over http, and the read-only port needs none')
 }

@@ -12,7 +12,7 @@ import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { createStats, type Stats } from '../../stats/create-stats.js'
 
-export interface CompanionStatsOptions {
+interface CompanionStatsOptions {
   readonly nodeName: string
   readonly client: CriClient
   readonly cgroups: CgroupTree

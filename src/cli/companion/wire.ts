@@ -12,11 +12,11 @@ import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { readConfig } from '../config-files.js'
 import type { Io } from '../io.js'
 import { eventsTo, openSource, readSettingsFile, settingsAsker } from './cluster.js'
+import { serveCompanion } from './http.js'
 import { mountedRecursive, openMachine, procfsOf } from './machine.js'
 import type { CompanionCommandOptions } from './options.js'
-import { serveCompanion } from './serve.js'
 
-export interface RunningCompanion {
+interface RunningCompanion {
   readonly done: Promise<void>
   readonly url: string | undefined
   close(): Promise<void>
@@ -34,7 +34,7 @@ export async function startCompanion(
   const nodeName = o.nodeName ?? io.env['NODE_NAME'] ?? hostname().toLowerCase()
   if (o.kubeletSkipVerify === true)
     log.warn(
-      "--kubelet-skip-verify: the kubelet's certificate is not checked; whatever listens at its address gets the token. Use --kubelet-ca-file",
+      "--kubelet-skip-verify: the kubelet's certificate is not verified, so any listener at its address gets the token; use --kubelet-ca-file",
       { url: o.kubeletUrl },
     )
   const askSettings = settingsAsker(o, nodeName)
@@ -91,7 +91,7 @@ export async function startCompanion(
       env: io.env,
       signal: ended,
     })
-    log.info('the companion is up', {
+    log.info('companion started', {
       node: nodeName,
       cgroupDriver: machine.driver,
       policy: policy.memoryReservationPolicy,
@@ -106,7 +106,7 @@ export async function startCompanion(
       done,
       url: served?.server.url,
       async close() {
-        stop.abort(new Error('the companion is closed'))
+        stop.abort(new Error('the companion was closed'))
         await done.catch(() => undefined)
         await served?.server.close()
         await machine.close()

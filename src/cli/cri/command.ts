@@ -5,8 +5,10 @@ import { createLog } from '../../adapters/log/log.js'
 import type { LiveSetting } from '../../core/dashboard/model.js'
 import { flagSettings } from '../dashboard.js'
 import type { Io } from '../io.js'
+import { addAlias } from '../option-alias.js'
+import { untilSignal } from '../process/signals.js'
+import { keepHeapSmall } from '../process/small-heap.js'
 import { addServerOptions } from '../server-flags.js'
-import { keepHeapSmall } from '../small-heap.js'
 import { answerWatchdog } from '../watchdog.js'
 import { createCriInstall, createCriUninstall } from './install.js'
 import { type CriFlags, checkFlags } from './options.js'
@@ -20,33 +22,40 @@ export const create = (io: Io): Command =>
     .addCommand(createCriInstall(io))
     .addCommand(createCriUninstall(io))
 
-const addCriOptions = (command: Command): Command =>
+const addCriOptions = (command: Command): Command => {
   command
     .description(
-      'Stand between CRI clients (kubelet, crictl) and a container runtime, forward everything untouched, and fill in\n' +
-        'what the runtime lacks. The page docs/cri-server.md says which calls those are.\n\n' +
-        '  keelson cri --upstream unix:///run/containerd/containerd.sock --listen unix:///run/keelson/cri.sock\n' +
+      'Run a CRI server in front of a container runtime. It forwards every call of the kubelet and crictl unchanged\n' +
+        'and answers the calls that the runtime does not implement. docs/cri-server.md lists them.\n\n' +
+        '  keelson cri --runtime-endpoint unix:///run/containerd/containerd.sock --listen unix:///run/keelson/cri.sock\n' +
         '  crictl --runtime-endpoint unix:///run/keelson/cri.sock info',
     )
-    .option('--upstream <endpoint>', 'the runtime', 'unix:///run/containerd/containerd.sock')
-    .option('--image-upstream <endpoint>', 'another program for ImageService')
-    .option('--listen <endpoint>', 'where clients come', 'unix:///run/keelson/cri.sock')
     .option(
-      '--mode <mode>',
-      'complete, or observe: change nothing and record what the runtime lacks',
-      'complete',
+      '--runtime-endpoint <endpoint>',
+      'CRI socket of the runtime',
+      'unix:///run/containerd/containerd.sock',
     )
+    .option('--image-endpoint <endpoint>', 'CRI socket for ImageService (default: the runtime endpoint)')
+    .option('--listen <endpoint>', 'CRI socket to listen on', 'unix:///run/keelson/cri.sock')
+    .option('--mode <mode>', 'complete: answer what the runtime lacks; observe: only record it', 'complete')
     .option(
       '--cgroup-driver <driver>',
-      "systemd or cgroupfs: beats the runtime's configuration for RuntimeConfig",
+      "systemd or cgroupfs: answer RuntimeConfig with this, not with the runtime's configuration",
     )
-    .option('--runtime-config <file>', "the runtime's configuration file, where it is not in its usual place")
-    .option('--kubeconfig <file>', 'API server that says who may read; not given: the local token')
-    .option('--node-name <name>', 'name of this node (default: NODE_NAME, else the host name)')
-    .option('--cgroup-mount <directory>', 'cgroup v2 of the host, where it is mounted elsewhere')
-    .option('--proc-mount <directory>', 'proc of the host, where it is mounted elsewhere')
-    .option('--logging-format <format>', 'text or json', 'text')
+    .option('--runtime-config <file>', "the runtime's configuration file, if not at its default path")
+    .option(
+      '--kubeconfig <file>',
+      'API server for authentication and authorization (default: none, only the local token)',
+    )
+    .option('--node-name <name>', 'node name (default: $NODE_NAME, else the host name)')
+    .option('--cgroup-mount <directory>', 'where cgroup v2 of the host is mounted')
+    .option('--proc-mount <directory>', 'where proc of the host is mounted')
+    .option('--log-format <format>', 'format of log lines: text or json', 'text')
     .option('--v <level>', 'verbosity; from 4 on every call is logged', '0')
+  addAlias(command, '--upstream', '--runtime-endpoint')
+  addAlias(command, '--image-upstream', '--image-endpoint')
+  return addAlias(command, '--logging-format', '--log-format')
+}
 
 async function runCri(flags: CriFlags, settings: readonly LiveSetting[], io: Io): Promise<void> {
   keepHeapSmall()
@@ -56,20 +65,14 @@ async function runCri(flags: CriFlags, settings: readonly LiveSetting[], io: Io)
     level: options.isDebug ? 'debug' : 'info',
     write: (line) => io.stderr.write(line),
   })
-  const stop = new AbortController()
-  const onSignal = (name: NodeJS.Signals): void => {
-    log.info('ending', { signal: name })
-    stop.abort()
-  }
-  process.once('SIGTERM', onSignal).once('SIGINT', onSignal)
   const watchdog = answerWatchdog(io.env, log)
-  try {
+  const run = async (signal: AbortSignal): Promise<void> => {
     const running = await startCri(options, log, { settings, env: io.env })
-    if (!stop.signal.aborted) await once(stop.signal, 'abort')
+    if (!signal.aborted) await once(signal, 'abort')
     await running.close()
-    log.info('ended')
-  } finally {
-    watchdog.stop()
-    process.off('SIGTERM', onSignal).off('SIGINT', onSignal)
+    log.info('stopped')
   }
+  await untilSignal(run, { onSignal: (signal) => log.info('ending', { signal }) }).finally(() =>
+    watchdog.stop(),
+  )
 }

@@ -5,15 +5,14 @@ import type { RpcRow } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'
 import type { Procfs } from '../../ports/procfs.js'
 import { createBackgroundValue } from '../../serve/dashboard/background-value.js'
-import { createLive } from '../../serve/dashboard/create-dashboard.js'
+import { createLive, type ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
 import { parityOf } from '../../serve/dashboard/describe-sources.js'
-import type { Endpoint } from '../../serve/endpoint.js'
 import type { ServeSettings } from '../../serve/settings.js'
 import { diagnose, openLivePorts } from '../dashboard.js'
 
-export interface CriLiveInput {
+interface CriLiveInput {
   readonly services: Services
-  readonly upstream: string
+  readonly runtimeEndpoint: string
   readonly serve: ServeSettings
   readonly procfs: Procfs
   readonly settings: readonly LiveSetting[]
@@ -62,7 +61,7 @@ const sourcesOf = async (services: Services): Promise<LiveSources> => ({
   parity: parityOf(await createCadvisorText(services).cadvisor(collectMs)),
 })
 
-export function criLive(i: CriLiveInput): readonly Endpoint[] {
+export function criLive(i: CriLiveInput): ServedDashboard {
   const { signal, services } = i
   const { clock } = services
   return createLive({
@@ -81,7 +80,7 @@ export function criLive(i: CriLiveInput): readonly Endpoint[] {
         clock,
         signal,
         everyMs: driverMs,
-        meanwhile: 'the runtime is being asked',
+        meanwhile: 'waiting for the runtime',
         find: (s) => driverOf(i, s),
       }),
       config: () => ({ data: i.settings }),
@@ -89,7 +88,7 @@ export function criLive(i: CriLiveInput): readonly Endpoint[] {
         clock,
         signal,
         everyMs: sourcesMs,
-        meanwhile: 'the first sample is under way',
+        meanwhile: 'taking the first sample',
         find: () => sourcesOf(services),
       }),
       rpcs: () => ({ data: services.table.rows().map(rpcOf) }),
@@ -97,8 +96,8 @@ export function criLive(i: CriLiveInput): readonly Endpoint[] {
         clock,
         signal,
         everyMs: doctorMs,
-        meanwhile: 'the doctor is at work',
-        find: (s) => diagnose(i.env, i.upstream, s),
+        meanwhile: 'the doctor is running',
+        find: (s) => diagnose(i.env, i.runtimeEndpoint, s),
       }),
     },
   })

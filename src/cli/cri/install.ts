@@ -8,9 +8,10 @@ import type { Io } from '../io.js'
 import { addPlaceOptions, givenOptions, type NodeOptions } from '../node/options.js'
 import { rootedText, withRootedErrors } from '../node/rooted-text.js'
 import type { Wire } from '../node/wire.js'
+import { addAlias } from '../option-alias.js'
 
 interface InstallOptions extends Pick<NodeOptions, 'nodeName' | 'rootfs' | 'kubeconfig' | 'output'> {
-  readonly upstream?: string
+  readonly runtimeEndpoint?: string
   readonly listen: string
   readonly mode: 'complete' | 'observe'
   readonly program?: string
@@ -21,35 +22,37 @@ interface InstallOptions extends Pick<NodeOptions, 'nodeName' | 'rootfs' | 'kube
 const defaultProgram = '/usr/local/bin/keelson'
 
 /** Tests bring their own ports. */
-export type LoadWire = () => Promise<Wire>
+type LoadWire = () => Promise<Wire>
 
 const loadWire: LoadWire = async () => (await import('../node/wire.js')).wireNode
 
 export function createCriInstall(io: Io, load: LoadWire = loadWire): Command {
   const command = new Command('install')
-    .summary('put the server between the kubelet and the runtime of this node, as a systemd service')
+    .summary('run the CRI server as a systemd service between kubelet and runtime')
     .description(
-      "Put the CRI server between the kubelet and the runtime of this node: a systemd unit, the kubelet's endpoint and /etc/crictl.yaml.\n" +
-        'The server is started and must answer before the kubelet is sent to it. The page docs/cri-install.md shows it.',
+      'Run the CRI server as a systemd service between the kubelet and the runtime of this node. This writes a systemd unit,\n' +
+        "the kubelet's runtime endpoint and /etc/crictl.yaml. The kubelet is switched only after the server has responded.\n" +
+        'See docs/cri-install.md.',
     )
-    .option('--upstream <endpoint>', 'the runtime; what the kubelet uses now if not given')
-    .option('--listen <endpoint>', 'where clients come', 'unix:///run/keelson/cri.sock')
+    .option('--runtime-endpoint <endpoint>', "CRI socket of the runtime (default: the kubelet's)")
+    .option('--listen <endpoint>', 'CRI socket to listen on', 'unix:///run/keelson/cri.sock')
     .addOption(
-      new Option('--mode <mode>', 'complete, or observe: change nothing and record what the runtime lacks')
+      new Option('--mode <mode>', 'complete: answer what the runtime lacks; observe: only record it')
         .choices(['complete', 'observe'])
         .default('complete'),
     )
     .option(
       '--program <file>',
-      `the keelson that the service runs; this one if not given, below another root ${defaultProgram}`,
+      `keelson program of the service (default: this one; with --rootfs ${defaultProgram})`,
     )
-    .option('--dry-run', 'print what would be done and change nothing')
-    .option('-f, --force', 'even if nothing answers where something should')
+    .option('--dry-run', 'print the changes without making them')
+    .option('-f, --force', 'continue even if the runtime or the server does not respond')
+  addAlias(command, '--upstream', '--runtime-endpoint')
   return addPlaceOptions(command).action(async () => {
     const options = givenOptions<InstallOptions>(command)
     // The server's own --mode takes the word first, and takes any.
     if (options.mode !== 'complete' && options.mode !== 'observe')
-      throw keelsonError('usage.invalid', `--mode ${String(options.mode)}: give complete or observe`)
+      throw keelsonError('usage.invalid', `--mode ${String(options.mode)}: use complete or observe`)
     const { mode } = options
     const { installCri } = await import('../../bootstrap/cri-install.js')
     await withRootedErrors(options, async () => {
@@ -58,7 +61,7 @@ export function createCriInstall(io: Io, load: LoadWire = loadWire): Command {
           nodeName: options.nodeName,
           dryRun: options.dryRun ?? false,
           force: options.force ?? false,
-          upstream: options.upstream,
+          upstream: options.runtimeEndpoint,
           listen: options.listen,
           mode,
           program: programOf(options),
@@ -72,12 +75,12 @@ export function createCriInstall(io: Io, load: LoadWire = loadWire): Command {
 
 export function createCriUninstall(io: Io, load: LoadWire = loadWire): Command {
   const command = new Command('uninstall')
-    .summary('take it out again: every file as it was')
+    .summary('remove the CRI server and restore every changed file')
     .description(
-      'Take the CRI server out again: kubelet and crictl go back to the runtime, byte for byte, then the service ends.',
+      'Remove the CRI server. The files of kubelet and crictl are restored byte for byte, then the service is stopped.',
     )
-    .option('--dry-run', 'print what would be done and change nothing')
-    .option('-f, --force', 'also take away a unit file that was changed since')
+    .option('--dry-run', 'print the changes without making them')
+    .option('-f, --force', 'remove the unit file even if it was edited')
   return addPlaceOptions(command).action(async () => {
     const options = givenOptions<InstallOptions>(command)
     const { uninstallCri } = await import('../../bootstrap/cri-uninstall.js')
@@ -111,9 +114,9 @@ function format({ server, plan, outcome, recovery }: CriChangeResult): string {
   if (server === undefined) {
     const known =
       plan.notices.length === 0
-        ? ['cri uninstall: the CRI server is not installed, so nothing had to be changed']
+        ? ['cri uninstall: the CRI server is not installed; nothing to do']
         : [
-            'cri uninstall: it is not known whether the CRI server is installed',
+            'cri uninstall: cannot tell whether the CRI server is installed',
             ...plan.notices.map((n) => `note: ${n}`),
           ]
     return `${[...lines, ...known].join('\n')}\n`
@@ -129,7 +132,7 @@ function format({ server, plan, outcome, recovery }: CriChangeResult): string {
           : link === true
             ? `would link ${path} to ${text}`
             : path === undoPath
-              ? `would write ${path}, the way back`
+              ? `would write ${path}, for rollback`
               : `would write ${path}:\n${text.trimEnd().replaceAll(/^/gm, '    ')}`,
       )
     return `${lines.join('\n')}\n`
@@ -137,7 +140,7 @@ function format({ server, plan, outcome, recovery }: CriChangeResult): string {
   for (const path of outcome.written) lines.push(`changed ${path}`)
   for (const n of outcome.notices) lines.push(n)
   for (const c of outcome.clusterDone) lines.push(`done in the cluster: ${c}`)
-  for (const c of outcome.clusterLeft) lines.push(`left to do in the cluster: ${c}`)
-  if (outcome.written.length === 0) lines.push('nothing had to be changed')
+  for (const c of outcome.clusterLeft) lines.push(`still to do in the cluster: ${c}`)
+  if (outcome.written.length === 0) lines.push('no changes needed')
   return `${lines.join('\n')}\n`
 }

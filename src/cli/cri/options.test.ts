@@ -21,10 +21,10 @@ const check = (flags: Partial<CriFlags>) =>
   checkFlags(
     {
       ...(serverFlags as CriFlags),
-      upstream: 'unix:///run/containerd/containerd.sock',
+      runtimeEndpoint: 'unix:///run/containerd/containerd.sock',
       listen: 'unix:///run/keelson/cri.sock',
       mode: 'complete',
-      loggingFormat: 'text',
+      logFormat: 'text',
       v: '0',
       ...flags,
     },
@@ -34,16 +34,25 @@ const check = (flags: Partial<CriFlags>) =>
 describe('flags of keelson cri that are refused by name', () => {
   const at = (path: string): string => `unix://${join(dir, path)}`
   const refused: readonly [flags: () => Partial<CriFlags>, says: RegExp][] = [
-    [() => ({ listen: at('x.sock'), upstream: at('x.sock') }), /--listen .*x\.sock: that is --upstream/],
-    [() => ({ listen: at('x.sock'), upstream: join(dir, 'x.sock') }), /that is --upstream/],
-    [() => ({ listen: at('run/x.sock'), upstream: at('var-run/x.sock') }), /that is --upstream/],
-    [() => ({ listen: at('i.sock'), imageUpstream: at('i.sock') }), /that is --image-upstream/],
-    [() => ({ upstream: 'tcp://1.2.3.4:5' }), /^--upstream tcp:.*not supported; write it as unix:/],
-    [() => ({ imageUpstream: 'x' }), /^--image-upstream x: .*not absolute/],
+    [
+      () => ({ listen: at('x.sock'), runtimeEndpoint: at('x.sock') }),
+      /--listen .*x\.sock: that is --runtime-endpoint/,
+    ],
+    [() => ({ listen: at('x.sock'), runtimeEndpoint: join(dir, 'x.sock') }), /that is --runtime-endpoint/],
+    [
+      () => ({ listen: at('run/x.sock'), runtimeEndpoint: at('var-run/x.sock') }),
+      /that is --runtime-endpoint/,
+    ],
+    [() => ({ listen: at('i.sock'), imageEndpoint: at('i.sock') }), /that is --image-endpoint/],
+    [
+      () => ({ runtimeEndpoint: 'tcp://1.2.3.4:5' }),
+      /^--runtime-endpoint tcp:.*not supported; write it as unix:/,
+    ],
+    [() => ({ imageEndpoint: 'x' }), /^--image-endpoint x: .*not absolute/],
     [() => ({ listen: 'tcp://x' }), /^--listen tcp:/],
-    [() => ({ v: 'loud' }), /^--v loud: give a number/],
-    [() => ({ cgroupMount: dir }), /^--cgroup-mount .*there is no cgroup v2/],
-    [() => ({ procMount: dir }), /^--proc-mount .*there is no proc/],
+    [() => ({ v: 'loud' }), /^--v loud: use a number/],
+    [() => ({ cgroupMount: dir }), /^--cgroup-mount .*no cgroup v2 is mounted there/],
+    [() => ({ procMount: dir }), /^--proc-mount .*no proc is mounted there/],
   ]
   for (const [i, [flags, says]] of refused.entries())
     test(`${i}: ${says.source}`, () => {
@@ -53,7 +62,7 @@ describe('flags of keelson cri that are refused by name', () => {
       )
     })
 
-  test('what is fine passes', () => {
+  test('valid flags are accepted', () => {
     const options = check({ procMount: '/proc', v: '4' })
     assert.deepEqual([options.isDebug, options.listen], [true, 'unix:///run/keelson/cri.sock'])
   })

@@ -13,8 +13,8 @@ import { checkServerFlags, type ServerFlags, serverSettings } from '../server-fl
 
 /** As commander gives them. */
 export interface CriFlags extends ServerFlags {
-  readonly upstream: string
-  readonly imageUpstream?: string
+  readonly runtimeEndpoint: string
+  readonly imageEndpoint?: string
   readonly listen: string
   readonly mode: string
   readonly cgroupDriver?: string
@@ -23,18 +23,24 @@ export interface CriFlags extends ServerFlags {
   readonly nodeName?: string
   readonly cgroupMount?: string
   readonly procMount?: string
-  readonly loggingFormat: string
+  readonly logFormat: string
   readonly v: string
 }
 
 export interface CriOptions
   extends Pick<
     CriFlags,
-    'upstream' | 'imageUpstream' | 'listen' | 'runtimeConfig' | 'kubeconfig' | 'cgroupMount' | 'procMount'
+    | 'runtimeEndpoint'
+    | 'imageEndpoint'
+    | 'listen'
+    | 'runtimeConfig'
+    | 'kubeconfig'
+    | 'cgroupMount'
+    | 'procMount'
   > {
   readonly mode: Mode
   readonly cgroupDriver: CgroupDriver | undefined
-  /** Of the HTTPS server; port 0: there is none. */
+  /** Port 0: no HTTPS server. */
   readonly serve: ServeSettings
   readonly logFormat: 'text' | 'json'
   readonly isDebug: boolean
@@ -46,7 +52,7 @@ const refuse = (flag: string, value: string, wanted: string): Error =>
 /** klog's convention: 4 is debugging. */
 const debugVerbosity = 4
 
-/** The socket of an endpoint, by the one name that it has however links lead there. */
+/** The socket of an endpoint, with the links of its directory resolved. */
 function readSocketPath(flag: string, endpoint: string): string {
   try {
     const { socketPath } = parseEndpoint(endpoint)
@@ -57,30 +63,32 @@ function readSocketPath(flag: string, endpoint: string): string {
   }
 }
 
-function checkEndpoints({ listen, upstream, imageUpstream }: CriFlags): void {
+function checkEndpoints({ listen, runtimeEndpoint, imageEndpoint }: CriFlags): void {
   const own = readSocketPath('listen', listen)
-  const others = { upstream, ...(imageUpstream === undefined ? {} : { 'image-upstream': imageUpstream }) }
-  // While the runtime is away its path is free: we would take it and call ourselves.
+  const others = {
+    'runtime-endpoint': runtimeEndpoint,
+    ...(imageEndpoint === undefined ? {} : { 'image-endpoint': imageEndpoint }),
+  }
+  // While the runtime is down its path is free: the server would listen there and call itself.
   for (const [flag, endpoint] of Object.entries(others))
     if (readSocketPath(flag, endpoint) === own)
-      throw refuse('listen', listen, `that is --${flag}; clients need a socket of their own`)
+      throw refuse('listen', listen, `that is --${flag}; choose another socket to listen on`)
 }
 
 function checkMounts({ cgroupMount, procMount }: CriFlags): void {
   if (cgroupMount !== undefined && !existsSync(join(cgroupMount, 'cgroup.controllers')))
-    throw refuse('cgroup-mount', cgroupMount, 'there is no cgroup v2; give the directory where it is mounted')
+    throw refuse('cgroup-mount', cgroupMount, 'no cgroup v2 is mounted there; name its mount point')
   if (procMount !== undefined && !existsSync(join(procMount, 'self')))
-    throw refuse('proc-mount', procMount, 'there is no proc; give the directory where it is mounted')
+    throw refuse('proc-mount', procMount, 'no proc is mounted there; name its mount point')
 }
 
 export function checkFlags(flags: CriFlags, env: Io['env']): CriOptions {
-  const { mode, cgroupDriver, loggingFormat, v, ...rest } = flags
-  if (mode !== 'complete' && mode !== 'observe') throw refuse('mode', mode, 'give complete or observe')
+  const { mode, cgroupDriver, logFormat, v, ...rest } = flags
+  if (mode !== 'complete' && mode !== 'observe') throw refuse('mode', mode, 'use complete or observe')
   if (cgroupDriver !== undefined && !isCgroupDriverName(cgroupDriver))
-    throw refuse('cgroup-driver', cgroupDriver, 'give systemd or cgroupfs')
-  if (loggingFormat !== 'text' && loggingFormat !== 'json')
-    throw refuse('logging-format', loggingFormat, 'give text or json')
-  if (!/^\d{1,2}$/.test(v)) throw refuse('v', v, 'give a number, 0 to 10')
+    throw refuse('cgroup-driver', cgroupDriver, 'use systemd or cgroupfs')
+  if (logFormat !== 'text' && logFormat !== 'json') throw refuse('log-format', logFormat, 'use text or json')
+  if (!/^\d{1,2}$/.test(v)) throw refuse('v', v, 'use a number from 0 to 10')
   checkEndpoints(flags)
   checkMounts(flags)
   checkServerFlags(flags)
@@ -90,7 +98,7 @@ export function checkFlags(flags: CriFlags, env: Io['env']): CriOptions {
     mode,
     cgroupDriver,
     serve: serverSettings(flags, 'cri', nodeName.trim().toLowerCase()),
-    logFormat: loggingFormat,
+    logFormat,
     isDebug: Number(v) >= debugVerbosity,
   }
 }

@@ -11,20 +11,17 @@ import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import type { LiveSetting } from '../../core/dashboard/model.js'
 import { createChain } from '../../criserver/chain.js'
 import { createDriverFinder } from '../../criserver/driver/find.js'
-import { isEndless } from '../../criserver/endless.js'
-import { rpcs } from '../../criserver/endpoints.js'
-import { createCadvisorText } from '../../criserver/metrics/exposition.js'
+import { criEndpoints } from '../../criserver/http.js'
 import { createMetricsSource } from '../../criserver/metrics/source.js'
 import { createReachLog, watchReach } from '../../criserver/reach.js'
-import { createRpcTable } from '../../criserver/rpc-table.js'
+import { createRpcTable, isEndless } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'
 import { createValues } from '../../criserver/stats/read-values.js'
 import { createRuntimeNameFinder } from '../../criserver/stats/runtime-name.js'
 import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
 import { createUnifiedWriter } from '../../criserver/unified/write-missing.js'
 import type { Log } from '../../ports/log.js'
-import type { Endpoint } from '../../serve/endpoint.js'
-import { metricsCadvisor } from '../../serve/endpoints/metrics-cadvisor.js'
+import type { ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { openCgroupFiles } from '../cgroup-files.js'
 import { type NodeServer, startNodeServer } from '../node-server.js'
@@ -44,7 +41,7 @@ const ownTimeoutMs = 30_000
 const graceMs = 5_000
 
 /** For the dashboard. */
-export interface CommandFacts {
+interface CommandFacts {
   readonly settings: readonly LiveSetting[]
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -55,8 +52,8 @@ export async function startCri(
   command: CommandFacts = { settings: [], env: {} },
 ): Promise<RunningCri> {
   if (o.runtimeConfig !== undefined && mtimeNanos(o.runtimeConfig) === undefined)
-    log.warn("the runtime's configuration file that was named is not there", { file: o.runtimeConfig })
-  const client = createCriClient(o.upstream, { timeoutMs: ownTimeoutMs })
+    log.warn('the file of --runtime-config does not exist', { file: o.runtimeConfig })
+  const client = createCriClient(o.runtimeEndpoint, { timeoutMs: ownTimeoutMs })
   const cgroups = openCgroupFiles(o.cgroupMount)
   const procfs = createProcfs(o.procMount === undefined ? {} : { proc: o.procMount })
   const metrics = await createProcessMetrics()
@@ -88,7 +85,7 @@ export async function startCri(
       log,
       written: metrics.counter(
         'keelson_cri_unified_writes_total',
-        'Values of `unified` that the runtime did not bring into the cgroup of a container, and we did.',
+        'Values of `unified` that the runtime did not write to the cgroup of a container, written by the CRI server.',
         ['file'],
       ),
     }),
@@ -107,8 +104,8 @@ export async function startCri(
     }),
   }
   const reach = createReachLog(log, clock)
-  // A connection of its own: one that was refused waits before the next try, and calls must not wait with it.
-  const lookout = createCriClient(o.upstream, { timeoutMs: ownTimeoutMs })
+  // A separate connection: after a refusal it backs off, and calls must not wait for that.
+  const lookout = createCriClient(o.runtimeEndpoint, { timeoutMs: ownTimeoutMs })
   const loops = [values.run(life.signal), watchReach({ client: lookout, clock, reach, signal: life.signal })]
   const closers: (() => void | Promise<void>)[] = [
     () => client.close(),
@@ -126,12 +123,12 @@ export async function startCri(
   try {
     const server = await startCriServer({
       listen: o.listen,
-      upstream: o.upstream,
-      ...(o.imageUpstream === undefined ? {} : { imageUpstream: o.imageUpstream }),
+      upstream: o.runtimeEndpoint,
+      ...(o.imageEndpoint === undefined ? {} : { imageUpstream: o.imageEndpoint }),
       handle: createChain(services),
       isEndless,
-      onReach: (socket, error) => reach.tell(socket, error),
-      onError: (error, call) => log.error('a call failed', { path: call.path, error }),
+      onReach: (socket, error) => reach.report(socket, error),
+      onError: (error, call) => log.error('call failed', { path: call.path, error }),
     })
     closers.push(() => server.close(graceMs))
     metrics.gauge('keelson_cri_clients', 'Clients that are connected.', [], (g) =>
@@ -149,8 +146,8 @@ export async function startCri(
       closers.push(() => http.close(graceMs))
     }
     // First of all: an open page would hold the end up for as long as the HTTP server waits.
-    closers.push(() => ended.abort(new Error('the CRI server is closed')))
-    log.info('the CRI server is up', {
+    closers.push(() => ended.abort(new Error('the CRI server was closed')))
+    log.info('CRI server started', {
       listen: server.endpoint,
       upstream: client.endpoint,
       mode: o.mode,
@@ -168,19 +165,19 @@ async function serveHttp(
   o: CriOptions,
   services: Services,
   log: Log,
-  dashboard: () => readonly Endpoint[],
+  dashboard: () => ServedDashboard,
 ): Promise<NodeServer | undefined> {
   if (o.serve.port === 0) return undefined
   return await startNodeServer({
     settings: o.serve,
-    endpoints: [rpcs(services, o.upstream), metricsCadvisor(createCadvisorText(services)), ...dashboard()],
+    endpoints: criEndpoints(services, o.runtimeEndpoint, dashboard()),
     configz: () => ({
       kubeletconfig: null,
       keelson: {
         mode: o.mode,
         listen: o.listen,
-        upstream: o.upstream,
-        imageUpstream: o.imageUpstream ?? o.upstream,
+        upstream: o.runtimeEndpoint,
+        imageUpstream: o.imageEndpoint ?? o.runtimeEndpoint,
         cgroupDriver: o.cgroupDriver ?? null,
         runtimeConfig: o.runtimeConfig ?? null,
       },

@@ -1,4 +1,4 @@
-// `keelson doctor`: gathers facts, asks every check, prints, and ends in a status by the worst finding.
+// `keelson doctor`: gathers facts, runs the checks, prints the report; the worst finding decides the exit status.
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { checks } from '../../doctor/checks/index.js'
 import type { DoctorPorts } from '../../doctor/doctor-ports.js'
@@ -8,6 +8,7 @@ import { gatherFacts } from '../../doctor/gather.js'
 import { formatReport, reportValue } from '../../doctor/report.js'
 import { exitStatusOf, type Report, runChecks, selectChecks } from '../../doctor/run-checks.js'
 import type { Io } from '../io.js'
+import { addAlias } from '../option-alias.js'
 import { applyFixes } from './fix.js'
 import { createParityCommand, createSeriesCommand, type ValuesOptions } from './metrics.js'
 import { type WireDoctor, wireDoctor } from './wire.js'
@@ -23,18 +24,18 @@ interface Options {
   readonly keelsonConfig?: string
   readonly kubernetesVersion?: string
   readonly profile?: string
-  readonly containerRuntimeEndpoint?: string
+  readonly runtimeEndpoint?: string
   readonly timeout?: number
   readonly output: 'table' | 'json'
 }
 
-const description = `Ask what a node needs for the four KEPs and what is wrong with it: cgroups, kernel, runtime, cgroup driver, memory
-protection, throttled containers, metrics, sockets, ports. Reads only; works whether a kubelet runs or not.`
+const description = `Check this node: cgroups, kernel, runtime, cgroup driver (KEP-4033), memory protection and throttling (KEP-2570), metrics
+(KEP-2371), CRI sockets (KEP-4656) and ports. Changes nothing without --fix. Works with and without a running kubelet.`
 
 const more = `
-Exit status: 0 nothing to do, 3 at least one warning, 4 at least one error; 1 the doctor failed, 2 wrong usage.
+Exit status: 0 no warnings, 3 at least one warning, 4 at least one error; 1 the doctor failed, 2 wrong usage.
 
---fix does what is safe, for the checks that you name, and then looks again:
+--fix applies the safe fixes of the named checks, then runs the checks again:
 ${fixes.map((f) => `  ${f.check.padEnd(20)} ${f.does}`).join('\n')}
 
 Examples:
@@ -42,8 +43,8 @@ Examples:
   keelson doctor -o json | jq '.checks[] | select(.severity == "error")'
   keelson doctor --checks cgroup-driver,protection-chain --verbose
   keelson doctor --fix stale-values
-  keelson doctor parity              the runtime's values beside those of cgroups
-  keelson doctor series --pods 110   what the metrics of this node cost`
+  keelson doctor parity              compare the runtime's values with those of cgroups
+  keelson doctor series --pods 110   count the metric series of this node and their cost`
 
 const words = (value: string, before: readonly string[]): string[] => [
   ...before,
@@ -52,37 +53,47 @@ const words = (value: string, before: readonly string[]): string[] => [
 
 const seconds = (text: string): number => {
   const n = Number(text)
-  if (!(n >= 1 && n <= 600)) throw new InvalidArgumentError('1 to 600 seconds are possible.')
+  if (!(n >= 1 && n <= 600)) throw new InvalidArgumentError('use 1 to 600 seconds.')
   return n
 }
 
 export const createDoctorCommand = (io: Io, wire: WireDoctor): Command =>
+  addAlias(doctorCommand(io, wire), '--container-runtime-endpoint', '--runtime-endpoint')
+
+const doctorCommand = (io: Io, wire: WireDoctor): Command =>
   new Command('doctor')
     .description(description)
     .addOption(
-      new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'),
+      new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'),
     )
-    .option('--checks <names>', 'only these checks, separated by commas', words, [])
-    .option('--skip <names>', 'leave these checks out', words, [])
-    .option('--list', 'list the checks and what they ask')
-    .option('--verbose', 'show what was seen where all is well, too')
-    .option('--fix <checks>', 'mend what is safe to mend, of these checks only', words, [])
-    .option('--config <file>', "KubeletConfiguration to judge, instead of the running kubelet's")
+    .option('--checks <names>', 'run only these checks, separated by commas', words, [])
+    .option('--skip <names>', 'skip these checks', words, [])
+    .option('--list', 'list the checks')
+    .option('--verbose', 'also show the evidence of passed checks')
+    .option('--fix <checks>', 'apply the safe fixes for these checks', words, [])
+    .option('--config <file>', "KubeletConfiguration to check, instead of the running kubelet's")
     .option('--config-dir <dir>', 'drop-in directory on top of --config')
-    .option('--keelson-config <file>', 'KeelsonConfiguration to judge under')
-    .option('--container-runtime-endpoint <url>', 'runtime to ask, instead of the one that the kubelet uses')
-    .option('--timeout <s>', 'how long to wait for answers (default: 2.5)', seconds)
+    .option('--keelson-config <file>', 'KeelsonConfiguration to use')
+    .option('--runtime-endpoint <endpoint>', "CRI socket to check, instead of the kubelet's")
+    .option('--timeout <s>', 'seconds to wait for each response (default: 2.5)', seconds)
     .option(
       '--kubernetes-version <version>',
-      "the release whose rules apply (default: the kubelet's, or 1.36)",
+      "Kubernetes release whose rules apply (default: the kubelet's, or 1.36)",
     )
     .addOption(
-      new Option('--profile <profile>', 'whose rules apply (default: kep)').choices(['kep', 'upstream']),
+      new Option(
+        '--profile <profile>',
+        'rules to follow where the KEPs and the releases differ (default: kep)',
+      ).choices(['kep', 'upstream']),
     )
     .addHelpText('after', more)
     .action((options: Options) => runDoctor(options, io, wire))
-    .addCommand(createSeriesCommand(io, open(io, wire)).summary('count metrics, and what they cost'))
-    .addCommand(createParityCommand(io, open(io, wire)).summary('compare both sources of values'))
+    .addCommand(createSeriesCommand(io, open(io, wire)).summary('count metric series and their cost'))
+    .addCommand(
+      createParityCommand(io, open(io, wire)).summary(
+        'compare metrics from the runtime with those from cgroups',
+      ),
+    )
 
 const open = (io: Io, wire: WireDoctor) => (options: ValuesOptions & Partial<Options>) =>
   wire({ named: namedFiles(options), rules: rulesOf(options), env: io.env })
@@ -115,10 +126,7 @@ async function runDoctor(options: Options, io: Io, wire: WireDoctor): Promise<vo
   io.exitCode = exitStatusOf(report)
 }
 
-const gather = (
-  ports: DoctorPorts,
-  { containerRuntimeEndpoint: endpoint, timeout }: Options,
-): Promise<DoctorFacts> =>
+const gather = (ports: DoctorPorts, { runtimeEndpoint: endpoint, timeout }: Options): Promise<DoctorFacts> =>
   gatherFacts(ports, {
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),

@@ -29,8 +29,7 @@ export async function findConfig(
 ): Promise<FoundConfig> {
   const files = createFiles()
   const rules = process?.kind === 'keelson' ? choice.rules : withVersion(choice)
-  if (choice.named.length > 0)
-    return read(choice.named, rules, 'the files that were named', files, choice.env)
+  if (choice.named.length > 0) return read(choice.named, rules, 'the named files', files, choice.env)
   if (process !== undefined)
     return read(process.args, rules, `process ${process.pid}`, below(files, process.cwd), choice.env)
   const standard = await files.read(kubeletConfigPath, maxConfigBytes).catch(() => undefined)

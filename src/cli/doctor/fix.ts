@@ -18,7 +18,7 @@ export async function applyFixes(
     if (!known.includes(name))
       throw keelsonError(
         'usage.invalid',
-        `--fix ${name}: there is nothing safe to do for that${didYouMean(name, known)}; --fix knows ${known.join(', ')}`,
+        `--fix ${name}: no safe fix for this check${didYouMean(name, known)}; checks with a fix: ${known.join(', ')}`,
         { name },
       )
   const steps = fixes.filter((f) => names.includes(f.check)).flatMap((f) => f.plan(facts))

@@ -15,46 +15,49 @@ import type { CgroupTree } from '../../ports/cgroups.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { allFamilies } from '../../stats/catalogue/index.js'
 import type { Io } from '../io.js'
+import { addAlias } from '../option-alias.js'
 
 export interface ValuesOptions {
   readonly output: 'table' | 'json'
   readonly verbose?: boolean
-  readonly containerRuntimeEndpoint?: string
+  readonly runtimeEndpoint?: string
   readonly timeout?: number
   readonly pods?: number
   readonly nodes?: number
 }
 
 /** Opens what the doctor uses, under the options of the command line. */
-export type OpenPorts = (options: ValuesOptions) => Promise<DoctorPorts>
+type OpenPorts = (options: ValuesOptions) => Promise<DoctorPorts>
 
 const DEFAULT_TIMEOUT_S = 30
 const DIFFERENT = 3
 
 const count = (text: string): number => {
   const n = Number(text)
-  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('A whole number from 1 on is needed.')
+  if (!Number.isInteger(n) || n < 1) throw new InvalidArgumentError('use a whole number above 0.')
   return n
 }
 
 /** Options of `doctor` itself that matter here; repeated so that --help shows them. */
-const shared = (command: Command): Command =>
+const shared = (command: Command): Command => {
   command
     .addOption(
-      new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'),
+      new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'),
     )
-    .option('--container-runtime-endpoint <url>', 'runtime to ask, instead of the one that the kubelet uses')
-    .option('--timeout <s>', `how long to wait for values (default: ${DEFAULT_TIMEOUT_S})`)
+    .option('--runtime-endpoint <endpoint>', "CRI socket to check, instead of the kubelet's")
+    .option('--timeout <s>', `seconds to wait for values (default: ${DEFAULT_TIMEOUT_S})`)
+  return addAlias(command, '--container-runtime-endpoint', '--runtime-endpoint')
+}
 
 export const createSeriesCommand = (io: Io, open: OpenPorts): Command =>
   shared(
     new Command('series').description(
-      'Count the series of /metrics/cadvisor on this node, by family and kind of row, and project what Prometheus needs.',
+      'Count the series of /metrics/cadvisor on this node, by family and kind of row, and estimate the memory of Prometheus.',
     ),
   )
-    .option('--keelson-config <file>', 'KeelsonConfiguration whose switches apply')
-    .option('--pods <n>', 'also for a node with so many pods like those of this one', count)
-    .option('--nodes <n>', 'for so many such nodes', count)
+    .option('--keelson-config <file>', 'KeelsonConfiguration with the metrics settings to apply')
+    .option('--pods <n>', 'also estimate for this many pods on a node', count)
+    .option('--nodes <n>', 'estimate for this many nodes', count)
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<ValuesOptions>()
       await withValues(await open(options), options, async (input, request, waitMs) => {
@@ -78,10 +81,10 @@ export const createSeriesCommand = (io: Io, open: OpenPorts): Command =>
 export const createParityCommand = (io: Io, open: OpenPorts): Command =>
   shared(
     new Command('parity').description(
-      'Compare the values of the runtime with those of cgroups, metric by metric, before PodAndContainerStatsFromCRI is\nswitched. Exit status 0: the same, 3: something differs.',
+      'Compare the metrics of the runtime with those from cgroups before you change PodAndContainerStatsFromCRI.\nExit status: 0 no difference, 3 at least one metric differs.',
     ),
   )
-    .option('--verbose', 'show the families that are the same, too')
+    .option('--verbose', 'also show families without a difference')
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<ValuesOptions>()
       await withValues(await open(options), options, async (input, switches, waitMs) => {
@@ -107,7 +110,7 @@ async function withValues(
   const { kubelet, keelson } = loaded.config
   const configured = process === undefined ? sockets.wins.endpoint : kubelet.containerRuntimeEndpoint
   const waitMs = Number(options.timeout ?? DEFAULT_TIMEOUT_S) * 1_000
-  const client = ports.connect(options.containerRuntimeEndpoint ?? configured, waitMs)
+  const client = ports.connect(options.runtimeEndpoint ?? configured, waitMs)
   const cgroups = ports.openCgroups()
   const statsFiles = createStatsFiles()
   try {

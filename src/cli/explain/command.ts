@@ -41,8 +41,8 @@ interface Options extends ReachOptions {
   readonly output: 'table' | 'json' | 'yaml'
 }
 
-const description = `Show what Keelson writes for a pod before it runs: memory.min, low, high, max, swap.max, cpu.weight and cpu.max of
-each container, the pod and its ancestors, with the formula filled in and the reason for everything that is not written.
+const description = `Show the cgroup values of a pod before it runs: memory.min, low, high, max, swap.max, cpu.weight and cpu.max of each
+container, the pod and its ancestors. Prints the formula of each value and the reason for each value that is not set.
 
 Reads Pods, lists, and the pod templates of Deployments and other workloads.`
 
@@ -52,36 +52,41 @@ Examples:
   kubectl get deploy web -o yaml | keelson explain -f - --memory-capacity 16Gi
   keelson explain -f pod.yaml --config /var/lib/kubelet/config.yaml -o json
   keelson explain -f pod.yaml --kubernetes-version 1.22 --page-size 1048576
-  keelson explain --live web          what the node really protects, and which ancestor caps it
-  keelson explain --live --server https://127.0.0.1:10251       the same of a companion`
+  keelson explain --live web          effective values on the node, and which ancestor caps them
+  keelson explain --live --server https://127.0.0.1:10251       the same, from a companion`
 
 export const create = (io: Io): Command =>
   withReach(new Command('explain').description(description))
     .option('-f, --filename <file...>', 'manifests to explain; - reads standard input')
-    .option('--live [pod]', 'ask the running kubelet or companion: intended, written and effective values')
-    .option('--config <file>', 'KubeletConfiguration to explain under')
+    .option('--live [pod]', 'show intended, written and effective values of a running kubelet or companion')
+    .option('--config <file>', 'KubeletConfiguration to use')
     .option('--config-dir <dir>', 'drop-in directory on top of --config')
-    .option('--keelson-config <file>', 'KeelsonConfiguration to explain under')
+    .option('--keelson-config <file>', 'KeelsonConfiguration to use')
     .option('--feature-gates <list>', 'gates on top of the configuration, e.g. MemoryQoS=true')
-    .option('--memory-capacity <quantity>', "the node's memory; allocatable memory follows from it")
-    .option('--allocatable-memory <quantity>', 'allocatable memory, where it is known better')
-    .option('--swap-capacity <quantity>', "the node's swap space")
+    .option('--memory-capacity <quantity>', 'memory of the node; allocatable memory is computed from it')
+    .option('--allocatable-memory <quantity>', 'allocatable memory, if it is not computed from the capacity')
+    .option('--swap-capacity <quantity>', 'swap space of the node')
     .option('--page-size <bytes>', 'base page size of the node', '4096')
     .addOption(
       new Option(
         '--cpu-weight-curve <curve>',
-        'how the runtime turns shares into cpu.weight; runc from 1.3.2: log-quadratic',
+        'how the runtime converts shares to cpu.weight; log-quadratic since runc 1.3.2',
       )
         .choices(['linear', 'log-quadratic'])
         .default('linear'),
     )
-    .option('--kubernetes-version <version>', 'the release whose rules apply (default: 1.36)')
+    .option('--kubernetes-version <version>', 'Kubernetes release whose rules apply (default: 1.36)')
     .addOption(
-      new Option('--profile <profile>', 'whose rules apply (default: kep)').choices(['kep', 'upstream']),
+      new Option(
+        '--profile <profile>',
+        'rules to follow where the KEPs and the releases differ (default: kep)',
+      ).choices(['kep', 'upstream']),
     )
     .option('--strict', 'unknown configuration keys are errors')
     .addOption(
-      new Option('-o, --output <format>', 'how to print').choices(['table', 'json', 'yaml']).default('table'),
+      new Option('-o, --output <format>', 'output format')
+        .choices(['table', 'json', 'yaml'])
+        .default('table'),
     )
     .addHelpText('after', examples)
     .action(async (options: Options) => runExplain(options, io))
@@ -128,7 +133,7 @@ async function readPods(
     for (const { line, content } of readManifest(file, commandManifestLimits)) {
       const place = `${file.path}:${line}`
       const found = within(place, () => findPods(content))
-      for (const kind of found.skipped) notes.push(`${place}: ${kind} has no pods and is passed over`)
+      for (const kind of found.skipped) notes.push(`${place}: ${kind} has no pods; skipped`)
       for (const { origin, pod } of found.pods) {
         const parsed = within(`${place}: ${origin}`, () => applyPodDefaults(parsePod(pod)))
         const impossible = impossibleAmounts(parsed)[0]
@@ -248,7 +253,7 @@ function readAmount(name: string, text: string): Bytes {
   try {
     const value = quantityValue(parseQuantity(text))
     if (value < 0n || value >= 2n ** 63n)
-      throw keelsonError('quantity.invalid', `${text} is not an amount that a node has`)
+      throw keelsonError('quantity.invalid', `${text} is not a valid amount for a node`)
     return bytes(value)
   } catch (e) {
     if (!isKeelsonError(e)) throw e

@@ -6,7 +6,7 @@ import type { Finding } from '../../core/memory-qos/findings.js'
 import { defaultPorts, defaultSettings } from '../../serve/settings.js'
 import { createKubeletClient, type ReachOptions } from '../pods/kubelet-client.js'
 
-export interface LiveAnswer extends LiveReport {
+interface LiveAnswer extends LiveReport {
   readonly findings: readonly Finding[]
 }
 
@@ -30,20 +30,20 @@ export async function askLive(reach: ReachOptions, pod: string | undefined): Pro
   return ask(of(chooseName(await ask(''), pod)))
 }
 
-/** The one pod whose name is this one and the node's; static pods carry it, and nobody wants to type it. */
+/** The one pod whose name is this one and the node's; static pods carry it, but it may be omitted. */
 function chooseName({ rows }: LiveAnswer, name: string): string {
   const all = [...new Set(rows.flatMap((row) => (row.pod === null ? [] : [row.pod])))]
   const [first, second] = all.filter((full) => `/${full}`.includes(`/${name}-`))
   if (first === undefined)
     throw keelsonError(
       'pod.not-found',
-      `no pod is called ${name}; there are ${all.length === 0 ? 'none' : all.map((full) => full.slice(full.indexOf('/') + 1)).join(', ')}`,
+      `pod ${name} not found; pods on this node: ${all.length === 0 ? 'none' : all.map((full) => full.slice(full.indexOf('/') + 1)).join(', ')}`,
       { name },
     )
   if (second !== undefined)
     throw keelsonError(
       'usage.invalid',
-      `several pods begin with ${name}: ${first}, ${second}; give the whole name`,
+      `several pods begin with ${name}: ${first}, ${second}; use the full name`,
     )
   return first
 }
@@ -94,6 +94,6 @@ export function renderLive({ findings, rows }: LiveAnswer): string {
   const widths = columns.map((_, i) => Math.max(...all.map((row) => (row[i] ?? '').length)))
   const parts = rows.map((row) => block(row, widths))
   const notes = findings.map((f) => `finding ${f.id}: ${f.subject}: ${f.message}; ${f.remedy}`)
-  if (rows.length === 0) parts.push('no cgroups are kept here: Memory QoS has not made a pass yet')
+  if (rows.length === 0) parts.push('no cgroups yet: Memory QoS has not finished its first pass')
   return `${[...parts, ...notes].join('\n\n')}\n`
 }

@@ -53,7 +53,7 @@ function valueText({ file, outcome }: ExplainedFile): string {
   return `${value} (${formatAmount(value)})`
 }
 
-/** `268435456` is 256Mi; what is not whole is rounded down to a tenth, because the exact number stands beside it. */
+/** `268435456` is 256Mi; what is not whole is rounded down to a tenth, because the exact number is printed as well. */
 function formatAmount(value: bigint): string {
   const exact = formatQuantity(quantityOfBytes(value))
   if (exact.length <= 7) return exact

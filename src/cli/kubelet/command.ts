@@ -11,7 +11,8 @@ import { readKubeletConfig, readRelease } from '../../kubelet/read-config.js'
 import { startKubelet } from '../../kubelet/start.js'
 import { exitStatus } from '../exit-status.js'
 import type { Io } from '../io.js'
-import { keepHeapSmall } from '../small-heap.js'
+import { untilSignal } from '../process/signals.js'
+import { keepHeapSmall } from '../process/small-heap.js'
 import { version } from '../version.js'
 import { answerWatchdog } from '../watchdog.js'
 import { formatKubeletHelp } from './help.js'
@@ -22,7 +23,7 @@ const debugVerbosity = 4
 
 export const create = (io: Io): Command =>
   new Command('kubelet')
-    .description('the node agent, with the flags and files of the upstream kubelet; --help lists them')
+    .description('run the node agent, with the flags and files of the upstream kubelet; --help lists them')
     .allowUnknownOption()
     .allowExcessArguments()
     .helpOption(false)
@@ -44,29 +45,25 @@ async function runKubelet(argv: readonly string[], io: Io): Promise<void> {
     level: verbosity >= debugVerbosity ? 'debug' : 'info',
     write: (line) => io.stderr.write(line),
   })
-  const stop = new AbortController()
-  const onSignal = (name: NodeJS.Signals): void => {
-    log.info('ending', { signal: name })
-    stop.abort(new Error(name))
-  }
-  process.once('SIGTERM', onSignal).once('SIGINT', onSignal)
   const watchdog = answerWatchdog(io.env, log)
-  try {
-    const kubelet = await startKubelet(config, await createKubeletPorts(log, io.env), stop.signal)
-    watchdog.watch(kubelet.healthChecks)
-    const stopped = stop.signal.aborted ? Promise.resolve() : once(stop.signal, 'abort')
-    await Promise.race([stopped, kubelet.done])
-    await kubelet.close()
-    log.info('ended')
-  } catch (e) {
-    if (stop.signal.aborted) return
-    // A reader of JSON lines gets the reason as one of them; everybody else as the last line of the command.
-    if (format !== 'json') throw e
-    const error = asKeelsonError(e)
-    log.error('the kubelet does not start', { error })
-    io.exitCode = exitStatus(error.code)
-  } finally {
-    watchdog.stop()
-    process.off('SIGTERM', onSignal).off('SIGINT', onSignal)
+  const run = async (signal: AbortSignal): Promise<void> => {
+    try {
+      const kubelet = await startKubelet(config, await createKubeletPorts(log, io.env), signal)
+      watchdog.watch(kubelet.healthChecks)
+      const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort')
+      await Promise.race([stopped, kubelet.done])
+      await kubelet.close()
+      log.info('stopped')
+    } catch (e) {
+      if (signal.aborted) return
+      // A reader of JSON lines gets the reason as one of them; everybody else as the last line of the command.
+      if (format !== 'json') throw e
+      const error = asKeelsonError(e)
+      log.error('kubelet failed to start', { error })
+      io.exitCode = exitStatus(error.code)
+    }
   }
+  await untilSignal(run, { onSignal: (signal) => log.info('ending', { signal }) }).finally(() =>
+    watchdog.stop(),
+  )
 }

@@ -11,16 +11,16 @@ type FlagName = keyof typeof flagTable
 const processDocs: Readonly<Partial<Record<FlagName, string>>> = {
   config: 'file of kind KubeletConfiguration',
   'config-dir': 'directory of drop-ins (*.conf), merged over --config in name order',
-  kubeconfig: 'API server for TokenReview, SubjectAccessReview and Events; not given: standalone',
-  'node-ip': 'addresses of this node, also names of its serving certificate',
-  'hostname-override': 'name of this node; not given: the host name',
-  'root-dir': 'directory of our files (default /var/lib/kubelet)',
-  'keelson-config': 'file of kind KeelsonConfiguration (default /etc/keelson/config.yaml, if it is there)',
-  'kubernetes-version': 'release whose rules apply, such as 1.36 or v1.36.2',
-  profile: 'kep or upstream, where the KEP texts and the releases differ',
-  strict: 'unknown keys in files, and settings that are not honoured, are errors',
-  'anonymous-auth': 'let callers without a credential in, as system:anonymous',
-  'authorization-mode': 'who decides what a caller may do: Webhook or AlwaysAllow',
+  kubeconfig: 'API server for TokenReview, SubjectAccessReview and Events (default: none, standalone)',
+  'node-ip': 'addresses of this node, also in its serving certificate',
+  'hostname-override': 'node name (default: the host name)',
+  'root-dir': 'directory of the kubelet files (default /var/lib/kubelet)',
+  'keelson-config': 'file of kind KeelsonConfiguration (default /etc/keelson/config.yaml, if it exists)',
+  'kubernetes-version': 'Kubernetes release whose rules apply, such as 1.36 or v1.36.2',
+  profile: 'kep or upstream: rules to follow where the KEPs and the releases differ',
+  strict: 'treat unknown keys and settings without support as errors',
+  'anonymous-auth': 'allow requests without credentials, as system:anonymous',
+  'authorization-mode': 'authorization of requests: Webhook or AlwaysAllow',
 }
 
 const groups: readonly (readonly [string, RegExp])[] = [
@@ -61,15 +61,17 @@ export function formatKubeletHelp(): string {
 
 const intro = `Usage: keelson kubelet [flags]
 
-The node agent: takes the cgroup driver from the container runtime (KEP-4033) and serves health, configz and metrics.
-A flag beats the files. Flags that mirror a field of KubeletConfiguration are deprecated upstream in favour of the file.`
+The node agent. It uses the cgroup driver of the container runtime (KEP-4033) and serves health, configz and metrics.
+Flags override the files. Flags that set a field of KubeletConfiguration are deprecated upstream; use the file.
+--runtime-endpoint and --log-format of the other commands are accepted for --container-runtime-endpoint and
+--logging-format, the kubelet's own names.`
 
 const examples = `Examples:
   keelson kubelet --config /var/lib/kubelet/config.yaml
   keelson kubelet --config kubelet.yaml --kubernetes-version 1.34 --fail-cgroupv1=false
   keelson kubelet --container-runtime-endpoint unix:///run/crio/crio.sock --v 4
 
-Exit status: 0 after SIGTERM or SIGINT, 2 when flags or files are wrong, 1 when the start fails otherwise.`
+Exit status: 0 after SIGTERM or SIGINT, 2 for invalid flags or files, 1 if the start fails otherwise.`
 
 const valueWord: Readonly<Record<FlagKind, string>> = {
   text: ' TEXT',
@@ -116,7 +118,7 @@ function withoutEffect(): string {
   }
   return [
     list(
-      'Not honoured; a start with one of them warns, and is refused with --strict (docs/config.md says why):',
+      'Not supported; the kubelet warns at the start, or refuses to start with --strict (docs/config.md says why):',
       'missing',
     ),
     list('Accepted without effect, in the releases that have them:', 'harmless'),

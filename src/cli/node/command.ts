@@ -13,14 +13,14 @@ import { createUseSocket } from './use-socket.js'
 import { type Wire, wireNode } from './wire.js'
 
 const outside = `
-Outside of this command, and left to kubeadm: certificates, control-plane manifests, bootstrap tokens, RBAC and
-add-ons. It prepares and migrates the kubelet's configuration of one node (KEP-4656), beside kubeadm.`
+This command prepares and migrates the kubelet configuration of one node (KEP-4656). Certificates, control-plane
+manifests, bootstrap tokens, RBAC and add-ons are left to kubeadm.`
 
 const summaries: Readonly<Record<CommandName, string>> = {
-  init: 'write the kubelet configuration of the first node, upload it to the cluster',
-  join: "write a new node's kubelet configuration from the cluster's",
-  'upgrade apply': 'migrate the first control-plane node, and what the cluster records about it',
-  'upgrade node': 'migrate a node: its CRI socket moves into instance-config.yaml',
+  init: 'write the kubelet configuration of the first node and upload it to the cluster',
+  join: 'write the kubelet configuration of a new node from that of the cluster',
+  'upgrade apply': 'migrate the first control-plane node and its records in the cluster',
+  'upgrade node': 'migrate a node: move its CRI socket to instance-config.yaml',
   reset: 'remove pods, kubelet files, certificates and kubeconfigs of this node',
 }
 
@@ -34,7 +34,7 @@ export function createNodeCommand(io: Io, wire: Wire): Command {
     .addCommand(kubeadmCommand('upgrade node', io, wire))
   return new Command('node')
     .description(
-      "Every node keeps its own CRI socket: set up, migrate and inspect a node's kubelet configuration.",
+      'Set up, migrate and inspect the kubelet configuration of a node that keeps its own CRI socket (KEP-4656).',
     )
     .addCommand(kubeadmCommand('init', io, wire))
     .addCommand(kubeadmCommand('join', io, wire))
@@ -54,9 +54,9 @@ function kubeadmCommand(name: CommandName, io: Io, wire: Wire): Command {
     .description(`${sentence(summaries[name])}\n\nPhases, in order:\n${phaseTable(name)}`)
     .summary(summaries[name])
   addNodeOptions(command, name)
-    .option('--skip-phases <names>', 'phases to leave out, separated by commas', (v) => v.split(','))
+    .option('--skip-phases <names>', 'phases to skip, separated by commas', (v) => v.split(','))
     .addHelpText('after', outside)
-  if (name === 'upgrade apply') command.argument('[version]', 'the release to go to, such as v1.36.0')
+  if (name === 'upgrade apply') command.argument('[version]', 'target release, such as v1.36.0')
   command.action(async (...args: unknown[]) => {
     const version = name === 'upgrade apply' && typeof args[0] === 'string' ? { version: args[0] } : {}
     await runNode({ command: name, options: givenOptions<NodeOptions>(command), ...version }, io, wire)
@@ -93,9 +93,9 @@ function onePhase(name: CommandName, phase: Phase, path: string, io: Io, wire: W
 
 function statusCommand(io: Io, wire: Wire): Command {
   const command = new Command('status')
-    .summary('show where the CRI socket comes from, and what does not fit')
+    .summary('show where the CRI socket comes from, and any conflicts')
     .description(
-      'Show every place that names a CRI socket, which one wins and why, and what to change. Ends in 1 if something does not fit.',
+      'Show every place that names a CRI socket, which one the kubelet uses and why, and what to fix. Exit status 1 if there are problems.',
     )
   return addPlaceOptions(command).action(async () => {
     const options = givenOptions<NodeOptions>(command)

@@ -34,8 +34,8 @@ export interface NodeOptions {
 }
 
 /**
- * A phase has the options of its command, and commander gives an option that both know to the outer one wherever it
- * stands. So what was given anywhere on the way counts, the innermost first.
+ * A phase has the options of its command. Commander assigns an option that both know to the outer command. So options of
+ * every command on the path count, the innermost first.
  */
 export function givenOptions<T extends object>(command: Command): T {
   const chain: Command[] = []
@@ -57,37 +57,35 @@ const collect = (value: string, before: readonly string[] = []): string[] => [..
 
 export const addPlaceOptions = (command: Command): Command =>
   command
-    .option('--rootfs <dir>', 'work on the system that is mounted there instead of this one')
-    .option('--kubeconfig <file>', 'read and change the cluster with it; without one its changes are printed')
-    .option('--node-name <name>', 'the name of the Node; the host name if not given')
-    .addOption(
-      new Option('-o, --output <form>', 'how to print the result').choices(['text', 'json']).default('text'),
-    )
+    .option('--rootfs <dir>', 'change the system mounted at this directory instead of this one')
+    .option('--kubeconfig <file>', 'read and change the cluster; without it the changes are only printed')
+    .option('--node-name <name>', 'node name (default: the host name)')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
 
 export function addNodeOptions(command: Command, name: CommandName): Command {
   addPlaceOptions(command)
     .option(
       '--config <file>',
-      'kubeadm configuration (v1beta4 or v1beta3), with a KubeletConfiguration if wanted',
+      'kubeadm configuration (v1beta4 or v1beta3), optionally with a KubeletConfiguration',
     )
-    .option('--kubernetes-version <version>', 'whose rules apply, such as 1.36')
+    .option('--kubernetes-version <version>', 'Kubernetes release whose rules apply, such as 1.36')
     .option(
       '--ignore-preflight-errors <names>',
-      'checks whose errors only warn, separated by commas; all means every one',
+      'checks whose errors are shown as warnings, separated by commas; all: every check',
       words,
       [],
     )
-    .option('--dry-run', 'print what would be done and change nothing')
+    .option('--dry-run', 'print the changes without making them')
     .addOption(
-      new Option('--profile <profile>', "follow the KEP's text, or what kubeadm does where it differs")
+      new Option('--profile <profile>', 'rules to follow where the KEP and kubeadm differ')
         .choices([...profiles])
         .default('kep'),
     )
   if (name === 'reset')
     return command
-      .option('--cri-socket <url>', "the runtime's endpoint; the node's own record if not given")
-      .option('-f, --force', 'do not ask')
-      .option('--cleanup-tmp-dir', 'also empty /etc/kubernetes/tmp')
+      .option('--cri-socket <url>', 'CRI socket of the runtime (default: as recorded on the node)')
+      .option('-f, --force', 'do not ask for confirmation')
+      .option('--cleanup-tmp-dir', 'also delete the contents of /etc/kubernetes/tmp')
   command
     .option(
       '--patches <dir>',
@@ -95,13 +93,13 @@ export function addNodeOptions(command: Command, name: CommandName): Command {
     )
     .option(
       '--kubelet-config <file>',
-      'a KubeletConfiguration in a file of its own; may stand beside --cri-socket',
+      'KubeletConfiguration in a separate file; can be used with --cri-socket',
     )
     .option('--feature-gates <list>', 'kubeadm feature gates such as NodeLocalCRISocket=true')
   if (name === 'init' || name === 'join')
     command
-      .option('--cri-socket <url>', "the runtime's endpoint; what answers if not given")
-      .option('--kubelet-extra-arg <name=value>', 'one more flag for the kubelet; may be repeated', collect)
+      .option('--cri-socket <url>', 'CRI socket of the runtime (default: detected)')
+      .option('--kubelet-extra-arg <name=value>', 'additional kubelet flag; may be repeated', collect)
   return command
 }
 
@@ -110,11 +108,11 @@ const noDocuments: KubeadmDocuments = { notices: [] }
 /** `v=4` -> { name: v, value: 4 } */
 function parseExtraArg(text: string): KubeletFlag {
   const at = text.indexOf('=')
-  if (at < 1) throw keelsonError('usage.invalid', `--kubelet-extra-arg ${text}: write it as NAME=VALUE`)
+  if (at < 1) throw keelsonError('usage.invalid', `--kubelet-extra-arg ${text}: use NAME=VALUE`)
   return { name: text.slice(0, at), value: text.slice(at + 1) }
 }
 
-export interface ReadRequest {
+interface ReadRequest {
   readonly request: NodeRequest
   readonly dryRun: boolean
   readonly force: boolean

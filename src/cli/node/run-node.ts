@@ -12,7 +12,7 @@ import { type NodeOptions, readRequest } from './options.js'
 import { rootedText, withRootedErrors } from './rooted-text.js'
 import type { Wire } from './wire.js'
 
-export interface Invocation {
+interface Invocation {
   readonly command: CommandName
   readonly options: NodeOptions
   readonly version?: string
@@ -48,12 +48,14 @@ async function runInside(
 async function confirmReset(io: Io): Promise<void> {
   const refusal = keelsonError(
     'usage.invalid',
-    "reset removes this node's pods and empties /var/lib/kubelet; say yes, or give --force",
+    "reset removes this node's pods and deletes the contents of /var/lib/kubelet; run it in a terminal and confirm, or pass --force",
   )
   if (!('isTTY' in io.stdin) || io.stdin.isTTY !== true) throw refusal
   const asking = createInterface({ input: io.stdin, output: process.stderr })
   try {
-    const answer = await asking.question("Remove this node's pods and empty /var/lib/kubelet? [y/N] ")
+    const answer = await asking.question(
+      "Remove this node's pods and delete the contents of /var/lib/kubelet? [y/N] ",
+    )
     if (!/^y(es)?$/i.test(answer.trim())) throw refusal
   } finally {
     asking.close()

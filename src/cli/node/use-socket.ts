@@ -1,4 +1,4 @@
-// `keelson node use-socket URL` and its way back.
+// `keelson node use-socket URL` and `--undo`.
 import { Command } from 'commander'
 import { type UseSocketResult, undoUseSocket, useSocket } from '../../bootstrap/use-socket.js'
 import { keelsonError } from '../../core/errors.js'
@@ -14,15 +14,15 @@ interface UseSocketOptions extends NodeOptions {
 
 export function createUseSocket(io: Io, wire: Wire): Command {
   const command = new Command('use-socket')
-    .summary("move this node to another runtime's endpoint, and back")
+    .summary('switch this node to another CRI socket, and back')
     .description(
-      "Move this node to another runtime's endpoint: instance-config.yaml and config.yaml, or the flag where the node still goes by it.",
+      'Switch this node to another CRI socket. Changes instance-config.yaml and config.yaml, or the kubelet flag if the node still uses it.',
     )
-    .argument('[url]', 'the endpoint, such as unix:///run/crio/crio.sock')
-    .option('--undo', 'take the last use-socket back, byte for byte')
-    .option('--restart', 'stop the kubelet before and start it after')
-    .option('--dry-run', 'print what would be done and change nothing')
-    .option('-f, --force', 'even if nothing answers there, or a file was changed since')
+    .argument('[url]', 'CRI socket, such as unix:///run/crio/crio.sock')
+    .option('--undo', 'undo the last use-socket, byte for byte')
+    .option('--restart', 'stop the kubelet before the change and start it afterwards')
+    .option('--dry-run', 'print the changes without making them')
+    .option('-f, --force', 'continue even if the runtime does not respond or a file was edited')
   return addPlaceOptions(command).action(async (url: string | undefined) => {
     const options = givenOptions<UseSocketOptions>(command)
     if ((url === undefined) !== (options.undo ?? false))
@@ -57,11 +57,9 @@ function formatResult({ endpoint, plan, outcome, recovery }: UseSocketResult): s
   else {
     for (const path of outcome.written) lines.push(`changed ${path}`)
     for (const c of outcome.clusterDone) lines.push(`done in the cluster: ${c}`)
-    for (const c of outcome.clusterLeft) lines.push(`left to do in the cluster: ${c}`)
+    for (const c of outcome.clusterLeft) lines.push(`still to do in the cluster: ${c}`)
     lines.push(
-      outcome.written.length === 0
-        ? 'nothing had to be changed'
-        : 'restart the kubelet: systemctl restart kubelet',
+      outcome.written.length === 0 ? 'no changes needed' : 'restart the kubelet: systemctl restart kubelet',
     )
   }
   return `${lines.join('\n')}\n`

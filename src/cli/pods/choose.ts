@@ -1,5 +1,4 @@
-// Finds the pod and the container that a person means: static pods carry the node's name at their end, which nobody
-// wants to type.
+// Finds the pod and the container by name. Static pods have the node name as a suffix, which may be omitted.
 import { keelsonError } from '../../core/errors.js'
 import type { PodJson } from '../../core/pod/document.js'
 
@@ -11,14 +10,16 @@ export function choosePod(pods: readonly PodJson[], name: string, namespace: str
   const found = living.length > 0 ? living : [...exact, ...short]
   const [first, second] = found
   if (first === undefined)
-    throw keelsonError('pod.not-found', `no pod is called ${name}${known(inNamespace)}`, { name })
+    throw keelsonError('pod.not-found', `pod ${name} not found${known(inNamespace)}`, { name })
   if (second !== undefined && second.metadata.namespace !== first.metadata.namespace)
-    throw keelsonError('usage.invalid', `${name} is the name of several pods; give its namespace with -n`)
+    throw keelsonError('usage.invalid', `several pods are named ${name}; choose the namespace with -n`)
   return first
 }
 
 const known = (pods: readonly PodJson[]): string =>
-  pods.length === 0 ? '; there are none' : `; there are ${pods.map((pod) => pod.metadata.name).join(', ')}`
+  pods.length === 0
+    ? '; there are no pods'
+    : `; pods on this node: ${pods.map((pod) => pod.metadata.name).join(', ')}`
 
 /** The first app container, as kubectl, unless one is named. */
 export function chooseContainer(pod: PodJson, name: string | undefined): string {
@@ -29,7 +30,7 @@ export function chooseContainer(pod: PodJson, name: string | undefined): string 
   if (chosen === undefined || !names.includes(chosen))
     throw keelsonError(
       'pod.not-found',
-      `the pod ${pod.metadata.name} has no container ${chosen ?? ''}; it has ${names.join(', ')}`,
+      `pod ${pod.metadata.name} has no container ${chosen ?? ''}; its containers: ${names.join(', ')}`,
     )
   return chosen
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import type { Command } from 'commander'
 import { readLocalToken } from '../../adapters/secrets/local-token.js'
-import { isKeelsonError, keelsonError } from '../../core/errors.js'
+import { isKeelsonError, keelsonError, messageOf } from '../../core/errors.js'
 import type { PodJson } from '../../core/pod/document.js'
 import { defaultRootDir } from '../../kubelet/serve-settings.js'
 import { defaultSettings } from '../../serve/settings.js'
@@ -23,19 +23,15 @@ const maxAnswer = 64 * 1024 * 1024
 /** The options by which every command of pods finds its kubelet. */
 export const withReach = (command: Command): Command =>
   command
-    .option('--server <url>', 'the kubelet', 'https://127.0.0.1:10250')
-    .option(
-      '--root-dir <path>',
-      "the kubelet's --root-dir, where its token and certificate are",
-      defaultRootDir,
-    )
-    .option('--token-file <path>', 'a token of another place')
-    .option('--certificate <path>', "the server's certificate or its CA")
+    .option('--server <url>', 'URL of the kubelet', 'https://127.0.0.1:10250')
+    .option('--root-dir <path>', '--root-dir of the kubelet, with its token and certificate', defaultRootDir)
+    .option('--token-file <path>', 'read the token from this file instead')
+    .option('--certificate <path>', 'certificate of the server, or its CA')
 
 export interface KubeletClient {
   get(path: string, timeoutMs?: number): Promise<string>
   post(path: string, accept: string, timeoutMs?: number): Promise<string>
-  /** Pieces of the answer as they come. */
+  /** Pieces of the response as they arrive. */
   stream(path: string, onText: (text: string) => void, signal: AbortSignal): Promise<void>
   pods(): Promise<readonly PodJson[]>
 }
@@ -60,7 +56,7 @@ export function createKubeletClient(o: ReachOptions): KubeletClient {
         timeout: timeoutMs,
         ...(signal === undefined ? {} : { signal }),
       })
-      // A kubelet that takes the connection is there, however long its answer takes.
+      // A kubelet that accepts the connection is running, however slow its response.
       req.on('socket', (socket) => {
         connected = !socket.connecting
         if (!connected)
@@ -69,7 +65,7 @@ export function createKubeletClient(o: ReachOptions): KubeletClient {
           })
       })
       req.on('timeout', () =>
-        req.destroy(connected ? noAnswer(server, timeoutMs) : new Error('no connection in time')),
+        req.destroy(connected ? noAnswer(server, timeoutMs) : new Error('connection timed out')),
       )
       req.on('error', (e) => reject(isKeelsonError(e) ? e : unreachable(server, e)))
       req.on('response', resolve)
@@ -108,7 +104,7 @@ export function createKubeletClient(o: ReachOptions): KubeletClient {
 const unreachable = (server: URL, cause: unknown) =>
   keelsonError(
     'kubelet.unreachable',
-    `ask the kubelet at ${server.origin}: ${cause instanceof Error ? cause.message : String(cause)}; does it run, and with this --root-dir?`,
+    `connect to the kubelet at ${server.origin}: ${messageOf(cause)}; is it running, with this --root-dir?`,
     { server: server.origin },
     cause,
   )
@@ -116,7 +112,7 @@ const unreachable = (server: URL, cause: unknown) =>
 const noAnswer = (server: URL, timeoutMs: number) =>
   keelsonError(
     'kubelet.no-answer',
-    `ask the kubelet at ${server.origin}: connected, but no answer within ${timeoutMs / 1000} s; look at its log and at the load of the machine`,
+    `request to the kubelet at ${server.origin}: connected, but no response within ${timeoutMs / 1000} s; check its log and the load of the machine`,
     { server: server.origin, timeoutMs },
   )
 
@@ -127,24 +123,28 @@ async function readAll(response: IncomingMessage): Promise<string> {
     parts.push(part as Buffer)
     length += (part as Buffer).length
     if (length > maxAnswer)
-      throw keelsonError('input.too-large', `the answer of the kubelet is larger than ${maxAnswer} bytes`)
+      throw keelsonError('input.too-large', `the response of the kubelet is larger than ${maxAnswer} bytes`)
   }
   return Buffer.concat(parts).toString()
 }
 
 function checked(response: IncomingMessage, body: string, path: string): string {
   if (response.statusCode === 200 || response.statusCode === 201) return body
-  const text = messageOf(body)
+  const text = statusMessage(body)
   if (response.statusCode === 404) throw keelsonError('pod.not-found', text, { path })
   if (response.statusCode === 504)
-    throw keelsonError('kubelet.no-answer', `the kubelet answered: ${text}`, { path })
-  throw keelsonError('kubelet.refused', `the kubelet answered ${response.statusCode ?? 'nothing'}: ${text}`, {
-    path,
-  })
+    throw keelsonError('kubelet.no-answer', `the kubelet responded: ${text}`, { path })
+  throw keelsonError(
+    'kubelet.refused',
+    `the kubelet responded with ${response.statusCode ?? 'no status'}: ${text}`,
+    {
+      path,
+    },
+  )
 }
 
 /** A Status object where the kubelet speaks JSON, plain text where not. */
-function messageOf(body: string): string {
+function statusMessage(body: string): string {
   try {
     const { message } = JSON.parse(body) as { readonly message?: unknown }
     return typeof message === 'string' ? message : body.trim()
@@ -167,7 +167,7 @@ function readToken({ tokenFile, rootDir }: ReachOptions): string {
   if (token !== undefined) return token
   throw keelsonError(
     'input.unreadable',
-    `read token file ${file}: there is none; is the kubelet's --root-dir another?`,
+    `read token file ${file}: no such file; is a Keelson kubelet running here? If it uses another --root-dir, pass it`,
     {
       path: file,
     },
@@ -178,7 +178,7 @@ function readCertificate(path: string): string {
   if (!existsSync(path))
     throw keelsonError(
       'input.unreadable',
-      `read certificate ${path}: there is none; give the server's with --certificate`,
+      `read certificate ${path}: no such file; name the certificate of the server with --certificate`,
       { path },
     )
   return readFileSync(path, 'utf8')

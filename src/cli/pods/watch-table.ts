@@ -1,4 +1,4 @@
-// The table of `get pods -w`: rows come in batches, and a header stands above them that has their columns.
+// The table of `get pods -w`: rows come in batches, below a header with the same columns.
 import { formatColumns } from '../../core/pod/printing.js'
 
 type Cells = readonly string[]

@@ -7,7 +7,7 @@ import { humanBytes } from '../../core/units/human-bytes.js'
 import type { KubeletClient } from './kubelet-client.js'
 
 const timeoutMs = 5_000
-/** From this share of memory.high on, whoever allocates has to reclaim first. */
+/** From this share of memory.high on, an allocation has to reclaim first. */
 const atHigh = { part: 98n, of: 100n }
 /** Percent of the scheduling periods in which the quota ran out. */
 const muchThrottled = 50
@@ -18,11 +18,11 @@ export function slowness({ values: { cpu, memory } }: Pick<LiveContainer, 'value
   if (memory !== null && high !== 'max') {
     const [usage, limit] = [BigInt(memory.usage), BigInt(high)]
     if ((memory.throttlesPerSecond ?? 0) > 0 || usage * atHigh.of >= limit * atHigh.part)
-      return `the container is throttled at memory.high ${humanBytes(limit)} (it uses ${humanBytes(usage)}), and a command in it is slowed down with it`
+      return `the container is throttled at memory.high ${humanBytes(limit)} (usage ${humanBytes(usage)}), which slows down commands in it`
   }
   const percent = cpu?.throttledPercent ?? 0
   if (percent >= muchThrottled)
-    return `the container's CPU limit is used up in ${Math.round(percent)} % of the periods, and a command in it waits with it`
+    return `the container reaches its CPU limit in ${Math.round(percent)} % of the periods, which slows down commands in it`
   return undefined
 }
 

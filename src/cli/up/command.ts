@@ -1,5 +1,5 @@
-// `keelson up`: looks at the machine, installs what is missing, builds a node on the host or in the lab, and takes it
-// away again on Ctrl-C.
+// `keelson up`: checks the machine, installs missing packages, runs a node on the host or in the lab, and removes it on
+// Ctrl-C.
 import { join, resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { keelsonError } from '../../core/errors.js'
@@ -9,6 +9,8 @@ import { ensurePackages } from '../../lab/packages.js'
 import { type Place, planUp, type UpPlan } from '../../up/machine.js'
 import { createProgress, type Progress } from '../../up/progress.js'
 import type { Io } from '../io.js'
+import { addAlias } from '../option-alias.js'
+import { untilSignal } from '../process/signals.js'
 import { readMachine, requirePort } from './facts.js'
 import { cleanRemains, type Demo, type HostOptions, runOnHost } from './host.js'
 import { requireImageTars } from './image-tars.js'
@@ -19,7 +21,7 @@ import { missingImages, readPodsDirectory, reportManifests } from './manifests.j
 
 interface Flags {
   readonly on?: Place
-  readonly containerRuntimeEndpoint?: string
+  readonly runtimeEndpoint?: string
   readonly pods?: string
   readonly imageTar: readonly string[]
   readonly demo: Demo
@@ -28,18 +30,18 @@ interface Flags {
   readonly inside?: string
 }
 
-const description = `A whole node on this machine: a private containerd, the CRI server, the kubelet with Memory QoS and stats from CRI on,
-and three demo pods. On a host with root and cgroup v2 it runs there; everywhere else in a real kernel that runs as a process.
-Ctrl-C stops and removes everything.`
+const description = `Run a whole node on this machine: a private containerd, the CRI server, the kubelet with Memory QoS and stats from CRI,
+and three demo pods. As root on a host with cgroup v2 it runs on the host. Otherwise it runs in a lab machine, a real
+kernel booted as a process. Ctrl-C stops and removes everything.`
 
 const examples = `
 Examples:
   keelson up
   keelson up --on lab --port 10350
   keelson up --pods ./manifests
-  keelson up --pods ./manifests --image-tar nginx.tar     with images of your own: docker save nginx:1.27 -o nginx.tar
-  keelson up --demo pressure          what Memory QoS does, in numbers of the kernel
-  keelson up --container-runtime-endpoint unix:///run/containerd/containerd.sock --no-demo`
+  keelson up --pods ./manifests --image-tar nginx.tar     with your own images: docker save nginx:1.27 -o nginx.tar
+  keelson up --demo pressure          Memory QoS off and on, in numbers read from the kernel
+  keelson up --runtime-endpoint unix:///run/containerd/containerd.sock --no-demo`
 
 const healthzPort = 10248
 /** Three quarters of it are used by the node with its demo; with less, the lab's kernel ends processes of the node. */
@@ -48,29 +50,29 @@ const leastMemoryMiB = 512
 const portNumber = (text: string): number => {
   const n = Number(text)
   if (!Number.isInteger(n) || n < 1 || n > 65_535)
-    throw new InvalidArgumentError('a port from 1 to 65535 is needed.')
+    throw new InvalidArgumentError('use a port from 1 to 65535.')
   return n
 }
 const memorySize = (text: string): number => {
   const n = Number(text)
   if (!Number.isInteger(n) || n < leastMemoryMiB)
     throw new InvalidArgumentError(
-      `give whole MiB, at least ${leastMemoryMiB}: the node and its images lie in that memory`,
+      `use whole MiB, at least ${leastMemoryMiB}: the node and its images are in that memory`,
     )
   return n
 }
 
 export const create = (io: Io): Command =>
+  addAlias(upCommand(io), '--container-runtime-endpoint', '--runtime-endpoint')
+
+const upCommand = (io: Io): Command =>
   new Command('up')
     .description(description)
-    .addOption(new Option('--on <place>', 'where to build it').choices(['host', 'lab']))
-    .option(
-      '--container-runtime-endpoint <url>',
-      'use this runtime instead of a private containerd (host only)',
-    )
+    .addOption(new Option('--on <place>', 'where to run the node').choices(['host', 'lab']))
+    .option('--runtime-endpoint <endpoint>', 'use this runtime instead of a private containerd (host only)')
     .option(
       '--pods <dir>',
-      'manifests to run in place of the demo pods; the lab has no network, so images are keelson.local/* or come by --image-tar',
+      'manifests to run instead of the demo pods; the lab has no network: use keelson.local/* images or --image-tar',
     )
     .option(
       '--image-tar <file>',
@@ -79,23 +81,19 @@ export const create = (io: Io): Command =>
       [],
     )
     .addOption(
-      new Option('--demo <demo>', 'pressure: the same pods under memory pressure, Memory QoS off and then on')
+      new Option(
+        '--demo <demo>',
+        'pressure: run the pods under memory pressure, with Memory QoS off and then on',
+      )
         .choices(['pods', 'pressure'])
         .default('pods'),
     )
-    .option('--no-demo', 'no demo pods')
-    .option('--port <port>', 'of the kubelet on 127.0.0.1', portNumber, guestPort)
-    .option(
-      '--memory <MiB>',
-      `memory of the machine in the lab, at least ${leastMemoryMiB}`,
-      memorySize,
-      2048,
-    )
+    .option('--no-demo', 'run no demo pods')
+    .option('--port <port>', 'port of the kubelet on 127.0.0.1', portNumber, guestPort)
+    .option('--memory <MiB>', `memory of the lab machine, at least ${leastMemoryMiB}`, memorySize, 2048)
     .addOption(new Option('--inside <json>').hideHelp())
     .addHelpText('after', examples)
     .action((flags: Flags) => runUp(flags, io))
-
-const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 async function runUp(flags: Flags, io: Io): Promise<void> {
   const inside = flags.inside === undefined ? undefined : (JSON.parse(flags.inside) as Inside)
@@ -104,39 +102,36 @@ async function runUp(flags: Flags, io: Io): Promise<void> {
     startedMs: inside?.startedMs ?? Date.now(),
     nowMs: () => Date.now(),
   })
-  const stop = new AbortController()
-  const onSignal = (name: NodeJS.Signals): void => {
-    if (stop.signal.aborted) return
-    io.stderr.write(`\n${name}: removing everything\n`)
-    stop.abort(new Error(name))
+  // The terminal was closed: writes fail, but the cleanup must go on.
+  const closed = new AbortController()
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', () => closed.abort(new Error('the terminal was closed')))
+  const run = async (told: AbortSignal): Promise<void> => {
+    const signal = AbortSignal.any([told, closed.signal])
+    const write = (text: string): unknown => io.stdout.write(text)
+    try {
+      if (inside === undefined) await fromOutside(flags, io, progress, signal)
+      else await runOnHost(insideOptions(flags, inside, io), progress, write, signal)
+    } catch (e) {
+      if (!signal.aborted) throw e
+    }
   }
-  // A terminal that was closed: what is written fails, and removing must go on all the same.
-  const onClosed = (): void => stop.abort(new Error('the terminal was closed'))
-  for (const name of endingSignals) process.on(name, onSignal)
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', onClosed)
-  try {
-    if (inside === undefined) await fromOutside(flags, io, progress, stop.signal)
-    else
-      await runOnHost(
-        insideOptions(flags, inside, io),
-        progress,
-        (text) => io.stdout.write(text),
-        stop.signal,
-      )
-  } catch (e) {
-    if (!stop.signal.aborted) throw e
-  } finally {
-    for (const name of endingSignals) process.off(name, onSignal)
-  }
+  await untilSignal(run, {
+    names: ['SIGINT', 'SIGTERM', 'SIGHUP'],
+    onSignal(name) {
+      if (!closed.signal.aborted) io.stderr.write(`\n${name}: removing everything\n`)
+    },
+    again: 'ignored',
+  })
 }
 
 async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: AbortSignal): Promise<void> {
-  const endpoint = flags.containerRuntimeEndpoint
+  const endpoint = flags.runtimeEndpoint
   const startedMs = Date.now()
   if (endpoint !== undefined && flags.imageTar.length > 0)
     throw keelsonError(
       'usage.invalid',
-      '--image-tar loads into the private containerd, which --container-runtime-endpoint replaces; load it there yourself: ctr --namespace k8s.io images import FILE',
+      '--image-tar loads into the private containerd, which --runtime-endpoint replaces; load the images there: ctr --namespace k8s.io images import FILE',
     )
   const machine = await readMachine(io, endpoint !== undefined)
   const plan = planUp(machine, {
@@ -146,13 +141,13 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
   })
   progress.step(
     'machine',
-    `${plan.place === 'host' ? 'this host' : 'the lab, a real kernel as a process'} (${plan.why})`,
+    `${plan.place === 'host' ? 'this host' : 'lab machine, a real kernel as a process'} (${plan.why})`,
   )
   // Whether an archive has an image, only containerd knows; without one there are the lab's own.
-  const imagesTold = plan.place === 'lab' && flags.imageTar.length === 0
+  const imagesReported = plan.place === 'lab' && flags.imageTar.length === 0
   if (flags.pods !== undefined) {
     const manifests = await readPodsDirectory(flags.pods)
-    reportManifests(flags.pods, manifests, imagesTold ? missingImages(manifests) : [], progress)
+    reportManifests(flags.pods, manifests, imagesReported ? missingImages(manifests) : [], progress)
   }
   const imageTars = await requireImageTars(flags.imageTar, signal)
   // Before the port: a second `keelson up` meets the port of the first one, which is not what is wrong.
@@ -162,14 +157,14 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
   const failed = async (): Promise<void> => {
     if (signal.aborted) return
     const kept = await keepLogs(logDir, cacheDirectory(io.env)).catch(() => undefined)
-    if (kept !== undefined) io.stderr.write(`the logs of this start are kept in ${kept}\n`)
+    if (kept !== undefined) io.stderr.write(`logs saved in ${kept}\n`)
   }
   try {
     await requirePort(flags.port)
     if (plan.place === 'host') await requirePort(healthzPort)
     const installingSeconds = await install(plan, progress, signal)
     if (access !== undefined) {
-      progress.step('kernel', 'booting; containerd and the images come with it')
+      progress.step('kernel', 'booting, with containerd and images')
       const { port, memory: memoryMiB } = flags
       const command = commandName(io.env)
       const code = await runInLab(
@@ -181,7 +176,7 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
           startedMs,
           installingSeconds,
           command,
-          imagesTold,
+          imagesReported,
           flags: innerFlags(flags, imageTars),
         },
         io,
@@ -216,7 +211,7 @@ async function install(
     return 0
   }
   const began = progress.seconds()
-  progress.step('packages', `${missing.length} are missing`)
+  progress.step('packages', `${missing.length} missing`)
   await ensurePackages(
     place === 'lab' ? ['uml', 'containerd', 'images', 'disk'] : ['containerd', 'images'],
     signal,
@@ -233,7 +228,7 @@ const innerFlags = ({ pods, demo }: Flags, imageTars: readonly string[]): string
   ...(demo === false ? ['--no-demo'] : ['--demo', demo]),
 ]
 
-/** npm and npx both say that they started us. */
+/** npm and npx both set this variable. */
 const commandName = (env: Io['env']): string =>
   env.npm_lifecycle_event === undefined ? 'keelson' : 'npx keelson'
 
@@ -241,10 +236,10 @@ const hostOptions = (flags: Flags, runDir: string, io: Io): HostOptions => ({
   runDir,
   port: flags.port,
   healthzPort,
-  endpoint: flags.containerRuntimeEndpoint,
+  endpoint: flags.runtimeEndpoint,
   archives: [],
   imageTars: flags.imageTar,
-  imagesTold: false,
+  imagesReported: false,
   podsDir: flags.pods,
   demo: flags.demo,
   disk: undefined,
@@ -259,12 +254,12 @@ const hostOptions = (flags: Flags, runDir: string, io: Io): HostOptions => ({
 
 const insideOptions = (
   flags: Flags,
-  { access, port, command, imagesTold, installingSeconds }: Inside,
+  { access, port, command, imagesReported, installingSeconds }: Inside,
   io: Io,
 ): HostOptions => ({
   ...hostOptions(flags, '/run/keelson-up', io),
   command,
-  imagesTold,
+  imagesReported,
   installingSeconds,
   disk: io.env.LAB_DISKS?.split(' ')[0],
   endpoint: io.env.CONTAINER_RUNTIME_ENDPOINT,

@@ -4,7 +4,7 @@ import { readFile, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import { parseMemInfo } from '../../core/kernel-text/meminfo.js'
 import { cacheDirectory } from '../../lab/cache.js'
 import { findCommand, missingPackages } from '../../lab/packages.js'
@@ -57,7 +57,7 @@ export async function requirePort(port: number): Promise<void> {
   } catch (e) {
     throw keelsonError(
       'up.port',
-      `use port ${port} of 127.0.0.1: ${e instanceof Error ? e.message : String(e)}; end the program that has it, or give --port`,
+      `use port ${port} of 127.0.0.1: ${messageOf(e)}; stop the program that uses it, or choose another with --port`,
       { port },
       e,
     )
@@ -74,7 +74,7 @@ export async function requireDisk(path: string): Promise<void> {
   if (type === tmpfsMagic)
     throw keelsonError(
       'up.unsupported',
-      `compare page caches in ${path}: it lies in memory (tmpfs); set TMPDIR to a directory on a disk, or give --on lab`,
+      `compare page caches in ${path}: it is in memory (tmpfs); set TMPDIR to a directory on a disk, or use --on lab`,
       { path },
     )
 }

@@ -33,8 +33,8 @@ export interface HostOptions {
   readonly archives: readonly string[]
   /** Images of the person, loaded once the runtime is there. */
   readonly imageTars: readonly string[]
-  /** Missing images were told before the machine was booted. */
-  readonly imagesTold: boolean
+  /** Missing images were reported before the machine was booted. */
+  readonly imagesReported: boolean
   /** Manifests to use in place of the demo. */
   readonly podsDir: string | undefined
   readonly demo: Demo
@@ -79,7 +79,7 @@ export async function runOnHost(
     settings: { ports: { kubelet: options.port, healthz: options.healthzPort }, memoryQos: true },
     manifests,
     readyMs,
-    place: { network: !options.disposable, images: labImages, told: options.imagesTold },
+    place: { network: !options.disposable, images: labImages, reported: options.imagesReported },
     url: `https://127.0.0.1:${options.shownPort}`,
     inside: options.disposable,
     logDir: options.logDir,
@@ -166,7 +166,7 @@ async function startRuntime(
     log: join(logDir, 'containerd.log'),
     signal,
   })
-  progress.step('containerd', `a private one, ${containerd.endpoint}`)
+  progress.step('containerd', `private, ${containerd.endpoint}`)
   return containerd
 }
 

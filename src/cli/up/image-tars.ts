@@ -1,12 +1,12 @@
 // The images that a person brings along with `--image-tar FILE`.
 import { access, constants, open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { asKeelsonError, keelsonError } from '../../core/errors.js'
+import { asKeelsonError, keelsonError, rethrowBug } from '../../core/errors.js'
 import { importArchive } from '../../lab/containerd/start-containerd.js'
 import { lastLines, runProgram } from '../../lab/process.js'
 import type { Progress } from '../../up/progress.js'
 
-const howToMake = 'make one with `docker save IMAGE -o FILE` or `ctr images export FILE IMAGE`'
+const howToMake = 'create one with `docker save IMAGE -o FILE` or `ctr images export FILE IMAGE`'
 
 /** Known before anything is started; containerd itself would say it after the boot. */
 export async function requireImageTars(files: readonly string[], signal: AbortSignal): Promise<string[]> {
@@ -23,11 +23,11 @@ export async function requireImageTars(files: readonly string[], signal: AbortSi
     }
     // containerd reads plain archives only, while `tar` would unpack any.
     if (!(await startsAsTar(path)))
-      throw bad('it is not a tar archive, or a compressed one, which has to be unpacked first (gunzip)')
+      throw bad('it is not a tar archive; unpack a compressed one first (gunzip)')
     const { code, output } = await runProgram(['tar', '--list', '--file', path], { signal })
     if (code !== 0) throw bad(`it is a broken tar archive (${lastLines(output, 1)})`)
     if (!/^(\.\/)?(manifest|index)\.json$/m.test(output))
-      throw bad('it holds no image (neither manifest.json nor index.json is in it)')
+      throw bad('it has no image (neither manifest.json nor index.json)')
   }
   return paths
 }
@@ -52,7 +52,7 @@ export async function loadImageTars(
   for (const file of files) {
     const names = await importArchive(endpoint.replace(/^unix:\/\//, ''), file, signal).catch(
       (e: unknown) => {
-        if (asKeelsonError(e).code === 'internal.unexpected') throw e
+        rethrowBug(e)
         throw keelsonError(
           'input.unreadable',
           `load --image-tar ${file}: ${asKeelsonError(e).message}; ${howToMake}`,
@@ -64,7 +64,7 @@ export async function loadImageTars(
     progress.step(
       'image',
       names.length === 0
-        ? `${file} holds no image with a name; save it by its name, not by its id`
+        ? `${file} has no image with a name; save the image by its name, not by its ID`
         : `loaded ${names.join(', ')} from ${file}`,
     )
   }

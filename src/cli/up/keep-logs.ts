@@ -2,10 +2,10 @@
 import { mkdir, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A node that ran for days may have written a lot; the end is what tells why it failed. */
+/** A node that ran for days may have written a lot; the end shows why it failed. */
 const maxBytes = 4 * 1024 * 1024
 
-export const keptLogs = (cacheDir: string): string => join(cacheDir, 'last-up')
+const keptLogs = (cacheDir: string): string => join(cacheDir, 'last-up')
 
 async function readEnd(path: string): Promise<Buffer> {
   const file = await open(path, 'r')

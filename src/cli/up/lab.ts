@@ -14,10 +14,10 @@ export interface Inside {
   readonly startedMs: number
   readonly installingSeconds: number
   readonly command: string
-  readonly imagesTold: boolean
+  readonly imagesReported: boolean
 }
 
-export interface LabOptions {
+interface LabOptions {
   readonly runDir: string
   /** What the machine shares with this host: token, certificate, logs. */
   readonly access: string
@@ -28,12 +28,12 @@ export interface LabOptions {
   /** How a person starts this program. */
   readonly command: string
   /** The person knows already which images of the manifests are missing. */
-  readonly imagesTold: boolean
+  readonly imagesReported: boolean
   /** Flags of the command that mean the same inside. */
   readonly flags: readonly string[]
 }
 
-/** The kubelet's usual one: nobody else is in the machine. */
+/** The default port of the kubelet; it is free in the machine. */
 export const guestPort = 10250
 /** As long as a person may want to look; the machine needs some bound. */
 const longestS = 20 * 24 * 3600
@@ -65,7 +65,7 @@ export async function runInLab(o: LabOptions, io: Io, signal: AbortSignal): Prom
           startedMs: o.startedMs,
           installingSeconds: o.installingSeconds,
           command: o.command,
-          imagesTold: o.imagesTold,
+          imagesReported: o.imagesReported,
         } satisfies Inside),
         ...o.flags,
       ],

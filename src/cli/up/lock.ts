@@ -4,22 +4,20 @@ import { lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Lock, takeLock as takeFileLock } from '../../adapters/lock/lock.js'
-import { keelsonError } from '../../core/errors.js'
+import { readPidStat } from '../../adapters/procfs/pid-stat.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 
-export interface UpLock {
+interface UpLock {
   readonly dir: string
   release(): Promise<void>
 }
 
 const lockName = 'up.lock'
-/** The lock of version 0.1: whoever it names, if that process lives. */
+/** The lock of version 0.1: the process it names, if that is alive. */
 const ownerFile = 'owner'
 
-/** A process number alone may be somebody else's by now. */
-async function startTime(pid: number): Promise<string | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
-  return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19]
-}
+/** A pid alone may belong to another process by now. */
+const startTime = async (pid: number): Promise<string | undefined> => (await readPidStat(pid))?.startTicks
 
 async function livingOwner(dir: string): Promise<number | undefined> {
   const [pid = '', started] = (await readFile(join(dir, ownerFile), 'utf8').catch(() => '')).trim().split(' ')
@@ -31,12 +29,12 @@ async function livingOwner(dir: string): Promise<number | undefined> {
 const busy = (pid: number, dir: string): Error =>
   keelsonError(
     'up.busy',
-    `keelson up runs already, as process ${pid}; use it, or end it with Ctrl-C (kill -INT ${pid})`,
+    `keelson up is already running as process ${pid}; use it, or stop it with Ctrl-C (kill -INT ${pid})`,
     { pid, dir },
   )
 
 const noSpace = (dir: string, e: unknown): Error =>
-  keelsonError('up.no-space', `make ${dir}: ${e instanceof Error ? e.message : String(e)}`, { dir }, e)
+  keelsonError('up.no-space', `make ${dir}: ${messageOf(e)}`, { dir }, e)
 
 async function makeOwnDirectory(dir: string): Promise<void> {
   try {
@@ -47,7 +45,7 @@ async function makeOwnDirectory(dir: string): Promise<void> {
     if (!found.isDirectory() || found.uid !== process.getuid?.())
       throw keelsonError(
         'up.busy',
-        `use ${dir}: it is no directory of yours, but of user ${found.uid}; set TMPDIR to a directory of your own`,
+        `use ${dir}: it is owned by user ${found.uid}; set TMPDIR to a directory that you own`,
       )
   }
 }
@@ -95,7 +93,7 @@ export async function takeLock(
       } finally {
         await lock.release()
       }
-      // Somebody else's lock may be in it by now.
+      // It may hold the lock of another process by now.
       await rmdir(dir).catch(() => undefined)
     },
   }

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readBounded } from '../../adapters/files/read.js'
 import { maxManifestBytes } from '../../config/read-manifest.js'
-import { asKeelsonError, keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf, rethrowBug } from '../../core/errors.js'
 import { allContainerSpecs } from '../../core/pod/spec/spec.js'
 import { type ManifestProblem, readPodSpecs } from '../../kubelet/pods/source/static-source.js'
 import { imageReferences } from '../../lab/images/images.js'
@@ -11,15 +11,15 @@ import type { Manifest, PodName } from '../../up/node.js'
 import { missingInLab, type PlannedImage } from '../../up/pod-state.js'
 import type { Progress } from '../../up/progress.js'
 
-export interface ReadManifest extends Manifest {
+interface ReadManifest extends Manifest {
   readonly images: readonly PlannedImage[]
 }
 
 /** In the order of their names, as the kubelet takes them. */
 export async function readPodsDirectory(dir: string): Promise<readonly ReadManifest[]> {
   const names = await readdir(dir).catch((e: unknown) => {
-    const why = e instanceof Error ? e.message : String(e)
-    throw keelsonError('input.unreadable', `read --pods ${dir}: ${why}; give a directory`, { path: dir }, e)
+    const why = messageOf(e)
+    throw keelsonError('input.unreadable', `read --pods ${dir}: ${why}; name a directory`, { path: dir }, e)
   })
   const manifests: ReadManifest[] = []
   const takenBy = new Map<string, string>()
@@ -31,7 +31,7 @@ export async function readPodsDirectory(dir: string): Promise<readonly ReadManif
       const key = `${pod.namespace}/${pod.name}`
       const holder = takenBy.get(key)
       if (holder === undefined) pods.push(pod)
-      else problems.push(`${join(dir, file)}: a pod ${key} comes from ${holder} already`)
+      else problems.push(`${join(dir, file)}: pod ${key} is already defined in ${holder}`)
       takenBy.set(key, holder ?? file)
     }
     manifests.push({ ...manifest, pods, problems })
@@ -56,8 +56,7 @@ async function readOne(dir: string, file: string): Promise<ReadManifest> {
         .map(({ image, pullPolicy }) => ({ image, imagePullPolicy: pullPolicy })),
     }
   } catch (e) {
-    const { code, message, details } = asKeelsonError(e)
-    if (code === 'internal.unexpected') throw e
+    const { message, details } = rethrowBug(e)
     const { problems } = details as { readonly problems?: readonly ManifestProblem[] }
     return {
       file,
@@ -69,7 +68,7 @@ async function readOne(dir: string, file: string): Promise<ReadManifest> {
   }
 }
 
-/** Said before the node is built: nobody should wait for it to learn of a typo or of an image that cannot come. */
+/** Printed before the node starts, so that a typo or an unavailable image is reported at once. */
 export function reportManifests(
   dir: string,
   manifests: readonly ReadManifest[],
@@ -77,10 +76,10 @@ export function reportManifests(
   progress: Progress,
 ): void {
   if (manifests.length === 0)
-    progress.step('manifests', `${dir} holds no *.yaml, *.yml or *.json; the node comes up without pods`)
+    progress.step('manifests', `${dir} has no *.yaml, *.yml or *.json; the node starts without pods`)
   for (const { file, problems } of manifests)
     if (problems.length > 0) {
-      progress.step('refused', `${join(dir, file)}, for what is below; everything else goes on`)
+      progress.step('refused', `${join(dir, file)}: see below; the other manifests are used`)
       progress.detail(problems.join('\n'))
     }
   for (const image of missing) {

@@ -1,12 +1,12 @@
-// The processes of the node: our own commands as children, each with a log of its own, ended with their parent.
+// The processes of the node: our own commands as children, each with its log, stopped with their parent.
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { get } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keelsonError } from '../../core/errors.js'
+import { askPort } from '../../adapters/diagnosis/ask-port.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import { endGroup, lastLines, startProgram } from '../../lab/process.js'
 import type { Part } from '../../up/up-ports.js'
 
@@ -21,17 +21,17 @@ export function startPart(
   log: string,
 ): Part & { readonly child: ChildProcess } {
   const fd = openSync(log, 'a')
-  // A parent that is killed cannot stop anybody; the kernel does it then.
+  // If the parent is killed, the kernel kills the children.
   const child = startProgram(['setpriv', '--pdeathsig', 'KILL', ...ownCommand(), ...argv], {
     stdio: ['ignore', fd, fd],
   })
   closeSync(fd)
-  const exit = once(child, 'exit').catch((e: unknown) => [e instanceof Error ? e.message : String(e)])
+  const exit = once(child, 'exit').catch((e: unknown) => [messageOf(e)])
   return {
     child,
     ended: exit.then(async ([how]) => {
       const text = await readFile(log, 'utf8').catch(() => '')
-      return `${name} ended (${String(how)}); the end of its log:\n${lastLines(text, 12)}`
+      return `${name} exited (${String(how)}); the end of its log:\n${lastLines(text, 12)}`
     }),
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
@@ -74,14 +74,6 @@ export const takesConnections = (path: string): Promise<boolean> =>
     probe.on('connect', () => end(true)).on('error', () => end(false))
   })
 
-export const isHealthy = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const request = get(
-      { host: '127.0.0.1', port, path: '/healthz', agent: false, timeout: 2_000 },
-      (response) => {
-        response.resume()
-        resolve(response.statusCode === 200)
-      },
-    )
-    request.on('timeout', () => request.destroy()).on('error', () => resolve(false))
-  })
+export const isHealthy = async (port: number): Promise<boolean> =>
+  (await askPort({ what: 'healthz', address: '127.0.0.1', port, path: '/healthz', tls: false }, 2_000))
+    .answer === 200

@@ -24,7 +24,7 @@ export async function removeSandboxes(client: CriClient, podsDir: string): Promi
   }
 }
 
-/** The kernel refuses to remove one that holds a process, so pods of somebody else stay. */
+/** The kernel refuses to remove one that holds a process, so pods of other owners stay. */
 export async function removePodCgroups(): Promise<void> {
   const tree = createCgroupTree(readCgroupLayout())
   try {

@@ -1,8 +1,8 @@
 // The started kubelet as `up` looks at it: pods over HTTPS, a login link where there is a page, memory files.
 import { readCgroupLayout } from '../../adapters/cgroups/detect.js'
 import { createCgroupTree } from '../../adapters/cgroups/tree.js'
+import { readCountOrMax } from '../../core/cgroup/control-file.js'
 import { isKeelsonError } from '../../core/errors.js'
-import { parseCountOrMax } from '../../core/kernel-text/digits.js'
 import { parseFlatKeyed } from '../../core/kernel-text/flat-keyed.js'
 import { formatAmount } from '../../doctor/format.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
@@ -47,8 +47,7 @@ export const readMemory = (containerId: string): MemoryValues | undefined =>
     const path = findBelow(tree, (name) => containerIdOf(name) === containerId)
     if (path === undefined) return undefined
     const value = (file: string): string => {
-      const text = tree.read(path, file)
-      const amount = text === undefined ? undefined : parseCountOrMax(text)
+      const amount = readCountOrMax(tree, path, file)
       return amount === undefined ? '-' : formatAmount(amount)
     }
     return { min: value('memory.min'), high: value('memory.high'), current: value('memory.current') }

@@ -25,7 +25,7 @@ export function createPorts(
     async startCri() {
       const part = startPart(
         'keelson cri',
-        ['cri', '--upstream', endpoint, '--listen', `unix://${directories.criSocket}`, '--port', '0'],
+        ['cri', '--runtime-endpoint', endpoint, '--listen', `unix://${directories.criSocket}`, '--port', '0'],
         log('cri'),
       )
       await waitUntil(() => takesConnections(directories.criSocket), part, 'the CRI server', startMs, signal)

@@ -1,4 +1,4 @@
-// Where pods live in the cgroup tree: kubepods, the two QoS cgroups below it, and one cgroup per pod.
+// Where pods live in the cgroup tree: kubepods, the two QoS cgroups below it, one cgroup per pod, and the containers' in that.
 
 import { keelsonError } from '../errors.js'
 import type { QosClass } from '../pod/pod.js'
@@ -53,4 +53,16 @@ export function parsePodCgroupName(
   if (qosClass === 'Guaranteed' && second !== undefined) return undefined
   if (podPart === undefined || !podPart.startsWith('pod') || podPart === 'pod') return undefined
   return { uid: podPart.slice('pod'.length), qosClass }
+}
+
+/**
+ * Which child of a pod's cgroup is a container's: runtimes put its id into the name, each in its own way. `<id>`,
+ * `cri-containerd-<id>.scope`, `crio-<id>.scope`; conmon's own cgroup carries the id too and is not it.
+ */
+export function findContainerCgroup(children: readonly string[], id: string): string | undefined {
+  return children.find(
+    (name) =>
+      !name.startsWith('crio-conmon-') &&
+      (name === id || name.endsWith(`-${id}.scope`) || name.endsWith(`-${id}`) || name.endsWith(`:${id}`)),
+  )
 }

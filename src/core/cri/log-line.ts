@@ -6,22 +6,43 @@ export interface CriLogLine {
   readonly text: string
 }
 
-const pattern = /^(\S+) (stdout|stderr) ([FP])(?::\S*)? ?(.*)$/s
+/** One line of the file, which may be a part of what the container wrote. */
+export interface CriLogPart extends CriLogLine {
+  /** Tag P: the runtime cut a long line here. */
+  readonly isPartial: boolean
+}
 
-/** Parts of one line (tag P) are put together. Lines that are no log lines, as a cut first one, are dropped. */
+/** Undefined: no log line, as the cut end of a file that is being written. */
+export function parseCriLine(line: string): CriLogPart | undefined {
+  const first = line.indexOf(' ')
+  const second = line.indexOf(' ', first + 1)
+  if (first < 0 || second < 0) return undefined
+  const third = line.indexOf(' ', second + 1)
+  const tags = third < 0 ? line.slice(second + 1) : line.slice(second + 1, third)
+  const stream = line.slice(first + 1, second)
+  if (stream !== 'stdout' && stream !== 'stderr') return undefined
+  if (!/^[FP](:|$)/.test(tags)) return undefined
+  const text = third < 0 ? '' : line.slice(third + 1)
+  return { time: line.slice(0, first), stream, text, isPartial: tags.startsWith('P') }
+}
+
+/** As the container wrote it: with its newline, unless the line goes on. */
+export const writtenText = ({ text, isPartial }: CriLogPart): string => (isPartial ? text : `${text}\n`)
+
+/** Parts of one line are put together. Lines that are no log lines, as a cut first one, are dropped. */
 export function parseCriLog(text: string): CriLogLine[] {
   const lines: CriLogLine[] = []
   const parts = new Map<string, string>()
   for (const raw of text.split('\n')) {
-    const [, time, stream, tag, content = ''] = pattern.exec(raw) ?? []
-    if (time === undefined || (stream !== 'stdout' && stream !== 'stderr')) continue
-    const whole = (parts.get(stream) ?? '') + content
-    if (tag === 'P') {
-      parts.set(stream, whole)
-      continue
+    const part = parseCriLine(raw)
+    if (part === undefined) continue
+    const { time, stream } = part
+    const whole = (parts.get(stream) ?? '') + part.text
+    if (part.isPartial) parts.set(stream, whole)
+    else {
+      parts.delete(stream)
+      lines.push({ time, stream, text: whole })
     }
-    parts.delete(stream)
-    lines.push({ time, stream, text: whole })
   }
   return lines
 }

@@ -1,4 +1,4 @@
-// /proc/stat: processor time in clock ticks, boot time, processes.
+// /proc/stat: processor time in clock ticks, boot time, processes; and the number of tasks, which is in /proc/loadavg.
 import { splitLines } from './words.js'
 
 /** In USER_HZ ticks, which is 100 a second on every Linux that user space sees. */
@@ -53,4 +53,10 @@ export function parseProcStat(text: string): ProcStat {
     procsRunning: count('procs_running'),
     procsBlocked: count('procs_blocked'),
   }
+}
+
+/** /proc/loadavg, `0.20 0.18 0.12 1/80 11206`: the number of tasks, after the slash. */
+export const parseTaskCount = (text: string): bigint | undefined => {
+  const [, count] = /^\S+ \S+ \S+ \d+\/(\d+) /.exec(text) ?? []
+  return count === undefined ? undefined : BigInt(count)
 }

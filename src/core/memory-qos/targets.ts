@@ -9,7 +9,7 @@ import { type NodePlan, planNode } from '../plan/node-plan.js'
 import { notWritten, type PlannedValue, plannedValue } from '../plan/planned-value.js'
 import { type PodFiles, type PodPlanInput, planPod } from '../plan/pod-plan.js'
 import { planReservedCgroups, type ReservedInput } from '../plan/reserved-cgroups.js'
-import { type ContainerType, isTerminated, type Pod, type QosClass } from '../pod/pod.js'
+import { type ContainerType, isTerminated, type PodResources, type QosClass } from '../pod/pod.js'
 import { type Bytes, bytes } from '../units/bytes.js'
 import { type MemoryQosSettings, whyMemoryQosIsOff } from './settings.js'
 import { containerUnified, desiredText, isMemoryFile, type MemoryFiles } from './unified.js'
@@ -43,7 +43,7 @@ export interface MemoryTarget {
 }
 
 export interface TargetsInput {
-  readonly pods: readonly Pod[]
+  readonly pods: readonly PodResources[]
   readonly memoryQos: MemoryQosSettings
   readonly driver: CgroupDriver
   readonly cgroupRoot: string
@@ -97,7 +97,11 @@ export function planMemoryQos(i: TargetsInput): MemoryQosTargets {
 }
 
 /** A pod that has no place in the tree (a uid that is no name) must not cost the others theirs. */
-function planOne(i: TargetsInput, pod: Pod, skipped: SkippedPod[]): readonly MemoryTarget[] | undefined {
+function planOne(
+  i: TargetsInput,
+  pod: PodResources,
+  skipped: SkippedPod[],
+): readonly MemoryTarget[] | undefined {
   try {
     return podTargets(i, pod)
   } catch (e) {
@@ -194,7 +198,7 @@ const reservedTargets = (i: TargetsInput): readonly MemoryTarget[] =>
     return [target(i, 'reserved', reservation, cgroup, { ...cpu, ...memory })]
   })
 
-function podTargets(i: TargetsInput, pod: Pod): readonly MemoryTarget[] {
+function podTargets(i: TargetsInput, pod: PodResources): readonly MemoryTarget[] {
   const { uid } = pod
   const claims = i.claims?.get(uid)
   const plan = planPod({
@@ -228,7 +232,7 @@ function podTargets(i: TargetsInput, pod: Pod): readonly MemoryTarget[] {
 
 function podTarget(
   i: TargetsInput,
-  pod: Pod,
+  pod: PodResources,
   qosClass: QosClass,
   files: PodFiles,
   ref: PodRef,

@@ -1,6 +1,6 @@
 // cpu.weight and cpu.max of containers and pods, with the reason for each. The curves are in cpu.ts.
 
-import type { Pod, QosClass } from '../pod/pod.js'
+import type { PodResources, QosClass } from '../pod/pod.js'
 import { hasEveryCpuLimit, podLimits, podRequests } from '../pod/resources.js'
 import { linearWeight, logQuadraticWeight, quotaOfMilliCpu, sharesOfMilliCpu } from '../units/cpu.js'
 import { milliCpuOf, type ResourceList } from '../units/resource-list.js'
@@ -14,7 +14,7 @@ export interface CpuQuota {
   readonly periodUs: bigint
 }
 
-export function podCpuWeight(pod: Pod, qosClass: QosClass): PlannedValue<bigint> {
+export function podCpuWeight(pod: PodResources, qosClass: QosClass): PlannedValue<bigint> {
   if (qosClass === 'BestEffort') return bestEffortWeight('the pod is BestEffort')
   return sharesWeight(milliCpuOf(podRequests(pod)), 'the CPU request of the pod')
 }
@@ -48,7 +48,7 @@ export function runtimeCpuWeight(
   )
 }
 
-export function podCpuMax(pod: Pod, qosClass: QosClass, quota: CpuQuota): PlannedValue<string> {
+export function podCpuMax(pod: PodResources, qosClass: QosClass, quota: CpuQuota): PlannedValue<string> {
   if (qosClass === 'BestEffort') return notWritten('best-effort', 'the pod is BestEffort')
   if (qosClass === 'Burstable' && !hasEveryCpuLimit(pod)) {
     return notWritten('limits-incomplete', 'not every container of the pod has a CPU limit')

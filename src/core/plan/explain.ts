@@ -4,7 +4,7 @@
 import { type CgroupDriver, type CgroupName, formatCgroupPath } from '../cgroup/name.js'
 import { kubepodsName, podCgroupName, qosCgroupName } from '../cgroup/pod-cgroup.js'
 import type { MemoryQosSettings } from '../memory-qos/settings.js'
-import type { Pod, QosClass } from '../pod/pod.js'
+import type { PodResources, QosClass } from '../pod/pod.js'
 import { qosClassOf } from '../pod/qos-class.js'
 import { bytes } from '../units/bytes.js'
 import { planNode, type QosFiles } from './node-plan.js'
@@ -43,7 +43,7 @@ export interface Explanation {
 }
 
 export interface ExplainInput {
-  readonly pods: readonly { readonly origin: string; readonly pod: Pod }[]
+  readonly pods: readonly { readonly origin: string; readonly pod: PodResources }[]
   readonly cgroupRoot: string
   readonly cgroupsPerQOS: boolean
   readonly enforceNodeAllocatable: readonly string[]
@@ -59,7 +59,7 @@ export function explain(i: ExplainInput): Explanation {
   return { pods: i.pods.map((p) => explainPod(i, p.origin, p.pod)), ancestors: explainAncestors(i) }
 }
 
-function explainPod(i: ExplainInput, origin: string, pod: Pod): ExplainedPod {
+function explainPod(i: ExplainInput, origin: string, pod: PodResources): ExplainedPod {
   const plan = planPod({ ...i.node, memoryQos: i.memoryQos, pod })
   const uid = pod.uid === '' ? unknownUid : pod.uid
   const paths = pathsOf(podCgroupName(uid, plan.qosClass, i.cgroupRoot))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parsePod } from '../pod/parse-pod.js'
-import { hugePageSizeName, podHugetlb } from './hugetlb.js'
+import { hugePageSizeName, podHugetlb, possiblePageSizes } from './hugetlb.js'
 
 const pod = (...limits: readonly Readonly<Record<string, string>>[]) =>
   parsePod({
@@ -44,3 +44,7 @@ for (const [size, name] of [
   ['1Gi', '1GB'],
 ] as const)
   test(`huge pages of ${size} are ${name} to the kernel`, () => expect(hugePageSizeName(size)).toBe(name))
+
+test('sizes that kernels have files for', () => {
+  expect(possiblePageSizes).toEqual(expect.arrayContaining(['64KB', '2MB', '32MB', '1GB', '16GB']))
+})

@@ -1,5 +1,5 @@
 // hugetlb limits of a pod: sizes that it asks for get their amount, every other size of the kernel nothing.
-import type { Pod } from '../pod/pod.js'
+import type { PodResources } from '../pod/pod.js'
 import { podLimits } from '../pod/resources.js'
 import { parseQuantity, quantityValue } from '../units/quantity.js'
 
@@ -32,7 +32,7 @@ const limitFiles: Readonly<Record<'v1' | 'v2', readonly string[]>> = {
 
 /** Control file -> text, for the files that the pod's cgroup has. */
 export function podHugetlb(
-  pod: Pod,
+  pod: PodResources,
   version: 'v1' | 'v2',
   has: (file: string) => boolean,
 ): Readonly<Record<string, string>> {

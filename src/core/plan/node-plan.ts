@@ -2,7 +2,7 @@
 // gauges that report those sums. Reserved cgroups are in reserved-cgroups.ts.
 
 import { type MemoryQosSettings, whyMemoryQosIsOff } from '../memory-qos/settings.js'
-import { isTerminated, type Pod } from '../pod/pod.js'
+import { isTerminated, type PodResources } from '../pod/pod.js'
 import { qosClassOf } from '../pod/qos-class.js'
 import { podRequests } from '../pod/resources.js'
 import { type Bytes, bytes } from '../units/bytes.js'
@@ -24,7 +24,7 @@ export interface RequestSums {
 }
 
 export interface NodePlanInput {
-  readonly pods: readonly Pod[]
+  readonly pods: readonly PodResources[]
   readonly memoryQos: MemoryQosSettings
   readonly cgroupsPerQOS: boolean
   /** Whether enforceNodeAllocatable names `pods`. */
@@ -51,7 +51,7 @@ export interface NodeGauges {
 }
 
 /** Each pod is rounded to whole bytes first, then pods are added. Terminated pods are gone. */
-export function sumRequests(pods: readonly Pod[]): RequestSums {
+export function sumRequests(pods: readonly PodResources[]): RequestSums {
   let guaranteed = 0n
   let burstable = 0n
   let burstableMilliCpu = 0n

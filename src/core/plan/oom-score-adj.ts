@@ -1,6 +1,12 @@
 // oom_score_adj of each container: who is killed first when the node runs out of memory.
 
-import { type Container, isNodeCriticalPod, type Pod, type QosClass, resourcesOf } from '../pod/pod.js'
+import {
+  type Container,
+  isNodeCriticalPod,
+  type PodResources,
+  type QosClass,
+  resourcesOf,
+} from '../pod/pod.js'
 import { containersTogether } from '../pod/resources.js'
 import type { Bytes } from '../units/bytes.js'
 import { memoryOf } from '../units/resource-list.js'
@@ -14,7 +20,7 @@ const highestBurstable = 999n
 
 /** Capacity is the memory of the machine, not what is allocatable. Ephemeral containers count as requesting 0. */
 export function oomScoreAdj(
-  pod: Pod,
+  pod: PodResources,
   qosClass: QosClass,
   container: Container,
   memoryCapacity: Bytes | undefined,
@@ -28,7 +34,7 @@ export function oomScoreAdj(
   return burstableScore(pod, container, memoryCapacity)
 }
 
-function burstableScore(pod: Pod, container: Container, capacity: Bytes): PlannedValue<bigint> {
+function burstableScore(pod: PodResources, container: Container, capacity: Bytes): PlannedValue<bigint> {
   const share = podLevelShare(pod)
   const own = memoryOf(resourcesOf(container).requests) + share
   const smallest = smallestAppRequest(pod)
@@ -49,7 +55,7 @@ function burstableScore(pod: Pod, container: Container, capacity: Bytes): Planne
 }
 
 /** What the pod requests beyond its containers belongs to all of them in equal parts. */
-function podLevelShare(pod: Pod): bigint {
+function podLevelShare(pod: PodResources): bigint {
   const podLevel = pod.resources?.requests.get('memory')
   const count = BigInt(pod.containers.length + pod.initContainers.length)
   if (pod.resources === undefined || podLevel === undefined || count === 0n) return 0n
@@ -57,7 +63,7 @@ function podLevelShare(pod: Pod): bigint {
   return rest > 0n ? rest / count : 0n
 }
 
-function smallestAppRequest(pod: Pod): bigint | undefined {
+function smallestAppRequest(pod: PodResources): bigint | undefined {
   const requests = pod.containers.map((container) => memoryOf(container.resources.requests))
   return requests.reduce<bigint | undefined>(
     (least, r) => (least === undefined || r < least ? r : least),

@@ -10,7 +10,7 @@ import {
   type Container,
   type ContainerType,
   isCriticalPod,
-  type Pod,
+  type PodResources,
   resourcesOf,
 } from '../pod/pod.js'
 import { hasPodLevelResources, qosClassOf } from '../pod/qos-class.js'
@@ -51,7 +51,7 @@ export interface PodPlan {
 }
 
 export interface PodPlanInput {
-  readonly pod: Pod
+  readonly pod: PodResources
   readonly memoryQos: MemoryQosSettings
   /** The number for a missing limit; 0: unknown. */
   readonly allocatableMemory: Bytes
@@ -97,7 +97,7 @@ function planPodFiles(i: PodPlanInput, qosClass: QosClass): PodFiles {
   }
 }
 
-function podMemoryMax(pod: Pod, qosClass: QosClass, limit: Bytes): PlannedValue<Bytes> {
+function podMemoryMax(pod: PodResources, qosClass: QosClass, limit: Bytes): PlannedValue<Bytes> {
   if (qosClass === 'BestEffort') return notWritten('best-effort', 'the pod is BestEffort')
   if (qosClass === 'Burstable' && !hasEveryMemoryLimit(pod)) {
     return notWritten('limits-incomplete', 'not every container of the pod has a memory limit')

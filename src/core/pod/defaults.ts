@@ -1,12 +1,12 @@
 // The defaults that the API server fills in before a node sees a pod; static pods get them too.
 
 import { fillResources, isPodLevelResource, type ResourceRequirements } from '../units/resource-list.js'
-import type { Container, Pod } from './pod.js'
+import type { Container, PodResources } from './pod.js'
 import { containersTogether } from './resources.js'
 
 /** Limits without requests mean requests equal to them: `limits: {memory: 1Gi}` alone ends Guaranteed. */
-export function applyPodDefaults(pod: Pod): Pod {
-  const withContainers: Pod = {
+export function applyPodDefaults(pod: PodResources): PodResources {
+  const withContainers: PodResources = {
     ...pod,
     initContainers: pod.initContainers.map(fillRequests),
     containers: pod.containers.map(fillRequests),
@@ -22,7 +22,7 @@ const fillRequests = (container: Container): Container => ({
   },
 })
 
-function podLevelDefaults(pod: Pod): ResourceRequirements | undefined {
+function podLevelDefaults(pod: PodResources): ResourceRequirements | undefined {
   const given = pod.resources
   if (given === undefined || given.limits.size === 0) return given
   // Huge pages cannot be overcommitted, so the containers' sum is no default for them.

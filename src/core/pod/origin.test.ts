@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { assertProperty } from '../../../test/support/property.js'
 import { parseActuatedPod } from '../../memory-qos/decide/actuated-pod.js'
 import { type PodTeller, settlePodUids } from './origin.js'
-import type { Pod } from './pod.js'
+import type { PodResources } from './pod.js'
 
 const hash = '0123456789abcdef0123456789abcdef'
 const node = { apiVersion: 'v1', kind: 'Node', name: 'n1', controller: true }
@@ -47,7 +47,7 @@ describe('whether the annotations of a pod name its cgroup', () => {
 
 test('whatever pods claim, no two have one cgroup, and a pod never loses its own uid to a claim', () => {
   const uids = ['a', 'b', 'c', 'd']
-  const isOwn = ({ uid, staticUid = uid }: Pod): boolean => staticUid === uid
+  const isOwn = ({ uid, staticUid = uid }: PodResources): boolean => staticUid === uid
   const plain = parseActuatedPod({ metadata: { name: 'x', uid: 'x' }, spec: {} })
   const any = fc.record({
     name: fc.constantFrom('p', 'q', 'r'),
@@ -57,7 +57,7 @@ test('whatever pods claim, no two have one cgroup, and a pod never loses its own
   const running = fc.dictionary(fc.constantFrom(...uids), fc.constantFrom('p', 'q', 'r'))
   assertProperty(
     fc.property(fc.array(any, { maxLength: 8 }), running, (given, names) => {
-      const pods = given.map(({ staticUid, ...rest }): Pod => {
+      const pods = given.map(({ staticUid, ...rest }): PodResources => {
         const own = { ...plain, ...rest }
         return staticUid === undefined ? own : { ...own, staticUid }
       })

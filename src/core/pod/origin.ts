@@ -1,6 +1,6 @@
 // Which uid the node knows a pod by. A mirror pod's own uid is the API server's and its annotation has the one that the
 // cgroup is named after; but everybody who may create a pod may write annotations, so they count only where more proves them.
-import type { Pod } from './pod.js'
+import type { PodResources } from './pod.js'
 
 /** Who told of the pod: a kubelet notes `config.source` itself, the API server passes on what users wrote. */
 export type PodTeller = 'api' | 'kubelet'
@@ -18,7 +18,7 @@ const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
 /** `pod` as read from `object`: annotations that are not proven go, and a proven one becomes `staticUid`. */
-export function withOrigin(pod: Pod, object: unknown, teller: PodTeller): Pod {
+export function withOrigin(pod: PodResources, object: unknown, teller: PodTeller): PodResources {
   const claimed = pod.annotations.get(mirror) || pod.annotations.get(hash) || ''
   const isProven = teller === 'kubelet' ? isFromFile(pod) : isOwnedByNode(pod, object)
   const isStatic = isProven && uidPattern.test(claimed)
@@ -28,13 +28,13 @@ export function withOrigin(pod: Pod, object: unknown, teller: PodTeller): Pod {
   return { ...pod, annotations, ...(isStatic ? { staticUid: claimed } : {}) }
 }
 
-function isFromFile({ annotations }: Pod): boolean {
+function isFromFile({ annotations }: PodResources): boolean {
   const from = annotations.get(source)
   return from === 'file' || from === 'http'
 }
 
 /** Kubelets make their mirror pods the node's own. */
-function isOwnedByNode({ annotations }: Pod, object: unknown): boolean {
+function isOwnedByNode({ annotations }: PodResources, object: unknown): boolean {
   if (!annotations.has(mirror)) return false
   const { metadata, spec } = fieldsOf(object)
   const owners = fieldsOf(metadata)['ownerReferences']
@@ -51,13 +51,13 @@ export interface PodName {
 }
 
 export interface RefusedClaim {
-  readonly pod: Pod
+  readonly pod: PodResources
   readonly why: string
 }
 
 export interface SettledPods {
   /** Each with the uid of its cgroup; no two with the same. */
-  readonly pods: readonly Pod[]
+  readonly pods: readonly PodResources[]
   readonly refused: readonly RefusedClaim[]
 }
 
@@ -68,12 +68,12 @@ const text = ({ namespace, name }: PodName): string => `${namespace}/${name}`
  * containers of it for a pod of that very name; until then the pod stands under its own uid, where nothing is found.
  */
 export function settlePodUids(
-  pods: readonly Pod[],
+  pods: readonly PodResources[],
   runningAs: (uid: string) => PodName | undefined,
 ): SettledPods {
   const refused: RefusedClaim[] = []
-  const byUid = new Map<string, Pod>()
-  const claims: { readonly pod: Pod; readonly uid: string }[] = []
+  const byUid = new Map<string, PodResources>()
+  const claims: { readonly pod: PodResources; readonly uid: string }[] = []
   for (const { staticUid, ...pod } of pods) {
     const holder = byUid.get(pod.uid)
     if (staticUid !== undefined && staticUid !== pod.uid) claims.push({ pod, uid: staticUid })

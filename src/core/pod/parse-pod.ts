@@ -8,7 +8,7 @@ import {
   type ResourceList,
   type ResourceRequirements,
 } from '../units/resource-list.js'
-import { type Container, type ContainerType, type Pod, type QosClass, qosClasses } from './pod.js'
+import { type Container, type ContainerType, type PodResources, type QosClass, qosClasses } from './pod.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -16,13 +16,13 @@ const maxContainers = 10_000
 const maxNanos = (2n ** 63n - 1n) * 1_000_000_000n
 
 /** The input is one Pod object: `{metadata, spec, status}`. */
-export function parsePod(input: unknown): Pod {
+export function parsePod(input: unknown): PodResources {
   const pod = fields(input, 'pod')
   if (pod === undefined) throw invalid('pod', 'is empty', 'give an object with metadata and spec')
   const metadata = fields(pod['metadata'], 'metadata') ?? {}
   const spec = fields(pod['spec'], 'spec') ?? {}
   const status = fields(pod['status'], 'status') ?? {}
-  const result: Pod = {
+  const result: PodResources = {
     name: text(metadata['name'], 'metadata.name') ?? '',
     namespace: text(metadata['namespace'], 'metadata.namespace') ?? 'default',
     uid: text(metadata['uid'], 'metadata.uid') ?? '',
@@ -145,7 +145,7 @@ function fields(value: unknown, path: string): Fields | undefined {
   return value as Fields
 }
 
-function refuseRepeatedNames(pod: Pod): void {
+function refuseRepeatedNames(pod: PodResources): void {
   const seen = new Set<string>()
   for (const { name } of [...pod.initContainers, ...pod.containers, ...pod.ephemeralContainers]) {
     if (seen.has(name))

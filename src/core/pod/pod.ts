@@ -1,5 +1,5 @@
-// The fields of a Pod that decisions are made from, with quantities already read. Reading untyped input is
-// parse-pod.ts; filling in defaults is pod-defaults.ts.
+// A pod as decisions about its resources see it, with quantities already read. Reading untyped input is parse-pod.ts,
+// filling in defaults is defaults.ts; what a kubelet runs of a pod is spec/spec.ts.
 import { noRequirements, type ResourceList, type ResourceRequirements } from '../units/resource-list.js'
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort'
@@ -13,7 +13,7 @@ export interface Container {
   readonly resources: ResourceRequirements
 }
 
-export interface Pod {
+export interface PodResources {
   readonly name: string
   readonly namespace: string
   readonly uid: string
@@ -33,7 +33,7 @@ export interface Pod {
   readonly phase: string
 }
 
-export const allContainers = (pod: Pod): readonly Container[] => [
+export const allContainers = (pod: PodResources): readonly Container[] => [
   ...pod.initContainers,
   ...pod.containers,
   ...pod.ephemeralContainers,
@@ -43,21 +43,22 @@ export const allContainers = (pod: Pod): readonly Container[] => [
 export const resourcesOf = (container: Container): ResourceRequirements =>
   container.type === 'ephemeral' ? noRequirements : container.resources
 
-export const isTerminated = (pod: Pod): boolean => pod.phase === 'Succeeded' || pod.phase === 'Failed'
+export const isTerminated = (pod: PodResources): boolean =>
+  pod.phase === 'Succeeded' || pod.phase === 'Failed'
 
 const sourceAnnotation = 'kubernetes.io/config.source'
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
 const criticalPriority = 2_000_000_000
 
-export function isStaticPod(pod: Pod): boolean {
+export function isStaticPod(pod: PodResources): boolean {
   const source = pod.annotations.get(sourceAnnotation)
   return source !== undefined && source !== 'api'
 }
 
-export const isCriticalPod = (pod: Pod): boolean =>
+export const isCriticalPod = (pod: PodResources): boolean =>
   isStaticPod(pod) ||
   pod.annotations.has(mirrorAnnotation) ||
   (pod.priority !== undefined && pod.priority >= criticalPriority)
 
-export const isNodeCriticalPod = (pod: Pod): boolean =>
+export const isNodeCriticalPod = (pod: PodResources): boolean =>
   isCriticalPod(pod) && pod.priorityClassName === 'system-node-critical'

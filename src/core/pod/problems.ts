@@ -4,10 +4,10 @@
 import type { Problem } from '../units/problem.js'
 import { compareQuantity, formatQuantity, type Quantity } from '../units/quantity.js'
 import type { ResourceRequirements } from '../units/resource-list.js'
-import { allContainers, type Pod } from './pod.js'
+import { allContainers, type PodResources } from './pod.js'
 import { podLimits, podRequests } from './resources.js'
 
-export function podProblems(pod: Pod): readonly Problem[] {
+export function podProblems(pod: PodResources): readonly Problem[] {
   const empty: Problem[] =
     pod.containers.length === 0
       ? [{ path: 'spec.containers', message: 'the pod has no containers', remedy: 'name at least one' }]
@@ -41,7 +41,7 @@ const maxCpu = maxCores * 1_000_000_000n
  * Amounts that only a slip of the keyboard produces, alone or together. A binary suffix was capped while it was read, so
  * equal counts.
  */
-export const impossibleAmounts = (pod: Pod): readonly Problem[] => {
+export const impossibleAmounts = (pod: PodResources): readonly Problem[] => {
   const alone = [
     ...allContainers(pod).map((c) => [`container ${c.name}`, c.resources] as const),
     ...(pod.resources === undefined ? [] : [['spec.resources', pod.resources] as const]),

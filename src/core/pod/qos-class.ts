@@ -3,9 +3,9 @@
 
 import { compareQuantity, zeroQuantity } from '../units/quantity.js'
 import { isPodLevelResource, type ResourceRequirements } from '../units/resource-list.js'
-import type { Pod, QosClass } from './pod.js'
+import type { PodResources, QosClass } from './pod.js'
 
-export function qosClassOf(pod: Pod): QosClass {
+export function qosClassOf(pod: PodResources): QosClass {
   // Resizing in place never changes the class, so a recorded one stays true.
   if (pod.qosClass !== undefined) return pod.qosClass
   if (pod.resources !== undefined && hasPodLevelResources(pod)) return classOfRequirements(pod.resources)
@@ -18,7 +18,7 @@ export function qosClassOf(pod: Pod): QosClass {
 }
 
 /** An empty `spec.resources: {}` does not count. */
-export function hasPodLevelResources(pod: Pod): boolean {
+export function hasPodLevelResources(pod: PodResources): boolean {
   if (pod.resources === undefined) return false
   return [...pod.resources.requests.keys(), ...pod.resources.limits.keys()].some(isPodLevelResource)
 }

@@ -12,16 +12,16 @@ import {
   noResources,
   type ResourceList,
 } from '../units/resource-list.js'
-import type { Container, Pod } from './pod.js'
+import type { Container, PodResources } from './pod.js'
 
 type Part = 'requests' | 'limits'
 
 /** A pod-level request replaces the containers' for that resource; overhead comes on top. */
-export const podRequests = (pod: Pod): ResourceList =>
+export const podRequests = (pod: PodResources): ResourceList =>
   addResources(withPodLevel(pod, 'requests'), pod.overhead)
 
 /** Overhead is added only where a limit exists: adding it to none would create one. */
-export function podLimits(pod: Pod): ResourceList {
+export function podLimits(pod: PodResources): ResourceList {
   const limits = new Map(withPodLevel(pod, 'limits'))
   for (const [name, overhead] of pod.overhead) {
     const limit = limits.get(name)
@@ -31,7 +31,7 @@ export function podLimits(pod: Pod): ResourceList {
 }
 
 /** The containers together, before pod-level resources and overhead. */
-export function containersTogether(pod: Pod, part: Part): ResourceList {
+export function containersTogether(pod: PodResources, part: Part): ResourceList {
   let running = sum(pod.containers, part)
   let sidecars: ResourceList = noResources
   let largestStep: ResourceList = noResources
@@ -49,7 +49,7 @@ export function containersTogether(pod: Pod, part: Part): ResourceList {
   return maxResources(running, largestStep)
 }
 
-function withPodLevel(pod: Pod, part: Part): ResourceList {
+function withPodLevel(pod: PodResources, part: Part): ResourceList {
   const together = containersTogether(pod, part)
   if (pod.resources === undefined) return together
   const podLevel = [...pod.resources[part]].filter(([name]) => isPodLevelResource(name))
@@ -59,17 +59,17 @@ function withPodLevel(pod: Pod, part: Part): ResourceList {
 const sum = (containers: readonly Container[], part: Part): ResourceList =>
   containers.reduce<ResourceList>((total, c) => addResources(total, c.resources[part]), noResources)
 
-export const podLevelMemoryLimit = (pod: Pod) => memoryOf(pod.resources?.limits ?? noResources)
-export const podLevelMilliCpuLimit = (pod: Pod) => milliCpuOf(pod.resources?.limits ?? noResources)
+export const podLevelMemoryLimit = (pod: PodResources) => memoryOf(pod.resources?.limits ?? noResources)
+export const podLevelMilliCpuLimit = (pod: PodResources) => milliCpuOf(pod.resources?.limits ?? noResources)
 
 /** One container without a limit may use what it likes, so the pod as a whole has none either. */
-export const hasEveryMemoryLimit = (pod: Pod): boolean =>
+export const hasEveryMemoryLimit = (pod: PodResources): boolean =>
   podLevelMemoryLimit(pod) > 0n || everyLimit(pod, (limits) => memoryOf(limits))
 
-export const hasEveryCpuLimit = (pod: Pod): boolean =>
+export const hasEveryCpuLimit = (pod: PodResources): boolean =>
   podLevelMilliCpuLimit(pod) > 0n || everyLimit(pod, (limits) => milliCpuOf(limits))
 
-function everyLimit(pod: Pod, amount: (limits: ResourceList) => bigint): boolean {
+function everyLimit(pod: PodResources, amount: (limits: ResourceList) => bigint): boolean {
   const counted = [...pod.initContainers, ...pod.containers]
   return counted.length > 0 && counted.every((container) => amount(container.resources.limits) > 0n)
 }

@@ -12,7 +12,7 @@ const criPlugin: Readonly<Record<number, string>> = {
   3: 'io.containerd.cri.v1.runtime',
 }
 
-export interface ContainerdFile {
+interface ContainerdFile {
   /** Undefined: the file does not speak of handlers. */
   readonly handlers: readonly HandlerSetting[] | undefined
   /** Other files that belong to it; a last part may hold `*`. */
@@ -24,7 +24,7 @@ export function readContainerdFile(parsed: unknown): ContainerdFile | string {
   const file = fieldsOf(parsed)
   const version = Number(file?.version ?? 1)
   const plugin = criPlugin[version]
-  if (plugin === undefined) return `format version ${version} is not known here (2 and 3 are)`
+  if (plugin === undefined) return `format version ${version} is not supported (2 and 3 are)`
   const containerd = fieldsOf(fieldsOf(fieldsOf(file?.plugins)?.[plugin])?.containerd)
   const imports = Array.isArray(file?.imports) ? file.imports.filter((i) => typeof i === 'string') : []
   if (fieldsOf(containerd?.runtimes) === undefined) return { handlers: undefined, imports }

@@ -1,4 +1,4 @@
-// Which cgroup driver a runtime uses that does not say so itself (KEP-4033): from the operator's word, the runtime's own
+// Which cgroup driver a runtime uses that does not say so itself (KEP-4033): from the operator's setting, the runtime's own
 // configuration and the cgroups of running sandboxes. Two sources that disagree give no answer: never a guess.
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import { classifyCgroupPath, type HandlerSetting } from '../../core/driver/evidence.js'
@@ -32,7 +32,7 @@ export type DriverFinding =
       readonly driver: CgroupDriver
       readonly source: string
       readonly evidence: readonly string[]
-      /** Something on this node stands against it. */
+      /** What on this node contradicts it. */
       readonly warning?: string
     }
   | { readonly kind: 'unknown'; readonly reason: string; readonly evidence: readonly string[] }

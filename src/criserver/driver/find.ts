@@ -11,7 +11,7 @@ import { type DriverFinding, decideRuntimeDriver, type OwnAnswer } from './decid
 import { type RuntimeFilesOptions, type RuntimeKind, readRuntimeFiles, type Stated } from './runtime-files.js'
 import { readSandboxCgroups } from './sandboxes.js'
 
-export interface DriverFinderOptions extends RuntimeFilesOptions {
+interface DriverFinderOptions extends RuntimeFilesOptions {
   readonly client: Pick<CriClient, 'runtime' | 'socketPath'>
   readonly operator: CgroupDriver | undefined
   readonly procfs: Pick<Procfs, 'cgroupOf'>
@@ -67,7 +67,7 @@ async function readStated(o: DriverFinderOptions, signal: AbortSignal): Promise<
     const kind = kindOf(runtimeName)
     if (kind === undefined && o.configFile === undefined)
       return {
-        silent: `Status of ${runtimeName} shows no cgroup driver, and its configuration file is not known here`,
+        silent: `Status of ${runtimeName} shows no cgroup driver, and the path of its configuration file is unknown`,
       }
     return await readRuntimeFiles(o, kind ?? 'containerd', o.client.socketPath)
   } catch (e) {

@@ -16,7 +16,7 @@ export interface RuntimeFilesOptions {
 }
 
 export type RuntimeKind = 'containerd' | 'crio'
-export type Silence = { readonly silent: string }
+type Silence = { readonly silent: string }
 export type Stated = StatedSettings | Silence
 
 const maxFileBytes = 1024 * 1024
@@ -83,12 +83,12 @@ async function readContainerd(o: RuntimeFilesOptions, main: string): Promise<Rea
     if (parsed === undefined) return absent(path)
     const file = readContainerdFile(parsed)
     if (typeof file === 'string') return { silent: `${path}: ${file}` }
-    // Releases differ in how they merge imported sections; every file's word is kept, and a disagreement is seen later.
+    // Releases differ in how they merge imported sections; the settings of every file are kept, and a contradiction is found later.
     if (path !== main && file.handlers !== undefined) named.push(path)
     handlers.push(...(file.handlers ?? []))
     for (const entry of file.imports) {
       const found = await expandImport(o, path, entry)
-      if (found === undefined) return { silent: `${path} imports ${entry}, which is not understood here` }
+      if (found === undefined) return { silent: `${path} imports ${entry}, a pattern that is not supported` }
       waiting.push(...found.files)
       if (found.directory !== undefined) looked.push(found.directory)
     }
@@ -98,7 +98,7 @@ async function readContainerd(o: RuntimeFilesOptions, main: string): Promise<Rea
 
 interface Imported {
   readonly files: readonly string[]
-  /** Where files may come and go. */
+  /** Files may be added to it or removed. */
   readonly directory?: string
 }
 

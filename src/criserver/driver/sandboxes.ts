@@ -8,7 +8,7 @@ import type { Log } from '../../ports/log.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { RuntimeService } from '../../ports/runtime.js'
 
-export interface SandboxInput {
+interface SandboxInput {
   readonly runtime: Pick<RuntimeService, 'listPodSandbox' | 'podSandboxStatus'>
   readonly procfs: Pick<Procfs, 'cgroupOf'>
   readonly cgroupVersion: 'v1' | 'v2'
@@ -43,7 +43,7 @@ export async function readSandboxCgroups(input: SandboxInput): Promise<readonly 
     await Promise.all(Array.from({ length: atOnce }, work))
     return found.sort((a, b) => (a.id < b.id ? -1 : 1))
   } catch (error) {
-    o.log.debug('running sandboxes were not looked at', { error })
+    o.log.debug('failed to list the running sandboxes', { error })
     return undefined
   }
 }
@@ -55,7 +55,7 @@ async function readPath(podSandboxId: string, o: SandboxInput): Promise<string |
     const pid = parsePid(info.info)
     return pid === undefined ? undefined : memoryCgroup(o.procfs.cgroupOf(pid), o.cgroupVersion)
   } catch (error) {
-    o.log.debug('a sandbox was not looked at', { sandbox: podSandboxId, error })
+    o.log.debug('failed to read the cgroup of a sandbox', { sandbox: podSandboxId, error })
     return undefined
   }
 }

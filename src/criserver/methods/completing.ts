@@ -1,44 +1,44 @@
-// The way of every RPC that gives stats: ask the runtime, put our values into the gaps of its answer, or answer alone where
-// it has no such RPC. A node that cannot be looked at costs the runtime's own answer nothing.
+// How every RPC that gives stats works: ask the runtime, fill the gaps of its answer with our values, or answer alone where
+// it does not implement the RPC. Where the node cannot be read, the runtime's answer is relayed as it is.
 import { grpcCode } from '../../core/cri/grpc-codes.js'
 import type { MessageFns } from '../../cri-api/api.js'
 import type { CallEnding, ServerCall, WholeAnswer } from '../../ports/cri-calls.js'
 import type { Services } from '../services.js'
 import type { HasDefect } from '../stats/complete.js'
-import { hasDefect } from '../stats/defects.js'
+import { isKnownDefect } from '../stats/defects.js'
 import type { NodeView } from '../stats/node-view.js'
-import { tryDecode } from '../wire.js'
+import { tryDecode } from './method.js'
 
 export interface StatsMethod<Q, S> {
   readonly request: Pick<MessageFns<Q>, 'decode'>
   readonly response: Pick<MessageFns<S>, 'decode' | 'encode'>
-  complete(given: S, view: NodeView, knows: HasDefect): S
+  complete(given: S, view: NodeView, hasDefect: HasDefect): S
   /** Undefined: what was asked for is not there. */
   answer(request: Q, view: NodeView): S | undefined
-  /** The runtime is not asked, unless only it knows something. */
-  isOurs?(knows: HasDefect): boolean
+  /** The runtime is not asked, unless only it has some of the values. */
+  isOurs?(hasDefect: HasDefect): boolean
 }
 
-export type Completed =
+type Completed =
   /** With the runtime's metadata, where it answered. */
   | { readonly message: Uint8Array; readonly answer?: WholeAnswer }
-  /** The runtime's own word, as it is. */
+  /** The runtime's own answer, as it is. */
   | { readonly answer: WholeAnswer }
   /** The runtime does not have the RPC, and what was asked for is not there. */
   | { readonly notFound: true }
 
 export async function defectsOf(services: Services, signal: AbortSignal): Promise<HasDefect> {
   const runtime = await services.findRuntimeName(signal)
-  return (defect) => hasDefect(runtime, defect)
+  return (defect) => isKnownDefect(runtime, defect)
 }
 
 const encode = <S>(fns: Pick<MessageFns<S>, 'encode'>, value: S): Uint8Array => fns.encode(value).finish()
 
-export interface Question {
+interface Question {
   readonly path: string
   readonly request: Uint8Array
   ask(): Promise<WholeAnswer>
-  /** May have looked already: the pages of one stream share a view. */
+  /** May have been called before: the pages of one stream share a view. */
   look(): Promise<NodeView>
   readonly signal: AbortSignal
 }
@@ -49,8 +49,8 @@ export async function completeAnswer<Q, S>(
   services: Services,
 ): Promise<Completed> {
   const asked = tryDecode(o.request, request)
-  const knows = await defectsOf(services, signal)
-  if (asked !== undefined && o.isOurs?.(knows) === true) {
+  const hasDefect = await defectsOf(services, signal)
+  if (asked !== undefined && o.isOurs?.(hasDefect) === true) {
     const view = await look().catch(() => undefined)
     const whole = view === undefined || view.hasOpaque ? undefined : o.answer(asked, view)
     if (whole !== undefined) return { message: encode(o.response, whole) }
@@ -64,9 +64,9 @@ export async function completeAnswer<Q, S>(
   const given = tryDecode(o.response, answer.message)
   if (given === undefined) return { answer }
   try {
-    return { message: encode(o.response, o.complete(given, await look(), knows)), answer }
+    return { message: encode(o.response, o.complete(given, await look(), hasDefect)), answer }
   } catch (error) {
-    services.log.debug('values of the runtime are passed on as they are', { error })
+    services.log.debug('the stats of the runtime are relayed as they are', { error })
     return { answer }
   }
 }

@@ -5,18 +5,18 @@ import {
   ListContainerStatsRequest,
   ListContainerStatsResponse,
 } from '../../cri-api/api.js'
-import { allContainerStats, containerStatsOf } from '../stats/answers.js'
 import { completeContainerStats } from '../stats/complete.js'
 import { missingInContainer } from '../stats/missing.js'
+import { allContainerStats, containerStatsOf } from '../stats/own-stats.js'
 import { runCompleting, type StatsMethod } from './completing.js'
 import { type CriMethod, runtimePath } from './method.js'
 
 const one: StatsMethod<ContainerStatsRequest, ContainerStatsResponse> = {
   request: ContainerStatsRequest,
   response: ContainerStatsResponse,
-  complete: ({ stats, ...rest }, view, knows) => ({
+  complete: ({ stats, ...rest }, view, hasDefect) => ({
     ...rest,
-    stats: stats && completeContainerStats(stats, view, knows),
+    stats: stats && completeContainerStats(stats, view, hasDefect),
   }),
   answer({ containerId }, view) {
     const stats = containerStatsOf(view, containerId)
@@ -27,9 +27,9 @@ const one: StatsMethod<ContainerStatsRequest, ContainerStatsResponse> = {
 export const listOfContainerStats: StatsMethod<ListContainerStatsRequest, ListContainerStatsResponse> = {
   request: ListContainerStatsRequest,
   response: ListContainerStatsResponse,
-  complete: (given, view, knows) => ({
+  complete: (given, view, hasDefect) => ({
     ...given,
-    stats: given.stats.map((c) => completeContainerStats(c, view, knows)),
+    stats: given.stats.map((c) => completeContainerStats(c, view, hasDefect)),
   }),
   answer: ({ filter }, view) => ({ stats: allContainerStats(view, filter) }),
 }

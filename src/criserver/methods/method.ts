@@ -1,4 +1,5 @@
-// The shape of one RPC that we complete or answer. A method is one file here and one line in index.ts.
+// The shape of one RPC that we complete or answer. A method is one unit in this folder and one line in index.ts.
+import type { MessageFns } from '../../cri-api/api.js'
 import type { CallEnding, ServerCall } from '../../ports/cri-calls.js'
 import type { Services } from '../services.js'
 
@@ -13,3 +14,16 @@ export interface CriMethod {
 
 export const runtimePath = (rpc: string): string => `/runtime.v1.RuntimeService/${rpc}`
 export const imagePath = (rpc: string): string => `/runtime.v1.ImageService/${rpc}`
+
+/** Undefined: these bytes are no such message. The peer may see that differently, so they are forwarded. */
+export function tryDecode<T>(
+  fns: Pick<MessageFns<T>, 'decode'>,
+  bytes: Uint8Array | undefined,
+): T | undefined {
+  if (bytes === undefined) return undefined
+  try {
+    return fns.decode(bytes)
+  } catch {
+    return undefined
+  }
+}

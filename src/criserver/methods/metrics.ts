@@ -12,9 +12,8 @@ import { mergeDescriptors } from '../metrics/merge.js'
 import { podMetricsOf } from '../metrics/messages.js'
 import type { CollectedMetrics } from '../metrics/source.js'
 import type { Services } from '../services.js'
-import { tryDecode } from '../wire.js'
 import { defectsOf } from './completing.js'
-import { type CriMethod, runtimePath } from './method.js'
+import { type CriMethod, runtimePath, tryDecode } from './method.js'
 
 export const listMetricDescriptors: CriMethod = {
   path: runtimePath('ListMetricDescriptors'),
@@ -31,7 +30,7 @@ export const listMetricDescriptors: CriMethod = {
       return await call.reply(message, isMissing ? undefined : answer)
     } catch (error) {
       if (isMissing) throw error
-      log.debug('descriptors of the runtime are passed on as they are', { error })
+      log.debug('the metric descriptors of the runtime are relayed as they are', { error })
       return await call.relay(answer)
     }
   },
@@ -46,13 +45,13 @@ function withOthers(pod: PodSandboxMetrics, others: CollectedMetrics['others']):
   }
 }
 
-export async function completePodMetrics(
+async function completePodMetrics(
   given: ListPodSandboxMetricsResponse | undefined,
   services: Services,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const knows = await defectsOf(services, signal)
-  const collected = await services.metricsSource.collect(given?.podMetrics, knows, signal)
+  const hasDefect = await defectsOf(services, signal)
+  const collected = await services.metricsSource.collect(given?.podMetrics, hasDefect, signal)
   if (given === undefined) return encodePodMetrics(collected.pods)
   return ListPodSandboxMetricsResponse.encode({
     ...given,
@@ -73,7 +72,7 @@ export async function podMetricsMessage(
     return await completePodMetrics(given, services, signal)
   } catch (error) {
     if (isMissing) throw error
-    services.log.debug('metrics of the runtime are passed on as they are', { error })
+    services.log.debug('the metrics of the runtime are relayed as they are', { error })
     return undefined
   }
 }

@@ -6,18 +6,18 @@ import {
   PodSandboxStatsRequest,
   PodSandboxStatsResponse,
 } from '../../cri-api/api.js'
-import { allPodStats, podStatsOf } from '../stats/answers.js'
 import { completePodStats } from '../stats/complete.js'
 import { missingInPod } from '../stats/missing.js'
+import { allPodStats, podStatsOf } from '../stats/own-stats.js'
 import { runCompleting, type StatsMethod } from './completing.js'
 import { type CriMethod, runtimePath } from './method.js'
 
 const one: StatsMethod<PodSandboxStatsRequest, PodSandboxStatsResponse> = {
   request: PodSandboxStatsRequest,
   response: PodSandboxStatsResponse,
-  complete: ({ stats, ...rest }, view, knows) => ({
+  complete: ({ stats, ...rest }, view, hasDefect) => ({
     ...rest,
-    stats: stats && completePodStats(stats, view, knows),
+    stats: stats && completePodStats(stats, view, hasDefect),
   }),
   answer({ podSandboxId }, view) {
     const stats = podStatsOf(view, podSandboxId)
@@ -28,12 +28,12 @@ const one: StatsMethod<PodSandboxStatsRequest, PodSandboxStatsResponse> = {
 export const listOfPodStats: StatsMethod<ListPodSandboxStatsRequest, ListPodSandboxStatsResponse> = {
   request: ListPodSandboxStatsRequest,
   response: ListPodSandboxStatsResponse,
-  complete: (given, view, knows) => ({
+  complete: (given, view, hasDefect) => ({
     ...given,
-    stats: given.stats.map((p) => completePodStats(p, view, knows)),
+    stats: given.stats.map((p) => completePodStats(p, view, hasDefect)),
   }),
   answer: ({ filter }, view) => ({ stats: allPodStats(view, filter) }),
-  isOurs: (knows) => knows('slow-pod-stats'),
+  isOurs: (hasDefect) => hasDefect('slow-pod-stats'),
 }
 
 export const podSandboxStats: CriMethod = {

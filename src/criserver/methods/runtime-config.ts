@@ -15,15 +15,15 @@ export const runtimeConfig: CriMethod = {
     const found = await findDriver(call.signal)
     const { evidence } = found
     if (found.kind === 'unknown') {
-      log.error('the cgroup driver of the runtime is not certain, RuntimeConfig stays unimplemented', {
+      log.error('the cgroup driver of the runtime is not certain; RuntimeConfig stays unimplemented', {
         reason: found.reason,
         evidence,
-        remedy: 'mend the difference, or set --cgroup-driver',
+        remedy: 'fix the contradiction, or set --cgroup-driver',
       })
       return await call.relay(answer)
     }
     if (found.warning !== undefined)
-      log.warn('the cgroup driver that was set stands against what the node shows', {
+      log.warn('the configured cgroup driver contradicts what the node shows', {
         cgroupDriver: found.driver,
         against: found.warning,
       })

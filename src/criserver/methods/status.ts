@@ -1,8 +1,7 @@
 // Status: in its verbose form the runtime's answer plus one entry of ours, so that `crictl info` shows the cgroup driver
 // with its evidence and where our metrics are. The runtime's own bytes stay as they are.
 import { StatusRequest, StatusResponse } from '../../cri-api/api.js'
-import { concatBytes, tryDecode } from '../wire.js'
-import { type CriMethod, runtimePath } from './method.js'
+import { type CriMethod, runtimePath, tryDecode } from './method.js'
 
 export const status: CriMethod = {
   path: runtimePath('Status'),
@@ -32,6 +31,6 @@ export const status: CriMethod = {
     const info = StatusResponse.encode(
       StatusResponse.fromPartial({ info: { keelson: JSON.stringify(entry) } }),
     ).finish()
-    return await call.reply(concatBytes(message, info), answer)
+    return await call.reply(Buffer.concat([message, info]), answer)
   },
 }

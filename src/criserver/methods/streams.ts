@@ -13,17 +13,15 @@ import { complete } from '../../cri-api/complete.js'
 import type { CallEnding, ServerCall, WholeAnswer } from '../../ports/cri-calls.js'
 import type { Services } from '../services.js'
 import type { NodeView } from '../stats/node-view.js'
-import { inOrder } from '../streams/ahead.js'
-import { packItems } from '../streams/pages.js'
-import { tryDecode } from '../wire.js'
 import { completeAnswer, type StatsMethod } from './completing.js'
 import { listOfContainerStats } from './container-stats.js'
-import { type CriMethod, imagePath, runtimePath } from './method.js'
+import { type CriMethod, imagePath, runtimePath, tryDecode } from './method.js'
 import { podMetricsMessage } from './metrics.js'
 import { listOfPodStats } from './pod-sandbox-stats.js'
+import { askInOrder, packItems } from './stream-pages.js'
 
-/** Questions under way at once. */
-const ahead = 8
+/** Questions to the runtime at once. */
+const maxQuestions = 8
 
 /** How one call puts its questions of the unary form. Throws a `Refused` when the runtime does not answer one. */
 type Begin = (call: ServerCall, services: Services) => (message: Uint8Array) => Promise<Uint8Array>
@@ -121,7 +119,7 @@ function streamOver(path: string, begin: Begin, split: Split = whole): CriMethod
       services.table.noteMissing(path)
       const answers = async function* (): AsyncGenerator<Uint8Array> {
         const requests = await split(await call.readMessage(), () => listSandboxes(call))
-        yield* inOrder(requests, begin(call, services), ahead)
+        yield* askInOrder(requests, begin(call, services), maxQuestions)
       }
       try {
         return await call.replyStream(packItems(answers()))

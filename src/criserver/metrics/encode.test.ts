@@ -6,12 +6,12 @@ import { cpuFamilies as cpu } from '../../stats/catalogue/cpu.js'
 import { diskFamilies as disk } from '../../stats/catalogue/disk.js'
 import { extraLabels } from '../../stats/catalogue/family.js'
 import { allFamilies } from '../../stats/catalogue/index.js'
-import { createRow } from '../../stats/render/row.js'
+import { createLabelSet } from '../../stats/render/label-set.js'
 import { encodePodMetrics } from './encode.js'
 import { podMetricsOf } from './messages.js'
 import type { PodSeries, Series } from './series.js'
 
-const row = createRow('container', {
+const labels = createLabelSet('container', {
   container: 'app',
   id: `/kubepods/pod1/${'c'.repeat(64)}`,
   image: 'registry.example/größe:1',
@@ -19,7 +19,7 @@ const row = createRow('container', {
   namespace: '',
   pod: 'web',
 })
-const podRow = createRow('pod', { ...row.labels, container: '', name: '', image: '' })
+const podLabels = createLabelSet('pod', { ...labels.values, container: '', name: '', image: '' })
 
 const generated = (pods: readonly PodSeries[]): Uint8Array =>
   ListPodSandboxMetricsResponse.encode({ podMetrics: pods.map(podMetricsOf) }).finish()
@@ -31,7 +31,7 @@ function assertSame(pods: readonly PodSeries[]): void {
 const time = 1_790_000_000_123_456_789n
 const series = (over: Partial<Series>): Series => ({
   family: cpu.container_cpu_usage_seconds_total,
-  row,
+  labels,
   extra: undefined,
   value: 1n,
   timeNanos: time,
@@ -48,7 +48,7 @@ describe('the metrics answer', () => {
       pods: [
         {
           podSandboxId: 'a',
-          pod: [series({ row: podRow })],
+          pod: [series({ labels: podLabels })],
           containers: new Map([
             ['x', []],
             ['y', [series({}), series({ timeNanos: 0n })]],
@@ -79,9 +79,9 @@ describe('the metrics answer', () => {
   })
 
   test('every family, in more pods than a first guess has room for', () => {
-    const long = createRow('container', { ...row.labels, pod: 'p'.repeat(2_000) })
+    const long = createLabelSet('container', { ...labels.values, pod: 'p'.repeat(2_000) })
     const all = allFamilies.map((family, i) =>
-      series({ family, row: i % 2 ? row : long, value: BigInt(i) ** 7n }),
+      series({ family, labels: i % 2 ? labels : long, value: BigInt(i) ** 7n }),
     )
     const pods = Array.from({ length: 20 }, (_, i) => ({
       podSandboxId: `sandbox-${i}`,

@@ -1,23 +1,9 @@
 // The answer of ListPodSandboxMetrics straight from series to bytes. A node of 110 pods has 13,000 metrics, and most of each
-// is the labels of its row; as objects they would cost more than the sweep. The bytes are those of the generated encoder.
+// is labels; as objects they would cost more than the sweep. The bytes are those of the generated encoder.
+import { encodeVarint, metricTags, podMetricsTags, wrappedValueTag } from '../../core/cri/protobuf-wire.js'
 import type { ExtraLabels, Family } from '../../stats/catalogue/family.js'
-import type { Row } from '../../stats/render/row.js'
-import { rowLabelKeys } from './messages.js'
+import { commonLabelKeys, type LabelSet } from '../../stats/render/label-set.js'
 import type { LaterPodSeries, Series } from './series.js'
-
-const lengthDelimited = 2
-const tagOf = (field: number, type = 0): number => (field << 3) | type
-
-const podTag = tagOf(1, lengthDelimited)
-const idTag = tagOf(1, lengthDelimited)
-const metricTag = tagOf(2, lengthDelimited)
-const containerTag = tagOf(3, lengthDelimited)
-const nameTag = tagOf(1, lengthDelimited)
-const timeTag = tagOf(2)
-const typeTag = tagOf(3)
-const labelTag = tagOf(4, lengthDelimited)
-const valueTag = tagOf(5, lengthDelimited)
-const numberTag = tagOf(1)
 
 const mostExact = BigInt(Number.MAX_SAFE_INTEGER)
 
@@ -72,7 +58,7 @@ class BackwardWriter {
       this.varint(Number(value))
       return
     }
-    if (value !== this.large.value) this.large = { value, bytes: bigVarint(value) }
+    if (value !== this.large.value) this.large = { value, bytes: encodeVarint(value) }
     this.bytes(this.large.bytes)
   }
 
@@ -87,14 +73,6 @@ class BackwardWriter {
   }
 }
 
-function bigVarint(value: bigint): Uint8Array {
-  const bytes: number[] = []
-  let left = BigInt.asUintN(64, value)
-  for (; left >= 128n; left >>= 7n) bytes.push(Number(left & 127n) + 128)
-  bytes.push(Number(left))
-  return Uint8Array.from(bytes)
-}
-
 function stringFields(tag: number, values: readonly string[]): Uint8Array {
   const writer = new BackwardWriter(values.reduce((sum, v) => sum + 3 * v.length + 6, 0))
   for (const value of values.toReversed()) {
@@ -105,7 +83,7 @@ function stringFields(tag: number, values: readonly string[]): Uint8Array {
   return Uint8Array.from(writer.take())
 }
 
-/** Made once: families and rows outlive samples. */
+/** Made once: families and label sets outlive samples. */
 function kept<K extends object>(make: (key: K) => Uint8Array): (key: K) => Uint8Array {
   const known = new WeakMap<K, Uint8Array>()
   return (key) => {
@@ -115,18 +93,18 @@ function kept<K extends object>(make: (key: K) => Uint8Array): (key: K) => Uint8
   }
 }
 
-const nameField = kept((family: Family) => stringFields(nameTag, [family.name]))
-const rowFields = kept((row: Row) =>
+const nameField = kept((family: Family) => stringFields(metricTags.name, [family.name]))
+const commonLabelFields = kept(({ values }: LabelSet) =>
   stringFields(
-    labelTag,
-    rowLabelKeys.map((key) => row.labels[key]),
+    metricTags.labelValue,
+    commonLabelKeys.map((key) => values[key]),
   ),
 )
 
 const extraFields = ({ extraLabels }: Family, extra: ExtraLabels | undefined): Uint8Array => {
   const given = new Map(extra?.pairs ?? [])
   return stringFields(
-    labelTag,
+    metricTags.labelValue,
     extraLabels.map((key) => given.get(key) ?? ''),
   )
 }
@@ -134,7 +112,7 @@ const extraFields = ({ extraLabels }: Family, extra: ExtraLabels | undefined): U
 const unit = { 0: 1n, 9: 1_000_000_000n } as const
 
 function writeMetric(
-  { family, row, extra, value, timeNanos }: Series,
+  { family, labels, extra, value, timeNanos }: Series,
   extras: (family: Family, extra: ExtraLabels | undefined) => Uint8Array,
   into: BackwardWriter,
 ): void {
@@ -142,21 +120,21 @@ function writeMetric(
   const whole = family.decimals === 0 ? value : value / unit[family.decimals]
   if (whole !== 0n) {
     into.big(whole)
-    into.varint(numberTag)
+    into.varint(wrappedValueTag)
   }
-  into.enclose(valueTag, end)
+  into.enclose(metricTags.value, end)
   if (family.extraLabels.length > 0) into.bytes(extras(family, extra))
-  into.bytes(rowFields(row))
+  into.bytes(commonLabelFields(labels))
   if (family.type === 'gauge') {
     into.varint(1)
-    into.varint(typeTag)
+    into.varint(metricTags.type)
   }
   if (timeNanos !== 0n) {
     into.big(timeNanos)
-    into.varint(timeTag)
+    into.varint(metricTags.timestamp)
   }
   into.bytes(nameField(family))
-  into.enclose(metricTag, end)
+  into.enclose(podMetricsTags.metric, end)
 }
 
 /** Families share few sets of labels: processors, devices, interfaces. */
@@ -183,7 +161,7 @@ export function encodePodMetrics(pods: readonly LaterPodSeries[]): Uint8Array {
       const one = series[i]
       if (one !== undefined) writeMetric(one, extras, into)
     }
-    if (id !== '') into.bytes(stringFields(idTag, [id]))
+    if (id !== '') into.bytes(stringFields(podMetricsTags.id, [id]))
   }
   for (const collect of pods.toReversed()) {
     const { podSandboxId, pod, containers } = collect()
@@ -191,10 +169,10 @@ export function encodePodMetrics(pods: readonly LaterPodSeries[]): Uint8Array {
     for (const [id, series] of [...containers].reverse()) {
       const before = into.length
       writeAll(id, series)
-      into.enclose(containerTag, before)
+      into.enclose(podMetricsTags.container, before)
     }
     writeAll(podSandboxId, pod)
-    into.enclose(podTag, end)
+    into.enclose(podMetricsTags.pod, end)
   }
   return into.take()
 }

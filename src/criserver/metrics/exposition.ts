@@ -4,13 +4,13 @@ import { defectsOf } from '../methods/completing.js'
 import type { Services } from '../services.js'
 import type { CollectedMetrics } from './source.js'
 
-export function formatSeries({ pods }: Pick<CollectedMetrics, 'pods'>): string {
+function formatSeries({ pods }: Pick<CollectedMetrics, 'pods'>): string {
   const into = createExposition()
   for (const collect of pods) {
     const { pod, containers } = collect()
     for (const series of [pod, ...containers.values()])
-      for (const { family, row, extra, value, timeNanos } of series)
-        into.add(family, row.block(extra), value, formatTimestamp(timeNanos))
+      for (const { family, labels, extra, value, timeNanos } of series)
+        into.add(family, labels.block(extra), value, formatTimestamp(timeNanos))
   }
   return into.text()
 }

@@ -6,7 +6,7 @@ import { diskFamilies as disk } from '../../stats/catalogue/disk.js'
 import type { Family } from '../../stats/catalogue/family.js'
 import { allFamilies } from '../../stats/catalogue/index.js'
 import { processFamilies as processes } from '../../stats/catalogue/process.js'
-import type { Switches } from '../../stats/render/row-writer.js'
+import type { Switches } from '../../stats/render/series-writer.js'
 
 export interface NodeAbilities {
   readonly version: 'v1' | 'v2'
@@ -46,7 +46,7 @@ const throughput: ReadonlySet<Family> = new Set([
   disk.container_fs_writes_bytes_total,
   disk.container_fs_writes_total,
 ])
-/** Only the v2 node row has them, besides CFQ. */
+/** Only the node on v2 has it, besides CFQ. */
 const weighted = disk.container_fs_io_time_weighted_seconds_total
 /** memory.events is of v2 alone; what its memory.stat counts besides is 0 on v1, as upstream has it. */
 const onlyV2 = /^container_memory_events_/

@@ -1,24 +1,29 @@
-// The runtime's own metrics joined with ours: its values stay, with the labels that consumers select on; what it lacks is
-// added; what is known to be wrong is mended.
+// The runtime's own metrics joined with ours: its values stay, with the labels that consumers select on; missing series
+// are added; known defects are fixed.
 import type { ContainerMetrics, Metric, MetricDescriptor, PodSandboxMetrics } from '../../cri-api/api.js'
 import type { Family } from '../../stats/catalogue/family.js'
 import { familyOf } from '../../stats/catalogue/index.js'
 import { alwaysFamilies } from '../../stats/catalogue/times-and-limits.js'
-import { containerRow, podRow } from '../../stats/render/container-rows.js'
-import { createRow, type Row, type Rows } from '../../stats/render/row.js'
 import {
+  containerLabels,
+  createLabelSet,
+  type LabelSet,
+  type LabelSets,
+  podLabels,
+} from '../../stats/render/label-set.js'
+import {
+  commonLabelsOf,
   type Described,
   describeAll,
   extraLabelsOf,
   type LabelFixes,
-  rowLabelsOf,
 } from '../../stats/runtime/descriptors.js'
 import type { HasDefect } from '../stats/complete.js'
 import type { NodeView } from '../stats/node-view.js'
 import { descriptorOf } from './messages.js'
 import { type PodSeries, type Series, seriesKey } from './series.js'
 
-/** What the runtime declares besides our families goes by as it is; of ours the labels are ours. */
+/** Descriptors of the runtime for other families stay as they are; for our families the labels are ours. */
 export function mergeDescriptors(
   given: readonly MetricDescriptor[],
   ours: readonly Family[],
@@ -32,16 +37,16 @@ export function mergeDescriptors(
   return [...merged, ...[...own.values()].map(descriptorOf)]
 }
 
-export interface MergeInput extends LabelFixes {
+interface MergeInput extends LabelFixes {
   readonly descriptors: readonly MetricDescriptor[]
   readonly metrics: readonly PodSandboxMetrics[]
   readonly ours: readonly PodSeries[]
   readonly view: NodeView
-  readonly rows: Rows
-  readonly knows: HasDefect
+  readonly labelSets: LabelSets
+  readonly hasDefect: HasDefect
 }
 
-export interface Merged {
+interface Merged {
   readonly pods: readonly PodSeries[]
   /** Metrics of names that we do not know, by the id of their sandbox or container. */
   readonly others: ReadonlyMap<string, readonly Metric[]>
@@ -52,21 +57,20 @@ const latestSeconds = 1_000_000_000_000n
 const nanos = 1_000_000_000n
 
 export function mergeMetrics(input: MergeInput): Merged {
-  const { view, rows, knows } = input
+  const { view, labelSets, hasDefect } = input
   const described = describeAll(input.descriptors)
   const others = new Map<string, Metric[]>()
   const given = new Map(input.metrics.map((m) => [m.podSandboxId, m]))
 
-  function toSeries(metric: Metric, { labelCount, extra }: Described, family: Family, row: Row) {
+  function toSeries(metric: Metric, { labelCount, extra }: Described, family: Family, labels: LabelSet) {
     if (metric.value === undefined || metric.labelValues.length !== labelCount) return undefined
-    const labels = extraLabelsOf({ family, extra }, metric.labelValues, input)
     const isStart = family === alwaysFamilies.container_start_time_seconds
-    const isNanos = isStart && metric.value.value >= latestSeconds && knows('start-time-in-nanoseconds')
+    const isNanos = isStart && metric.value.value >= latestSeconds && hasDefect('start-time-in-nanoseconds')
     const value = isNanos ? metric.value.value / nanos : metric.value.value
     const series: Series = {
       family,
-      row,
-      extra: labels,
+      labels,
+      extra: extraLabelsOf({ family, extra }, metric.labelValues, input),
       value: value * 10n ** BigInt(family.decimals),
       timeNanos: metric.timestamp,
     }
@@ -74,7 +78,7 @@ export function mergeMetrics(input: MergeInput): Merged {
   }
 
   /** Names of our catalogue become series of ours, others are kept for the RPC. */
-  function join(key: string, metrics: readonly Metric[], row: Row, own: readonly Series[]): Series[] {
+  function join(key: string, metrics: readonly Metric[], labels: LabelSet, own: readonly Series[]): Series[] {
     const left = new Map(own.map((s) => [seriesKey(s), s]))
     const families = new Set<string>()
     const joined: Series[] = []
@@ -88,7 +92,7 @@ export function mergeMetrics(input: MergeInput): Merged {
       const hasLabels = family.extraLabels.every(
         (label) => about.extra.some(([, name]) => name === label) || label === 'cpu',
       )
-      const series = toSeries(metric, about, family, row)
+      const series = toSeries(metric, about, family, labels)
       // Without the labels that tell its series apart, ours are the only usable ones.
       if (series === undefined || (!hasLabels && own.some((s) => s.family === family))) continue
       const exact = left.get(seriesKey(series))
@@ -96,30 +100,30 @@ export function mergeMetrics(input: MergeInput): Merged {
       families.add(family.name)
       joined.push(family.decimals > 0 && exact !== undefined ? exact : series)
     }
-    // A family that the runtime fills is whole: devices or interfaces that it leaves out it has left out on purpose.
+    // A family that the runtime fills is complete: devices or interfaces that it leaves out are left out on purpose.
     return [...joined, ...[...left.values()].filter((s) => !families.has(s.family.name))]
   }
 
-  /** Of what only the runtime has values of: in a virtual machine, or gone from our lists already. */
-  function strange(kind: Row['kind'], id: string, metrics: readonly Metric[]): Series[] {
+  /** Of pods that only the runtime has values of: in a virtual machine, or removed since. */
+  function runtimeOnly(kind: LabelSet['kind'], id: string, metrics: readonly Metric[]): Series[] {
     const [first] = metrics
     const about = described.get(first?.name ?? '')
-    const labels = about === undefined ? {} : rowLabelsOf(about, first?.labelValues ?? [])
+    const labels = about === undefined ? {} : commonLabelsOf(about, first?.labelValues ?? [])
     const place = { container: '', id: '', image: '', namespace: '', pod: '', ...labels }
-    return join(id, metrics, createRow(kind, { ...place, name: kind === 'container' ? id : '' }), [])
+    return join(id, metrics, createLabelSet(kind, { ...place, name: kind === 'container' ? id : '' }), [])
   }
 
-  const strangeContainers = (all: readonly ContainerMetrics[]): [string, Series[]][] =>
-    all.map((c) => [c.containerId, strange('container', c.containerId, c.metrics)])
+  const runtimeOnlyContainers = (all: readonly ContainerMetrics[]): [string, Series[]][] =>
+    all.map((c) => [c.containerId, runtimeOnly('container', c.containerId, c.metrics)])
 
   const known = new Set(input.ours.map((pod) => pod.podSandboxId))
-  const strangers = input.metrics
+  const runtimeOnlyPods = input.metrics
     .filter((pod) => !known.has(pod.podSandboxId))
     .map(
       ({ podSandboxId, metrics, containerMetrics }): PodSeries => ({
         podSandboxId,
-        pod: strange('pod', podSandboxId, metrics),
-        containers: new Map(strangeContainers(containerMetrics)),
+        pod: runtimeOnly('pod', podSandboxId, metrics),
+        containers: new Map(runtimeOnlyContainers(containerMetrics)),
       }),
     )
 
@@ -129,21 +133,21 @@ export function mergeMetrics(input: MergeInput): Merged {
     if (answer === undefined || sample === undefined) return pod
     const containers = new Map(answer.containerMetrics.map((c) => [c.containerId, c.metrics]))
     const { info } = sample
-    const podPath = pod.pod[0]?.row.labels.id ?? ''
+    const podPath = pod.pod[0]?.labels.values.id ?? ''
     return {
       podSandboxId: pod.podSandboxId,
-      pod: join(pod.podSandboxId, answer.metrics, podRow(rows, info, podPath), pod.pod),
+      pod: join(pod.podSandboxId, answer.metrics, podLabels(labelSets, info, podPath), pod.pod),
       containers: new Map([
         ...[...pod.containers].map(([id, own]): [string, readonly Series[]] => {
           const about = info.containers.find((c) => c.id === id)
           const metrics = containers.get(id)
           if (about === undefined || metrics === undefined) return [id, own]
-          const path = own[0]?.row.labels.id ?? ''
-          return [id, join(id, metrics, containerRow(rows, info, about, path), own)]
+          const path = own[0]?.labels.values.id ?? ''
+          return [id, join(id, metrics, containerLabels(labelSets, info, about, path), own)]
         }),
-        ...strangeContainers(answer.containerMetrics.filter((c) => !pod.containers.has(c.containerId))),
+        ...runtimeOnlyContainers(answer.containerMetrics.filter((c) => !pod.containers.has(c.containerId))),
       ]),
     }
   })
-  return { pods: [...pods, ...strangers], others }
+  return { pods: [...pods, ...runtimeOnlyPods], others }
 }

@@ -1,34 +1,25 @@
 // Series and families as CRI's messages. Values are whole numbers there, so seconds lose their fractions.
 import { type Metric, type MetricDescriptor, MetricType, type PodSandboxMetrics } from '../../cri-api/api.js'
 import type { Family } from '../../stats/catalogue/family.js'
-import { criValue } from '../../stats/render/decimal.js'
-import type { RowLabels } from '../../stats/render/row.js'
+import { criValue } from '../../stats/render/exposition.js'
+import { commonLabelKeys } from '../../stats/render/label-set.js'
 import type { PodSeries, Series } from './series.js'
-
-export const rowLabelKeys: readonly (keyof RowLabels)[] = [
-  'container',
-  'id',
-  'image',
-  'name',
-  'namespace',
-  'pod',
-]
 
 export const descriptorOf = ({ name, help, extraLabels }: Family): MetricDescriptor => ({
   name,
   help,
-  labelKeys: [...rowLabelKeys, ...extraLabels],
+  labelKeys: [...commonLabelKeys, ...extraLabels],
 })
 
-function labelValues({ row, extra, family }: Series): string[] {
+function labelValues({ labels, extra, family }: Series): string[] {
   const given = new Map(extra?.pairs ?? [])
   return [
-    ...rowLabelKeys.map((key) => row.labels[key]),
+    ...commonLabelKeys.map((key) => labels.values[key]),
     ...family.extraLabels.map((key) => given.get(key) ?? ''),
   ]
 }
 
-export const metricOf = (series: Series): Metric => ({
+const metricOf = (series: Series): Metric => ({
   name: series.family.name,
   timestamp: series.timeNanos,
   metricType: series.family.type === 'counter' ? MetricType.COUNTER : MetricType.GAUGE,

@@ -1,14 +1,14 @@
 // The series of a look at the node, as values: the RPC and the Prometheus endpoint are two ways to write them.
 import type { ExtraLabels, Family } from '../../stats/catalogue/family.js'
 import type { PodValues } from '../../stats/cgroup/source.js'
-import { writeSweep } from '../../stats/render/container-rows.js'
-import type { Row, Rows } from '../../stats/render/row.js'
-import { isShown, type Switches } from '../../stats/render/row-writer.js'
+import { writeSweep } from '../../stats/render/cgroup-metrics.js'
+import type { LabelSet, LabelSets } from '../../stats/render/label-set.js'
+import { isShown, type Switches } from '../../stats/render/series-writer.js'
 import type { NodeView } from '../stats/node-view.js'
 
 export interface Series {
   readonly family: Family
-  readonly row: Row
+  readonly labels: LabelSet
   readonly extra: ExtraLabels | undefined
   /** In the family's smallest unit. */
   readonly value: bigint
@@ -22,18 +22,18 @@ export interface PodSeries {
   readonly containers: ReadonlyMap<string, readonly Series[]>
 }
 
-/** Of one row: `container_fs_reads_total [["device","/dev/sda"]]`. */
+/** Unique within one label set: `container_fs_reads_total [["device","/dev/sda"]]`. */
 export const seriesKey = ({ family, extra }: Pick<Series, 'family' | 'extra'>): string =>
   `${family.name} ${extra?.key ?? ''}`
 
-/** Series of a pod when somebody wants them: those of a whole node at once are much to keep alive. */
+/** The series of a pod, made when they are written: those of a whole node at once would take much memory. */
 export type LaterPodSeries = () => PodSeries
 
 export function collectSeries(
   view: NodeView,
-  { rows, switches }: { readonly rows: Rows; readonly switches: Switches },
+  { labelSets, switches }: { readonly labelSets: LabelSets; readonly switches: Switches },
 ): LaterPodSeries[] {
-  const options = { rows, switches, containerFs: view.containerFs }
+  const options = { labelSets, switches, containerFs: view.containerFs }
   const collect = (values: PodValues): PodSeries => {
     const pod: Series[] = []
     const containers = new Map<string, Series[]>(
@@ -41,10 +41,10 @@ export function collectSeries(
     )
     writeSweep(
       { pods: [values], opaque: [] },
-      (row, timeNanos, emitAll) => {
-        const into = row.kind === 'pod' ? pod : containers.get(row.labels.name)
+      (labels, timeNanos, emitAll) => {
+        const into = labels.kind === 'pod' ? pod : containers.get(labels.values.name)
         emitAll((family, value, extra) => {
-          if (isShown(row, family, switches)) into?.push({ family, row, extra, value, timeNanos })
+          if (isShown(labels, family, switches)) into?.push({ family, labels, extra, value, timeNanos })
         })
       },
       options,

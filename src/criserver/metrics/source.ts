@@ -4,8 +4,8 @@ import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { Family } from '../../stats/catalogue/family.js'
-import { createRows } from '../../stats/render/row.js'
-import { decideSwitches } from '../../stats/render/row-writer.js'
+import { createLabelSets } from '../../stats/render/label-set.js'
+import { decideSwitches } from '../../stats/render/series-writer.js'
 import { isUnimplemented } from '../../stats/runtime/calls.js'
 import type { HasDefect } from '../stats/complete.js'
 import type { Values } from '../stats/read-values.js'
@@ -22,7 +22,7 @@ export interface MetricsSource {
   upstreamMetrics(signal: AbortSignal): Promise<readonly PodSandboxMetrics[] | undefined>
   collect(
     upstream: readonly PodSandboxMetrics[] | undefined,
-    knows: HasDefect,
+    hasDefect: HasDefect,
     signal: AbortSignal,
   ): Promise<CollectedMetrics>
 }
@@ -33,7 +33,7 @@ export interface CollectedMetrics {
   readonly others: ReadonlyMap<string, readonly Metric[]>
 }
 
-export interface MetricsSourceOptions {
+interface MetricsSourceOptions {
   readonly client: CriClient
   readonly values: Values
   readonly cgroups: CgroupTree
@@ -50,7 +50,7 @@ export function createMetricsSource({
   cgroups,
   procfs,
 }: MetricsSourceOptions): MetricsSource {
-  const rows = createRows()
+  const labelSets = createLabelSets()
   const switches = decideSwitches()
   /** Null: it was asked and has none. Forgotten when the connection is lost. */
   let descriptors: readonly MetricDescriptor[] | null | undefined
@@ -88,11 +88,11 @@ export function createMetricsSource({
       const options = { timeoutMs: metricsTimeoutMs, signal }
       return (await unlessMissing(client.runtime.listPodSandboxMetrics({}, options)))?.podMetrics
     },
-    async collect(upstream, knows, signal) {
+    async collect(upstream, hasDefect, signal) {
       const view = await values.look(signal)
-      // What nobody asked for since the last time.
-      rows.sweep()
-      const ours = collectSeries(view, { rows, switches })
+      // Those of containers that have gone since the last time.
+      labelSets.sweep()
+      const ours = collectSeries(view, { labelSets, switches })
       const declared = upstream === undefined ? undefined : await upstreamDescriptors(signal)
       if (upstream === undefined || declared === undefined) return { pods: ours, others: new Map() }
       const { pods, others } = mergeMetrics({
@@ -100,8 +100,8 @@ export function createMetricsSource({
         metrics: upstream,
         ours: ours.map((collect) => collect()),
         view,
-        rows,
-        knows,
+        labelSets,
+        hasDefect,
         deviceName: (numbers) => values.deviceName(numbers),
       })
       return { pods: pods.map((pod) => () => pod), others }

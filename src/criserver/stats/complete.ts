@@ -1,5 +1,5 @@
-// The runtime's values with ours in the gaps. What it gave stays, apart from the defects that are known of it; fields
-// that we have no name for stay too.
+// The runtime's values with ours in the gaps. What it gave stays, apart from the defects that are known of it; unknown
+// fields stay too.
 import type {
   ContainerStats,
   CpuUsage,
@@ -9,9 +9,9 @@ import type {
   PodSandboxStats,
   ProcessUsage,
 } from '../../cri-api/api.js'
-import { containerStatsOf, podStatsOf } from './answers.js'
 import type { DefectName } from './defects.js'
 import type { NodeView } from './node-view.js'
+import { containerStatsOf, podStatsOf } from './own-stats.js'
 import { noInterface } from './to-cri.js'
 
 export type HasDefect = (defect: DefectName) => boolean
@@ -20,7 +20,7 @@ export type HasDefect = (defect: DefectName) => boolean
 const isNothing = (value: unknown): boolean =>
   value === undefined || value === 0n || (Array.isArray(value) && value.length === 0)
 
-/** Field by field, the runtime's word first. */
+/** Field by field; the runtime's values win. */
 function fill<T extends object>(given: T | undefined, ours: T | undefined): T | undefined {
   if (given === undefined || ours === undefined) return given ?? ours
   return Object.assign(
@@ -32,34 +32,34 @@ function fill<T extends object>(given: T | undefined, ours: T | undefined): T | 
 
 const isZero = (wrapped: { readonly value: bigint } | undefined): boolean => wrapped?.value === 0n
 
-const mendCpu = (given: CpuUsage | undefined, knows: HasDefect): CpuUsage | undefined =>
-  given !== undefined && isZero(given.usageNanoCores) && knows('rate-zero-when-unknown')
+const fixCpu = (given: CpuUsage | undefined, hasDefect: HasDefect): CpuUsage | undefined =>
+  given !== undefined && isZero(given.usageNanoCores) && hasDefect('rate-zero-when-unknown')
     ? { ...given, usageNanoCores: undefined }
     : given
 
-const mendMemory = (
+const fixMemory = (
   given: MemoryUsage | undefined,
   ours: MemoryUsage | undefined,
-  knows: HasDefect,
+  hasDefect: HasDefect,
 ): MemoryUsage | undefined =>
   given !== undefined &&
   isZero(given.availableBytes) &&
   ours !== undefined &&
   ours.availableBytes === undefined &&
-  knows('available-zero-when-unlimited')
+  hasDefect('available-zero-when-unlimited')
     ? { ...given, availableBytes: undefined }
     : given
 
-export function completeContainer(
+function completeContainer(
   given: ContainerStats,
   ours: ContainerStats,
-  knows: HasDefect,
+  hasDefect: HasDefect,
 ): ContainerStats {
   return {
     ...given,
     attributes: given.attributes ?? ours.attributes,
-    cpu: fill(mendCpu(given.cpu, knows), ours.cpu),
-    memory: fill(mendMemory(given.memory, ours.memory, knows), ours.memory),
+    cpu: fill(fixCpu(given.cpu, hasDefect), ours.cpu),
+    memory: fill(fixMemory(given.memory, ours.memory, hasDefect), ours.memory),
     writableLayer: given.writableLayer ?? ours.writableLayer,
     swap: fill(given.swap, ours.swap),
     io: fill(given.io, ours.io),
@@ -69,17 +69,17 @@ export function completeContainer(
 function completeNetwork(
   given: NetworkUsage | undefined,
   ours: LinuxPodSandboxStats,
-  knows: HasDefect,
+  hasDefect: HasDefect,
 ): NetworkUsage | undefined {
   if (given === undefined) return ours.network
-  // It has processes that we looked through, and still no network of its own.
-  if (ours.network === undefined && ours.process !== undefined && knows('host-network-counted'))
+  // We could read its processes, and they have no network namespace of their own.
+  if (ours.network === undefined && ours.process !== undefined && hasDefect('host-network-counted'))
     return undefined
-  const isLoopback = given.defaultInterface?.name === 'lo' && knows('loopback-as-default')
-  const mended = isLoopback ? { ...given, defaultInterface: undefined, interfaces: [] } : given
-  const filled = fill(mended, ours.network) ?? mended
+  const isLoopback = given.defaultInterface?.name === 'lo' && hasDefect('loopback-as-default')
+  const fixed = isLoopback ? { ...given, defaultInterface: undefined, interfaces: [] } : given
+  const filled = fill(fixed, ours.network) ?? fixed
   const whole = { ...filled, defaultInterface: filled.defaultInterface ?? noInterface }
-  return knows('default-interface-repeated')
+  return hasDefect('default-interface-repeated')
     ? {
         ...whole,
         interfaces: whole.interfaces.filter((i) => i.name !== whole.defaultInterface?.name),
@@ -90,47 +90,51 @@ function completeNetwork(
 const completeProcess = (
   given: ProcessUsage | undefined,
   ours: ProcessUsage | undefined,
-  knows: HasDefect,
+  hasDefect: HasDefect,
 ): ProcessUsage | undefined =>
-  ours !== undefined && knows('threads-as-processes') ? ours : fill(given, ours)
+  ours !== undefined && hasDefect('threads-as-processes') ? ours : fill(given, ours)
 
 function completeLinux(
   given: LinuxPodSandboxStats,
   ours: LinuxPodSandboxStats,
-  knows: HasDefect,
+  hasDefect: HasDefect,
 ): LinuxPodSandboxStats {
   const left = new Map(ours.containers.map((c) => [c.attributes?.id ?? '', c]))
   const containers = given.containers.map((c) => {
     const own = left.get(c.attributes?.id ?? '')
     left.delete(c.attributes?.id ?? '')
-    return own === undefined ? c : completeContainer(c, own, knows)
+    return own === undefined ? c : completeContainer(c, own, hasDefect)
   })
   return {
     ...given,
-    cpu: fill(mendCpu(given.cpu, knows), ours.cpu),
-    memory: fill(mendMemory(given.memory, ours.memory, knows), ours.memory),
-    network: completeNetwork(given.network, ours, knows),
-    process: completeProcess(given.process, ours.process, knows),
+    cpu: fill(fixCpu(given.cpu, hasDefect), ours.cpu),
+    memory: fill(fixMemory(given.memory, ours.memory, hasDefect), ours.memory),
+    network: completeNetwork(given.network, ours, hasDefect),
+    process: completeProcess(given.process, ours.process, hasDefect),
     containers: [...containers, ...left.values()],
     io: fill(given.io, ours.io),
   }
 }
 
-/** Containers and pods that we know nothing about go by as they are. */
+/** Containers and pods without values of ours stay as they are. */
 export function completeContainerStats(
   given: ContainerStats,
   view: NodeView,
-  knows: HasDefect,
+  hasDefect: HasDefect,
 ): ContainerStats {
   const ours = containerStatsOf(view, given.attributes?.id ?? '')
-  return ours === undefined ? given : completeContainer(given, ours, knows)
+  return ours === undefined ? given : completeContainer(given, ours, hasDefect)
 }
 
-export function completePodStats(given: PodSandboxStats, view: NodeView, knows: HasDefect): PodSandboxStats {
+export function completePodStats(
+  given: PodSandboxStats,
+  view: NodeView,
+  hasDefect: HasDefect,
+): PodSandboxStats {
   const ours = podStatsOf(view, given.attributes?.id ?? '')
   if (ours === undefined || given.windows !== undefined) return given
   return {
     ...given,
-    linux: given.linux === undefined ? ours.linux : completeLinux(given.linux, ours.linux, knows),
+    linux: given.linux === undefined ? ours.linux : completeLinux(given.linux, ours.linux, hasDefect),
   }
 }

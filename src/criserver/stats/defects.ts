@@ -1,5 +1,5 @@
-// What is known to be wrong in the values of runtimes. Only what is listed here is ever changed in a value that a
-// runtime gave; docs/cri-server.md shows the same list.
+// Known defects in the values of runtimes. Only these are ever changed in a value that a runtime gave;
+// docs/cri-server.md shows the same list.
 
 export interface RuntimeName {
   /** As Version says it: `containerd`, `cri-o`. */
@@ -19,14 +19,14 @@ export type DefectName =
   | 'seconds-cut'
   | 'labels-missing'
 
-export interface Defect {
+interface Defect {
   readonly name: DefectName
   /** Names of runtimes; undefined: every runtime. */
   readonly runtimes?: readonly string[]
   /** The first major version without it; undefined: every version so far. */
   readonly goneIn?: number
-  /** What we do about it. */
-  readonly mended: string
+  /** How we fix it. */
+  readonly fix: string
 }
 
 const both = ['containerd', 'cri-o'] as const
@@ -35,58 +35,57 @@ export const defects: readonly Defect[] = [
   {
     name: 'default-interface-repeated',
     runtimes: ['containerd'],
-    mended: 'taken out of `network.interfaces`, where CRI wants only the others',
+    fix: 'taken out of `network.interfaces`, where CRI wants only the others',
   },
   {
     name: 'loopback-as-default',
     runtimes: ['cri-o'],
-    mended: '`lo` as default interface is replaced by eth0, or the first other one',
+    fix: '`lo` as default interface is replaced by eth0, or the first other one',
   },
   {
     name: 'host-network-counted',
     runtimes: ['cri-o'],
-    mended: "a pod on the node's network has no network values: they were the node's",
+    fix: "a pod on the node's network has no network values: they were the node's",
   },
   {
     name: 'threads-as-processes',
     runtimes: both,
-    mended: '`process_count` counts processes (cgroup.procs), where pids.current was threads',
+    fix: '`process_count` counts processes (cgroup.procs), where pids.current was threads',
   },
   {
     name: 'available-zero-when-unlimited',
     runtimes: both,
-    mended: '`available_bytes` 0 of a cgroup without a limit is unset',
+    fix: '`available_bytes` 0 of a cgroup without a limit is unset',
   },
   {
     name: 'rate-zero-when-unknown',
     runtimes: both,
-    mended: '`usage_nano_cores` 0 becomes our rate of at least one second, or unset',
+    fix: '`usage_nano_cores` 0 becomes our rate of at least one second, or unset',
   },
   {
     name: 'slow-pod-stats',
     runtimes: ['containerd'],
     goneIn: 2,
-    mended:
-      'ListPodSandboxStats asks every shim in turn; it is answered from the cgroups, which the shims read too',
+    fix: 'ListPodSandboxStats asks every shim in turn; it is answered from the cgroups, which the shims read too',
   },
   {
     name: 'start-time-in-nanoseconds',
     runtimes: ['containerd'],
-    mended: '`container_start_time_seconds` is in seconds',
+    fix: '`container_start_time_seconds` is in seconds',
   },
   {
     name: 'seconds-cut',
-    mended: '`*_seconds_total` of our endpoint have their fractions; CRI has room for whole seconds only',
+    fix: '`*_seconds_total` of our endpoint have their fractions; CRI has room for whole seconds only',
   },
   {
     name: 'labels-missing',
-    mended: 'every container family has container, id, image, name, namespace and pod, and its own labels',
+    fix: 'every container family has container, id, image, name, namespace and pod, and its own labels',
   },
 ]
 
 const majorOf = (version: string): number => Number(/^v?(\d+)\./.exec(version)?.[1] ?? Number.NaN)
 
-export const hasDefect = (runtime: RuntimeName | undefined, name: DefectName): boolean =>
+export const isKnownDefect = (runtime: RuntimeName | undefined, name: DefectName): boolean =>
   defects.some((d) => {
     if (d.name !== name) return false
     if (d.runtimes !== undefined && (runtime === undefined || !d.runtimes.includes(runtime.name)))

@@ -4,21 +4,22 @@ import type { ContainerStats } from '../../cri-api/api.js'
 import type { Clock } from '../../ports/clock.js'
 import type { FsCapacity, StatsFiles } from '../../ports/stats-files.js'
 import { extraLabels } from '../../stats/catalogue/family.js'
-import type { ContainerFs } from '../../stats/filesystem/container-filesystem.js'
+import type { ContainerFs } from '../../stats/filesystem/filesystem.js'
 import { withCapacity } from '../../stats/filesystem/filesystem.js'
 import { isUnimplemented, type RuntimeCalls } from '../../stats/runtime/calls.js'
 import { containerUsageOf } from '../../stats/runtime/usage.js'
 import type { LayerUsage } from '../../stats/sample.js'
+import { waitAtMost } from '../../stats/sampler.js'
 import type { Usage } from '../../stats/usage.js'
 
 export interface Layers {
   layer(id: string): LayerUsage | undefined
   containerFs(id: string): ContainerFs | undefined
-  /** What the runtime said of a container besides its layer. */
+  /** The runtime's stats of a container, without its layer. */
   runtimeUsage(id: string): Usage | undefined
   /**
-   * Asks the runtime for what is not known of these containers, and waits for that; not for ever. `needUsage`: some run
-   * where only the runtime sees them, so that its values must be young.
+   * Asks the runtime for what is not known of these containers, and waits for that, within a limit. `needUsage`: some run
+   * where only the runtime sees them, so its stats must be recent.
    */
   ensure(containerIds: readonly string[], needUsage: boolean, signal: AbortSignal): Promise<void>
   /** False: the runtime has no stats of containers, and so no layers. */
@@ -26,7 +27,7 @@ export interface Layers {
   close(): void
 }
 
-export interface LayersOptions {
+interface LayersOptions {
   readonly calls: Pick<RuntimeCalls, 'containerStats'>
   readonly files: Pick<StatsFiles, 'capacity'>
   readonly clock: Clock
@@ -36,16 +37,16 @@ export interface LayersOptions {
 const second = 1_000_000_000n
 /** As kubelets measure volumes. */
 const wholeNanos = 60n * second
-/** Runtimes measure layers at this pace themselves: a new one has none before, and a younger list says nothing new. */
-const youngNanos = 10n * second
-/** After so many questions for one container it has to wait for the list of all. */
-const mostTries = 4
-/** So many are asked for one by one. */
-const mostSingle = 8
-/** Values without layers are better than none. */
-const longestWaitMs = 10_000
+/** Runtimes measure layers at this interval: a new one has none before, and asking sooner gives nothing new. */
+const recentNanos = 10n * second
+/** After so many requests for one container it has to wait for the list of all. */
+const maxTries = 4
+/** Up to so many are asked for one by one. */
+const maxSingle = 8
+/** Stats without layers are better than none. */
+const maxWaitMs = 10_000
 
-/** Whoever asks every 10 s comes a little sooner or later. */
+/** A client that asks every 10 s comes a little sooner or later. */
 const isPast = (at: bigint, nanos: bigint, now: bigint): boolean => now - at + second / 2n >= nanos
 
 interface Known {
@@ -63,7 +64,7 @@ export function createLayers({ calls, files, clock, onFailure }: LayersOptions):
   let known: ReadonlyMap<string, Known> = new Map()
   let capacities: ReadonlyMap<string, FsCapacity> = new Map()
   let wholeAt: bigint | undefined
-  let underWay: Promise<void> | undefined
+  let inProgress: Promise<void> | undefined
 
   async function statsOf(id?: string): Promise<readonly ContainerStats[]> {
     try {
@@ -86,7 +87,7 @@ export function createLayers({ calls, files, clock, onFailure }: LayersOptions):
     capacities = found
   }
 
-  /** What is not answered counts as asked: nobody waits for it twice. */
+  /** A container without an answer counts as asked: no caller waits for it twice. */
   async function ask(ids: readonly string[], isWhole: boolean): Promise<void> {
     const askedAt = clock.monotonicNanos()
     const answers = isWhole ? await statsOf() : (await Promise.all(ids.map(statsOf))).flat()
@@ -111,24 +112,21 @@ export function createLayers({ calls, files, clock, onFailure }: LayersOptions):
   }
 
   function begin(ids: readonly string[], isWhole: boolean): Promise<void> {
-    underWay ??= ask(ids, isWhole)
+    inProgress ??= ask(ids, isWhole)
       .catch((e: unknown) => onFailure('layers', e))
       .finally(() => {
-        underWay = undefined
+        inProgress = undefined
       })
-    return underWay
+    return inProgress
   }
 
   const isUnfinished = (id: string, now: bigint): boolean => {
     const one = known.get(id)
-    return one?.isMeasured === false && one.tries < mostTries && now - one.askedAt >= youngNanos
+    return one?.isMeasured === false && one.tries < maxTries && now - one.askedAt >= recentNanos
   }
 
   async function wait(work: Promise<void>, signal: AbortSignal): Promise<void> {
-    const done = new AbortController()
-    const bound = clock.sleep(longestWaitMs, AbortSignal.any([signal, done.signal])).catch(() => undefined)
-    await Promise.race([work, bound])
-    done.abort()
+    await waitAtMost(clock, maxWaitMs, work, signal)
     signal.throwIfAborted()
   }
 
@@ -150,19 +148,19 @@ export function createLayers({ calls, files, clock, onFailure }: LayersOptions):
     },
     async ensure(ids, needUsage, signal) {
       const unknown = (): string[] => ids.filter((id) => !known.has(id))
-      // One that is under way began before these were known.
-      if (unknown().length > 0 && underWay !== undefined) await wait(underWay, signal)
-      const fresh = unknown()
-      if (fresh.length > 0 || wholeAt === undefined) {
-        const isWhole = wholeAt === undefined || fresh.length > mostSingle
-        await wait(begin(isWhole ? ids : fresh, isWhole), signal)
+      // A request in progress began before these were known.
+      if (unknown().length > 0 && inProgress !== undefined) await wait(inProgress, signal)
+      const added = unknown()
+      if (added.length > 0 || wholeAt === undefined) {
+        const isWhole = wholeAt === undefined || added.length > maxSingle
+        await wait(begin(isWhole ? ids : added, isWhole), signal)
         return
       }
       const now = clock.monotonicNanos()
       const unfinished = ids.filter((id) => isUnfinished(id, now))
-      const isDue = isPast(wholeAt, needUsage ? youngNanos : wholeNanos, now)
+      const isDue = isPast(wholeAt, needUsage ? recentNanos : wholeNanos, now)
       const work =
-        isDue || unfinished.length > mostSingle
+        isDue || unfinished.length > maxSingle
           ? begin(ids, true)
           : unfinished.length > 0
             ? begin(unfinished, false)

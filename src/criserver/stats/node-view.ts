@@ -1,7 +1,7 @@
 // One look at the node: what the runtime lists, and what the cgroups of it say. A view never changes once it is made.
 import type { Container, PodSandbox } from '../../cri-api/api.js'
 import type { CgroupSweep } from '../../stats/cgroup/source.js'
-import type { ContainerFs } from '../../stats/filesystem/container-filesystem.js'
+import type { ContainerFs } from '../../stats/filesystem/filesystem.js'
 import type { ContainerSample, LayerUsage, PodSample } from '../../stats/sample.js'
 
 export interface NodeView {
@@ -17,8 +17,7 @@ export interface NodeView {
   readonly hasOpaque: boolean
 }
 
-export interface ViewInput
-  extends Pick<NodeView, 'sandboxes' | 'containers' | 'sweep' | 'layer' | 'containerFs'> {}
+interface ViewInput extends Pick<NodeView, 'sandboxes' | 'containers' | 'sweep' | 'layer' | 'containerFs'> {}
 
 export function createNodeView(o: ViewInput): NodeView {
   const opaque = new Set(o.sweep.opaque.map((p) => p.info.sandboxId))

@@ -1,24 +1,25 @@
-// Looks at the node for the methods and the endpoint that show values: the runtime's lists, then one sweep over the
-// cgroups, shared by everybody who asks within a second.
+// Reads the node for the methods and the endpoint that give stats: the runtime's lists, then one sweep over the cgroups,
+// shared by all callers within a second.
+import { pause } from '../../core/units/retry.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { StatsFiles } from '../../ports/stats-files.js'
-import { createSpacedHistory } from '../../stats/cgroup/cpu-history.js'
 import { createCgroupLocator } from '../../stats/cgroup/locator.js'
 import { type CgroupSource, type CgroupSweep, createCgroupSource } from '../../stats/cgroup/source.js'
 import type { CollectContext } from '../../stats/collectors/collector.js'
-import { createDevices } from '../../stats/collectors/device.js'
+import { createDeviceNames, createDevices } from '../../stats/collectors/device.js'
 import { createHugePageSizes } from '../../stats/collectors/hugetlb.js'
+import { createSpacedHistory } from '../../stats/cpu-rate.js'
 import { createRuntimeCalls } from '../../stats/runtime/calls.js'
 import { createHandlers } from '../../stats/runtime/handlers.js'
 import { buildInventory, type Inventory, type PodInfo } from '../../stats/runtime/inventory.js'
 import { createLayers } from './layers.js'
 import { createNodeView, type NodeView } from './node-view.js'
 
-export interface ValuesOptions {
+interface ValuesOptions {
   readonly client: CriClient
   readonly cgroups: CgroupTree
   readonly procfs: Procfs
@@ -27,29 +28,29 @@ export interface ValuesOptions {
   readonly log: Log
 }
 
-export type Depth = 'stats' | 'everything'
+type Depth = 'stats' | 'everything'
 
 export interface Values {
   /** The node as it is now. `stats`: no more than stats messages need. Errors: those of the runtime's lists. */
   look(signal: AbortSignal, depth?: Depth): Promise<NodeView>
   /** `8:0` -> `/dev/sda`. */
   deviceName(numbers: string): string | undefined
-  /** False: the runtime tells no writable layers. */
+  /** False: the runtime reports no writable layers. */
   readonly hasLayers: boolean
-  /** Keeps rates of processors young while somebody asks for values. Ends with the signal. */
+  /** Keeps CPU rates recent while clients ask for stats. Ends with the signal. */
   run(signal: AbortSignal): Promise<void>
   close(): void
 }
 
 const second = 1_000_000_000n
-/** Younger than this, a sweep serves the next caller too; no rate spans less. */
+/** A sweep that is newer than this serves the next caller too; no rate spans less. */
 const sharedNanos = second
-/** A sweep is made when none is younger than this. Above the pace of kubelets, so that they are never swept for twice. */
+/** A sweep is made when the last one is older than this. Longer than the interval of kubelets, which never cause two. */
 const idleNanos = 11n * second
-/** Whoever asked for metrics this long ago will ask again soon: kubelets ask for stats in the same moment. */
+/** A client that asked for metrics this long ago will ask again soon: kubelets ask for stats at the same time. */
 const metricsNanos = { least: 5n * second, most: 30n * second } as const
-/** Nobody has asked for so long: the loop rests. */
-const restNanos = 600n * second
+/** Without a request for so long the loop pauses. */
+const pauseNanos = 600n * second
 const listTimeoutMs = 5_000
 const statsTimeoutMs = 30_000
 
@@ -85,10 +86,7 @@ export function createValues(o: ValuesOptions): Values {
   const calls = createRuntimeCalls({ client, listTimeoutMs, statsTimeoutMs, streaming: false })
   const handlers = createHandlers({ client, listTimeoutMs })
   const nowNanos = (): bigint => clock.nowNanos()
-  const deviceName = (numbers: string): string | undefined => {
-    const name = procfs.deviceName(numbers)
-    return name === undefined ? undefined : `/dev/${name}`
-  }
+  const deviceName = createDeviceNames(procfs)
   const context: CollectContext = {
     cgroups,
     procfs,
@@ -99,7 +97,7 @@ export function createValues(o: ValuesOptions): Values {
     calls,
     files: o.files,
     clock,
-    onFailure: (what, error) => log.debug('values of filesystems could not be had', { what, error }),
+    onFailure: (what, error) => log.debug('failed to read filesystem stats', { what, error }),
   })
   const common = {
     procfs,
@@ -130,7 +128,7 @@ export function createValues(o: ValuesOptions): Values {
       ? newest.sweep
       : undefined
 
-  /** One after another: a sweep that served somebody else meanwhile is not made again. */
+  /** One after another: a sweep that was made for another caller meanwhile is shared. */
   async function sweepOver(inventory: Inventory, depth: Depth, signal: AbortSignal): Promise<CgroupSweep> {
     const ids = idsOf(inventory)
     const turn = turns.then(async () => {
@@ -168,7 +166,7 @@ export function createValues(o: ValuesOptions): Values {
 
   return {
     async look(signal, depth = 'everything') {
-      // One sweep for both questions, rather than one for stats and then one for all.
+      // One sweep for both requests, rather than one for stats and then one for everything.
       const isBoth = isWithin(metricsAsked, metricsNanos.most) && !isWithin(metricsAsked, metricsNanos.least)
       lastAsked = clock.monotonicNanos()
       if (depth === 'everything') metricsAsked = lastAsked
@@ -188,9 +186,11 @@ export function createValues(o: ValuesOptions): Values {
         while (!signal.aborted) {
           const age = newest === undefined ? 0n : clock.monotonicNanos() - newest.at
           const wait = age < idleNanos ? idleNanos - age : idleNanos
-          await clock.sleep(Number(wait / 1_000_000n) + 1, signal).catch(() => undefined)
-          if (signal.aborted || !isWithin(lastAsked, restNanos) || isWithin(newest?.at, idleNanos)) continue
-          await look(signal, 'stats').catch((error: unknown) => log.debug('no look at the node', { error }))
+          await pause(clock, Number(wait / 1_000_000n) + 1, signal)
+          if (signal.aborted || !isWithin(lastAsked, pauseNanos) || isWithin(newest?.at, idleNanos)) continue
+          await look(signal, 'stats').catch((error: unknown) =>
+            log.debug('failed to read the node', { error }),
+          )
         }
       } finally {
         stop()

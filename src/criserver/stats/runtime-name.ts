@@ -1,4 +1,4 @@
-// Which runtime is behind us, asked once for each life of the connection.
+// Which runtime is behind us, asked once for each connection.
 import type { Log } from '../../ports/log.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { RuntimeName } from './defects.js'
@@ -19,7 +19,7 @@ export function createRuntimeNameFinder(client: CriClient, log: Log): FindRuntim
       const { runtimeName, runtimeVersion } = await client.runtime.version({}, { timeoutMs, signal })
       known = { name: runtimeName.toLowerCase(), version: runtimeVersion }
     } catch (error) {
-      log.debug('the runtime did not say its name', { error })
+      log.debug('failed to ask the runtime for its version', { error })
     }
     return known
   }

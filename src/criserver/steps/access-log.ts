@@ -1,5 +1,5 @@
 // One debug line per call.
-import type { Step } from '../chain.js'
+import type { Step } from '../services.js'
 
 export const accessLog: Step =
   ({ log, clock }) =>

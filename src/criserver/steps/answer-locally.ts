@@ -1,17 +1,18 @@
-// Hands the calls of our own methods to them. In observe mode the runtime's answer goes by unchanged, and what it lacks is
-// written down.
+// Hands the calls of our own methods to them. In observe mode (`--mode observe`) the runtime's answer is relayed unchanged,
+// and the RPCs and fields that it lacks are recorded.
+import { grpcCode } from '../../core/cri/grpc-codes.js'
 import { asKeelsonError } from '../../core/errors.js'
-import type { ServerCall } from '../../ports/cri-calls.js'
-import type { Step } from '../chain.js'
+import type { CallEnding, ServerCall } from '../../ports/cri-calls.js'
 import { methods } from '../methods/index.js'
-import { observe } from '../observe-mode.js'
+import type { CriMethod } from '../methods/method.js'
+import type { Services, Step } from '../services.js'
 
 export const answerLocally: Step = (services) => {
   const byPath = new Map(methods.map((m) => [m.path, m]))
   return async (call, next) => {
     const method = byPath.get(call.path)
     if (method === undefined) return await next(call)
-    // What we cannot read goes on as it is: the runtime's word about it is the right one.
+    // A request that we cannot read is forwarded: the runtime decides about it.
     if (!(await isReadable(call))) return await next(call)
     return services.mode === 'observe'
       ? await observe(method, call, services)
@@ -27,3 +28,20 @@ const isReadable = (call: ServerCall): Promise<boolean> =>
       throw e
     },
   )
+
+async function observe(method: CriMethod, call: ServerCall, { table, log }: Services): Promise<CallEnding> {
+  if (method.streams === true) {
+    const ending = await call.passOn()
+    if (ending.code === grpcCode.unimplemented) table.noteMissing(call.path)
+    return ending
+  }
+  const answer = await call.ask()
+  if (answer.code === grpcCode.unimplemented) table.noteMissing(call.path)
+  if (answer.message !== undefined && method.missingFields !== undefined)
+    try {
+      for (const field of method.missingFields(answer.message)) table.noteMissing(call.path, field)
+    } catch (error) {
+      log.debug("the runtime's answer could not be decoded", { path: call.path, error })
+    }
+  return await call.relay(answer)
+}

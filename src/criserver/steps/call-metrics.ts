@@ -3,14 +3,13 @@
 
 import { asKeelsonError } from '../../core/errors.js'
 import type { CallEnding } from '../../ports/cri-calls.js'
-import type { Step } from '../chain.js'
-import { isEndless } from '../endless.js'
-import { latencyBuckets } from '../rpc-table.js'
+import { isEndless, latencyBuckets } from '../rpc-table.js'
+import type { Step } from '../services.js'
 
 export const callMetrics: Step = ({ clock, log, metrics, table }) => {
   const calls = metrics.counter(
     'keelson_cri_calls_total',
-    'Calls through the CRI server, by who made the answer and its gRPC code.',
+    'Calls through the CRI server: forwarded, completed or answered, by gRPC code.',
     ['rpc', 'maker', 'code'],
   )
   const seconds = metrics.histogram(
@@ -19,20 +18,20 @@ export const callMetrics: Step = ({ clock, log, metrics, table }) => {
     latencyBuckets,
     ['rpc'],
   )
-  const underWay = metrics.gauge('keelson_cri_calls_under_way', 'Calls that have not ended yet.')
+  const inProgress = metrics.gauge('keelson_cri_calls_under_way', 'Calls in progress.')
   return async (call, next) => {
     const begun = clock.monotonicNanos()
-    underWay.inc()
+    inProgress.inc()
     let ending: CallEnding
     try {
       ending = await next(call)
     } catch (e) {
       const error = asKeelsonError(e)
       if (error.code === 'internal.unexpected')
-        log.error('a call failed in keelson', { path: call.path, error })
+        log.error('internal error in a call', { path: call.path, error })
       ending = await call.fail(e)
     } finally {
-      underWay.dec()
+      inProgress.dec()
     }
     const rpc = table.nameOf(call.path)
     const took = Number(clock.monotonicNanos() - begun) / 1e9

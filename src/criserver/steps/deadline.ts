@@ -1,7 +1,7 @@
 // Holds every call to its caller's deadline, so that a hanging runtime cannot pile calls up in us.
-import type { Step } from '../chain.js'
+import type { Step } from '../services.js'
 
-/** The runtime knows the deadline too; its own word about it goes first. */
+/** The runtime has the deadline too; its own answer goes first. */
 const graceMs = 500
 /** Timers of Node end at 2^31 ms; a call with a deadline in weeks has none. */
 const longestMs = 2 ** 31 - 1 - graceMs

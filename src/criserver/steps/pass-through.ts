@@ -1,7 +1,7 @@
-// Everything that nobody above took: to the runtime as it is, and back as it is.
+// Every other call: forwarded to the runtime unchanged, and its answer back.
 
 import { grpcCode } from '../../core/cri/grpc-codes.js'
-import type { Step } from '../chain.js'
+import type { Step } from '../services.js'
 
 export const passThrough: Step =
   ({ table }) =>

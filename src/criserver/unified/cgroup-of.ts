@@ -13,7 +13,7 @@ export interface CgroupFinder {
   ofPod(podSandboxId: string, signal: AbortSignal): Promise<CgroupPath | undefined>
 }
 
-export interface CgroupFinderOptions {
+interface CgroupFinderOptions {
   readonly runtime: Pick<RuntimeService, 'containerStatus' | 'podSandboxStatus'>
   readonly procfs: Pick<Procfs, 'cgroupOf'>
   readonly cgroupVersion: 'v1' | 'v2'
@@ -22,7 +22,7 @@ export interface CgroupFinderOptions {
 const timeoutMs = 5_000
 
 /** A container may put its processes into cgroups below its own: up to the part that carries its id. */
-export function ownPart(path: CgroupPath, id: string): CgroupPath | undefined {
+function ownPart(path: CgroupPath, id: string): CgroupPath | undefined {
   const parts = path.split('/')
   const at = parts.findLastIndex((part) => part.includes(id))
   return at < 0 ? undefined : parts.slice(0, at + 1).join('/')

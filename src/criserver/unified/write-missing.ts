@@ -1,33 +1,35 @@
 // Cgroup v2 values that a container was asked to have (`unified`), for runtimes that drop them: compared with the kernel
-// after a call, and written where they did not arrive. What the runtime wrote itself is never touched.
+// after a call, and written where they are missing. Values that the runtime wrote itself are never touched.
+import { readControlText } from '../../core/cgroup/control-file.js'
 import { isSettled } from '../../core/kernel-text/read-back.js'
+import { pause } from '../../core/units/retry.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { Counter } from '../../ports/metrics.js'
 import type { CgroupFinder } from './cgroup-of.js'
 
-export type Unified = Readonly<Record<string, string>>
+type Unified = Readonly<Record<string, string>>
 
 export interface UnifiedWriter {
   /** Created with these, or updated by them. */
   remember(containerId: string, unified: Unified): void
   forget(containerId: string): void
   isKnown(containerId: string): boolean
-  /** Brings what was asked for into the kernel, for a caller that has gone too. Never throws: the runtime has done its part. */
+  /** Writes what was asked for, even if the caller has disconnected. Never throws: the runtime's part succeeded. */
   enforce(containerId: string): Promise<void>
-  /** The same for a start that was given up half way: the runtime may still bring it to its end. */
+  /** The same after a start that failed half way: the runtime may still complete it. */
   enforceLater(containerId: string): Promise<void>
   /**
-   * What is in the kernel now, of the keys that were asked for. A container from before our start has asked somebody who
-   * has gone: of it, what nothing but `unified` can have set.
+   * What is in the kernel now, of the keys that were asked for. For a container from before our start, which we have
+   * not seen created: what nothing but `unified` can have set.
    */
   snapshot(containerId: string, signal: AbortSignal): Promise<Unified>
-  /** Puts these back where a call changed them. */
+  /** Restores these where a call changed them. */
   restore(containerId: string, before: Unified): Promise<void>
 }
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly cgroups: Pick<CgroupTree, 'version' | 'read' | 'write'>
   readonly finder: CgroupFinder
   readonly pageSize: bigint
@@ -38,16 +40,16 @@ export interface WriterOptions {
   readonly signal: AbortSignal
 }
 
-/** A node has some hundred containers; the oldest are forgotten, should nobody ever remove any. */
+/** A node has a few hundred containers; beyond this the oldest are forgotten. */
 const maxContainers = 10_000
 
 /** No other field of CRI sets these. A value that the kernel gives to every cgroup was not asked for. */
 const onlyUnified: Unified = { 'memory.min': '0', 'memory.low': '0', 'memory.high': 'max' }
 
 /** The runtime has just answered. */
-const bringMs = 5_000
+const lookUpMs = 5_000
 
-/** After a start that was given up, containerd has been seen to take seconds. */
+/** After a failed start containerd may take seconds to complete it. */
 const laterMs = [500, 2_000, 8_000, 20_000]
 
 /** Files of controllers; the cgroup's own (cgroup.procs, cgroup.freeze) are not resources. */
@@ -64,36 +66,39 @@ export function createUnifiedWriter({
 }: WriterOptions): UnifiedWriter {
   const asked = new Map<string, Unified>()
 
-  /** Clients may give the beginning of an id that only one has. */
+  /** Clients may give a unique prefix of an id. */
   const fullId = (id: string): string => {
     if (asked.has(id) || id === '') return id
     const [found, second] = [...asked.keys()].filter((key) => key.startsWith(id))
     return found !== undefined && second === undefined ? found : id
   }
 
-  const now = (path: CgroupPath, file: string): string | undefined => {
-    const bytes = cgroups.read(path, file)
-    return bytes === undefined ? undefined : new TextDecoder().decode(bytes).trim()
-  }
+  const now = (path: CgroupPath, file: string): string | undefined => readControlText(cgroups, path, file)
 
   /** False: it does not run. */
-  async function bring(containerId: string, wanted: Unified, why: string): Promise<boolean> {
+  async function writeMissing(containerId: string, wanted: Unified, why: string): Promise<boolean> {
     if (cgroups.version !== 'v2' || Object.keys(wanted).length === 0) return true
     try {
-      const path = await finder.ofContainer(containerId, AbortSignal.timeout(bringMs))
+      const path = await finder.ofContainer(containerId, AbortSignal.timeout(lookUpMs))
       if (path === undefined) return false
-      for (const [file, value] of Object.entries(wanted)) bringOne(containerId, path, file, value, why)
+      for (const [file, value] of Object.entries(wanted)) writeIfMissing(containerId, path, file, value, why)
       return true
     } catch (error) {
-      log.error('unified values of a container could not be looked at', { container: containerId, error })
+      log.error('failed to check the unified values of a container', { container: containerId, error })
       return false
     }
   }
 
   const enforce = (id: string): Promise<boolean> =>
-    bring(id, asked.get(fullId(id)) ?? {}, 'the runtime dropped a unified value, written for it')
+    writeMissing(id, asked.get(fullId(id)) ?? {}, 'wrote a unified value that the runtime dropped')
 
-  function bringOne(container: string, path: CgroupPath, file: string, value: string, why: string): void {
+  function writeIfMissing(
+    container: string,
+    path: CgroupPath,
+    file: string,
+    value: string,
+    why: string,
+  ): void {
     if (!resourceFile.test(file)) return
     const found = now(path, file)
     if (found !== undefined && isSettled(file, value, found, pageSize)) return
@@ -102,7 +107,7 @@ export function createUnifiedWriter({
       written.inc({ file })
       log.info(why, { container, file, value, found: found ?? null })
     } catch (error) {
-      log.error('a unified value of a container was not written', { container, file, value, error })
+      log.error('failed to write a unified value of a container', { container, file, value, error })
     }
   }
 
@@ -125,7 +130,7 @@ export function createUnifiedWriter({
     },
     async enforceLater(id) {
       for (const ms of laterMs) {
-        await clock.sleep(ms, life).catch(() => undefined)
+        await pause(clock, ms, life)
         if (life.aborted || !asked.has(fullId(id)) || (await enforce(id))) return
       }
     },
@@ -137,13 +142,17 @@ export function createUnifiedWriter({
       return Object.fromEntries(
         Object.keys(known ?? onlyUnified).flatMap((file) => {
           const value = resourceFile.test(file) ? now(path, file) : undefined
-          const isOfNobody = known === undefined && value === onlyUnified[file]
-          return value === undefined || value === '' || isOfNobody ? [] : [[file, value]]
+          const isKernelDefault = known === undefined && value === onlyUnified[file]
+          return value === undefined || value === '' || isKernelDefault ? [] : [[file, value]]
         }),
       )
     },
     async restore(id, before) {
-      await bring(id, before, 'the runtime changed a unified value that the update did not name, put back')
+      await writeMissing(
+        id,
+        before,
+        'restored a unified value that the update did not name and the runtime changed',
+      )
     },
   }
 }

@@ -32,7 +32,7 @@ export function ConfigView({ config }: { readonly config: Part<readonly LiveSett
         </label>
       </div>
       {shown.length === 0 ? (
-        <p class="empty">No setting fits.</p>
+        <p class="empty">No settings match.</p>
       ) : (
         <Scroll label="Settings">
           <table>

@@ -3,21 +3,21 @@ import type { LiveWarning, Part } from '../../core/dashboard/model.js'
 import { Words } from './words.js'
 
 const levels = { error: 'act', warn: 'watch', info: 'calm' } as const
-const words = { error: 'error', warn: 'warning', info: 'to know' } as const
+const words = { error: 'error', warn: 'warning', info: 'note' } as const
 
 export function DoctorView({ warnings }: { readonly warnings: Part<readonly LiveWarning[]> }) {
   return (
     <>
       <h1>Doctor</h1>
       <p class="dim">
-        The questions of <code>keelson doctor</code>, asked again every minute while somebody looks.
+        The checks of <code>keelson doctor</code>, repeated every minute while this page is open.
       </p>
       {'absent' in warnings ? (
         <p class="empty">
           <Words text={warnings.absent} />
         </p>
       ) : warnings.data.length === 0 ? (
-        <p class="empty">Nothing is wrong with this node.</p>
+        <p class="empty">No problems found.</p>
       ) : (
         <ul class="findings">
           {warnings.data.map((w) => (
@@ -39,12 +39,12 @@ const Finding = ({ warning: w }: { readonly warning: LiveWarning }) => (
     </p>
     {w.remedy !== '' && (
       <p class="remedy">
-        <b>Do:</b> <Words text={w.remedy} />
+        <b>Fix:</b> <Words text={w.remedy} />
       </p>
     )}
     {w.evidence.length > 0 && (
       <details>
-        <summary>What was seen</summary>
+        <summary>Evidence</summary>
         <ul>
           {w.evidence.map((e) => (
             <li key={e}>
@@ -55,7 +55,7 @@ const Finding = ({ warning: w }: { readonly warning: LiveWarning }) => (
       </details>
     )}
     <p class="dim">
-      <code>{w.id}</code>, explained in {w.page}
+      <code>{w.id}</code>, see {w.page}
     </p>
   </li>
 )

@@ -1,14 +1,14 @@
-// Which cgroup driver is used, who said so, and what stands for and against it.
+// The cgroup driver in use, its source, and the evidence for and against it.
 import type { LiveDriver, LiveNode, LiveRuntime, Part } from '../../core/dashboard/model.js'
 import { runtimeWords } from '../format.js'
 import { Words } from './words.js'
 
 const sources: Readonly<Record<string, string>> = {
-  cri: 'The runtime itself says so (RuntimeConfig, KEP-4033).',
-  flag: 'A flag of the command line says so.',
-  dropin: 'A drop-in file of the configuration says so.',
-  config: 'The configuration file says so.',
-  default: 'Nobody says so: it is the default.',
+  cri: 'Reported by the runtime (RuntimeConfig, KEP-4033).',
+  flag: 'Set by a command line flag.',
+  dropin: 'Set by a drop-in configuration file.',
+  config: 'Set in the configuration file.',
+  default: 'The default; it is not configured.',
 }
 
 interface DriverProps {
@@ -20,7 +20,7 @@ interface DriverProps {
 export function DriverView({ driver, node, runtime }: DriverProps) {
   return (
     <>
-      <h1>Where the cgroup driver came from</h1>
+      <h1>Source of the cgroup driver</h1>
       {'absent' in driver ? (
         <p class="empty">
           <Words text={driver.absent} />
@@ -32,7 +32,7 @@ export function DriverView({ driver, node, runtime }: DriverProps) {
       <dl class="pairs panel">
         <Pair name="kernel" value={node.kernel} />
         <Pair name="cgroups" value={node.cgroupVersion ?? 'none'} />
-        <Pair name="pressure (PSI)" value={node.noPressure ?? 'the kernel keeps it'} />
+        <Pair name="pressure (PSI)" value={node.noPressure ?? 'available'} />
         <Pair name="runtime socket" value={runtime.endpoint} />
         <Pair name="runtime" value={runtime.problem ?? runtimeWords[runtime.state]} />
       </dl>
@@ -53,20 +53,20 @@ function Decision({ driver: d }: { readonly driver: LiveDriver }) {
       class={`panel decision ${d.runtimeDiffers !== null || d.driver === null ? 'act' : d.fallback !== null ? 'watch' : 'calm'}`}
     >
       <div class="big" data-driver>
-        {d.driver ?? 'not known'}
+        {d.driver ?? 'unknown'}
       </div>
       <p>{sources[d.source] ?? `From: ${d.source}`}</p>
       {d.fallback !== null && (
         <p>
-          The runtime was asked and did not say ({d.fallback}); the configured value is used. A future release
-          will not start with this runtime.
+          Fallback to the configured value, because the runtime did not report its driver ({d.fallback}). A
+          future release will not start with this runtime.
         </p>
       )}
-      {d.overruled !== null && <p>The setting {d.overruled} is not used: the runtime’s word beats it.</p>}
+      {d.overruled !== null && <p>The setting {d.overruled} is not used: the runtime overrides it.</p>}
       {d.runtimeDiffers !== null && (
         <p>
-          <strong>The runtime now says {d.runtimeDiffers}.</strong> Restart this process, or set the runtime
-          back.
+          <strong>The runtime now reports {d.runtimeDiffers}.</strong> Restart this process, or change the
+          runtime back.
         </p>
       )}
       {d.agreeing !== null && (
@@ -78,7 +78,7 @@ function Decision({ driver: d }: { readonly driver: LiveDriver }) {
       )}
       {d.evidence.length > 0 && (
         <>
-          <h3>What was seen</h3>
+          <h3>Evidence</h3>
           <ul>
             {d.evidence.map((e) => (
               <li key={e}>

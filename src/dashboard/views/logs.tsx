@@ -1,4 +1,4 @@
-// The end of a container's log, read when somebody asks for it.
+// The end of a container's log, read on demand.
 import { useEffect, useState } from 'preact/hooks'
 import type { LivePod } from '../../core/dashboard/model.js'
 
@@ -17,7 +17,7 @@ const escapes = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, 'g')
 async function readLog(pod: LivePod, container: string, signal: AbortSignal): Promise<Answer> {
   const path = [pod.namespace, pod.name, container].map(encodeURIComponent).join('/')
   const response = await fetch(`/live/logs/${path}`, { signal, headers: { accept: 'application/json' } })
-  if (!response.ok) return { absent: `The server answered ${response.status}.` }
+  if (!response.ok) return { absent: `The server responded with ${response.status}.` }
   return (await response.json()) as Answer
 }
 
@@ -57,7 +57,7 @@ export function Logs({ pod }: { readonly pod: LivePod }) {
         )}
       </div>
       {container === undefined ? (
-        <p class="dim">Choose a container to read the end of its log.</p>
+        <p class="dim">Choose a container to show the end of its log.</p>
       ) : answer === undefined ? (
         <p class="empty">Reading …</p>
       ) : 'absent' in answer ? (

@@ -13,12 +13,12 @@ interface BarProps {
   readonly scale: number
 }
 
-/** Past every border and past what is used, of a pod and all its containers, so that their bars can be compared. */
+/** Beyond every threshold and the usage of a pod and all its containers, so that their bars can be compared. */
 export function scaleOf({ values, containers }: Pick<LivePod, 'values' | 'containers'>): number {
   const all = [values.memory, ...containers.map((c) => c.values.memory)].filter((m) => m !== null)
-  const borders = all.flatMap((m) => [m.min, m.low, m.high, m.max].map((a) => amountOf(a) ?? 0))
+  const thresholds = all.flatMap((m) => [m.min, m.low, m.high, m.max].map((a) => amountOf(a) ?? 0))
   const usages = all.map((m) => amountOf(m.usage) ?? 0)
-  return Math.max(Math.max(...borders, 1) * 1.06, Math.max(...usages, 1) * 1.15)
+  return Math.max(Math.max(...thresholds, 1) * 1.06, Math.max(...usages, 1) * 1.15)
 }
 
 const values = (m: LiveMemory) =>
@@ -31,18 +31,18 @@ const values = (m: LiveMemory) =>
     ['max', m.max, 'max'],
   ] as const
 
-/** The files say `max`; next to a border named max that would be a riddle. */
-const borderText = (amount: Amount | null): string => (amount === 'max' ? 'none' : bytesText(amount))
+/** The files have `max`, which is confusing next to the limit named max. */
+const thresholdText = (amount: Amount | null): string => (amount === 'max' ? 'none' : bytesText(amount))
 
 function sentence(m: LiveMemory): string {
   return values(m)
-    .map(([name, value]) => `${name} ${borderText(value)}`)
+    .map(([name, value]) => `${name} ${thresholdText(value)}`)
     .join(', ')
 }
 
 function Bar({ memory: m, label, scale, container }: BarProps) {
   const slim = container !== undefined
-  if (m === null) return <p class="empty">no memory values: its cgroup cannot be read</p>
+  if (m === null) return <p class="empty">no memory values: the cgroup is not readable</p>
   const at = (amount: number): string => `${Math.min(100, (amount * 100) / scale).toFixed(2)}%`
   const [usage, set, cache] = [m.usage, m.workingSet, m.cache].map((a) => amountOf(a) ?? 0) as [
     number,
@@ -78,7 +78,7 @@ function Bar({ memory: m, label, scale, container }: BarProps) {
             <div key={key} class={`value ${key}`}>
               <dt>{name}</dt>
               <dd data-file={key} title={exactTitle(value)}>
-                {borderText(value)}
+                {thresholdText(value)}
               </dd>
             </div>
           ))}
@@ -97,7 +97,7 @@ export function BarLegend() {
         <span class="swatch set" /> working set
       </li>
       <li>
-        <span class="swatch usage" /> rest of the usage, reclaimed first
+        <span class="swatch usage" /> other usage, reclaimed first
       </li>
       <li>
         <span class="swatch cache" /> page cache in it
@@ -109,7 +109,7 @@ export function BarLegend() {
         <span class="swatch low" /> memory.low: reclaimed last
       </li>
       <li>
-        <span class="swatch high" /> memory.high: throttled above
+        <span class="swatch high" /> memory.high: throttled above this
       </li>
       <li>
         <span class="swatch max" /> memory.max: the limit

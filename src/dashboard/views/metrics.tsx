@@ -16,10 +16,10 @@ interface MetricsProps {
 }
 
 const states: Readonly<Record<string, string>> = {
-  'in-use': 'the runtime answers',
-  unsupported: 'the runtime does not have it: cgroups are read instead',
-  failing: 'the runtime fails: cgroups are read instead',
-  unknown: 'not asked yet',
+  'in-use': 'in use',
+  unsupported: 'not implemented by the runtime: fallback to cgroups',
+  failing: 'the runtime fails: fallback to cgroups',
+  unknown: 'not called yet',
 }
 
 const sourceWords: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ export function MetricsView({ sources, pods, runtime }: MetricsProps) {
   const from = (source: string): number => pods.filter((p) => p.source === source).length
   return (
     <>
-      <h1>Where the values come from</h1>
+      <h1>Sources of stats and metrics</h1>
       {'absent' in sources ? <p class="empty">{sources.absent}</p> : <Sources sources={sources.data} />}
       <h2>This page</h2>
       <p>
@@ -49,18 +49,18 @@ function Sources({ sources: { fromCri, endpoints, parity } }: { readonly sources
     <>
       <p>
         {fromCri === null
-          ? 'The CRI server passes the runtime’s own values on and reads from cgroups what the runtime lacks.'
+          ? 'The CRI server forwards the values of the runtime and reads missing values from cgroups.'
           : fromCri
-            ? 'PodAndContainerStatsFromCRI is on: the runtime is asked first, and cgroups are read where it does not answer.'
-            : 'PodAndContainerStatsFromCRI is off: cgroups are read, and the runtime is asked for lists only.'}
+            ? 'PodAndContainerStatsFromCRI is on: values come from the runtime, with a fallback to cgroups.'
+            : 'PodAndContainerStatsFromCRI is off: values come from cgroups; the runtime only lists pods and containers.'}
       </p>
       <Scroll label="Endpoints and their sources">
         <table>
           <thead>
             <tr>
               <th scope="col">Endpoint</th>
-              <th scope="col">Now from</th>
-              <th scope="col">The runtime’s part</th>
+              <th scope="col">Source now</th>
+              <th scope="col">Runtime</th>
             </tr>
           </thead>
           <tbody>
@@ -69,8 +69,8 @@ function Sources({ sources: { fromCri, endpoints, parity } }: { readonly sources
                 <th scope="row">
                   <code>{e.endpoint}</code>
                 </th>
-                <td>{e.source === null ? 'nothing yet' : (sourceWords[e.source] ?? e.source)}</td>
-                <td>{e.runtime === null ? 'not asked' : (states[e.runtime] ?? e.runtime)}</td>
+                <td>{e.source === null ? 'none yet' : (sourceWords[e.source] ?? e.source)}</td>
+                <td>{e.runtime === null ? 'not used' : (states[e.runtime] ?? e.runtime)}</td>
               </tr>
             ))}
           </tbody>
@@ -91,9 +91,7 @@ const Parity = ({ present, absent }: NonNullable<LiveSources['parity']>) => (
     </p>
     {absent.length > 0 && (
       <details>
-        <summary>
-          The {absent.length} that are not there: this kernel, or these pods, have no such value
-        </summary>
+        <summary>{absent.length} missing: this kernel or these pods do not have them</summary>
         <ul class="names">
           {absent.map((name) => (
             <li key={name}>

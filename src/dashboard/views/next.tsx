@@ -1,7 +1,7 @@
 // What the kernel does to a cgroup's memory now or next, with a sign that does not depend on colour.
 import type { LiveNext } from '../../core/dashboard/model.js'
 
-const words = { calm: 'fine', watch: 'watch', act: 'act' } as const
+const words = { calm: 'OK', watch: 'Warning', act: 'Critical' } as const
 
 export const Next = ({ next }: { readonly next: LiveNext }) => (
   <p class={`next ${next.level}`}>

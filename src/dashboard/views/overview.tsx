@@ -1,4 +1,4 @@
-// The node at a glance: how full, how pressed, what needs somebody, and its pods.
+// The node at a glance: how full, how pressed, what needs attention, and its pods.
 import type { ComponentChildren } from 'preact'
 import { hasList } from '../../core/dashboard/model.js'
 import { Chart } from '../chart.js'
@@ -49,8 +49,8 @@ function NodeCards({ picture }: { readonly picture: Picture }) {
   const { node, pods, runtime, warnings } = picture
   const capacity = Number(node.memoryCapacity)
   const used = capacity - Number(node.memoryAvailable)
-  const acting = pods.filter((p) => p.next.level === 'act').length
-  const watching = pods.filter((p) => p.next.level === 'watch').length
+  const critical = pods.filter((p) => p.next.level === 'act').length
+  const warning = pods.filter((p) => p.next.level === 'watch').length
   const found = 'data' in warnings ? warnings.data.filter((w) => w.severity !== 'info') : []
   return (
     <div class="cards">
@@ -76,27 +76,27 @@ function NodeCards({ picture }: { readonly picture: Picture }) {
       <Card
         title="Pods"
         value={<span data-node="pods">{hasList(runtime) ? pods.length : nothing}</span>}
-        level={acting > 0 ? 'act' : watching > 0 ? 'watch' : 'calm'}
+        level={critical > 0 ? 'act' : warning > 0 ? 'watch' : 'calm'}
       >
         {!hasList(runtime)
-          ? 'not known: the runtime has not listed them yet'
-          : acting === 0 && watching === 0
-            ? 'none near a memory border'
-            : `${acting} throttled or at the limit, ${watching} close to it`}
+          ? 'unknown: the runtime has not listed them yet'
+          : critical === 0 && warning === 0
+            ? 'none near a memory limit or threshold'
+            : `${critical} throttled or at the limit, ${warning} close to it`}
       </Card>
       <Card
         title="Pressure"
         value={
           node.pressure === null ? (
-            'none'
+            'n/a'
           ) : (
             <span data-node="psi">{percentText(node.pressure.memory?.some)}</span>
           )
         }
       >
         {node.pressure === null
-          ? 'this kernel keeps no PSI'
-          : `of the last 10 s waited for memory; CPU ${percentText(node.pressure.cpu?.some)}, I/O ${percentText(node.pressure.io?.some)}`}
+          ? 'this kernel does not report PSI'
+          : `of the last 10 s spent waiting for memory; CPU ${percentText(node.pressure.cpu?.some)}, I/O ${percentText(node.pressure.io?.some)}`}
       </Card>
       <Card
         title="Runtime"
@@ -113,7 +113,7 @@ function NodeCards({ picture }: { readonly picture: Picture }) {
         {'absent' in warnings ? (
           warnings.absent
         ) : (
-          <a href="#/doctor">{found.length === 0 ? 'nothing to do' : 'what to do about them'}</a>
+          <a href="#/doctor">{found.length === 0 ? 'no warnings' : 'show warnings'}</a>
         )}
       </Card>
     </div>
@@ -126,7 +126,7 @@ function Charts({ picture, history }: OverviewProps) {
   return (
     <div class="charts">
       <Chart
-        title="Throttling: times a second that pods passed memory.high"
+        title="Throttling: memory.high events per second"
         times={node.times}
         curves={[{ label: 'all pods', color: '--high', values: node.throttles }]}
         format={rateText}
@@ -137,7 +137,7 @@ function Charts({ picture, history }: OverviewProps) {
         }
       />
       <Chart
-        title="Pressure of the node (PSI): share of time in which tasks waited"
+        title="Pressure of the node (PSI): share of time that tasks waited"
         times={node.times}
         curves={[
           { label: 'memory', color: '--set', values: node.memoryPressure },

@@ -34,7 +34,7 @@ export function PodView({ picture, history, namespace, name, now }: PodProps) {
       <>
         <Heading namespace={namespace} name={name} />
         <p class="empty">
-          {hasList(picture.runtime) ? 'This pod is not on the node, or not any more.' : podsUnknown}{' '}
+          {hasList(picture.runtime) ? 'This pod is not on the node.' : podsUnknown}{' '}
           <a href="#/overview">All pods</a>
         </p>
       </>
@@ -50,7 +50,7 @@ export function PodView({ picture, history, namespace, name, now }: PodProps) {
       <p class="facts">
         {pod.qosClass !== null && <span class="chip">{pod.qosClass}</span>} since{' '}
         {ageText(pod.createdAt, now)} · values from{' '}
-        {pod.source === 'cgroup' ? 'its cgroup' : pod.source === 'cri' ? 'the runtime' : 'nowhere'} ·{' '}
+        {pod.source === 'cgroup' ? 'its cgroup' : pod.source === 'cri' ? 'the runtime' : 'no source'} ·{' '}
         <span class="path">{pod.cgroup ?? 'no cgroup found'}</span>
       </p>
       <section class="panel" aria-label="Memory">
@@ -111,21 +111,17 @@ function PodCharts({
         times={track.times}
         curves={[{ label: 'working set', color: '--set', values: track.workingSet }]}
         format={(v) => (v === null ? '–' : bytesText(String(Math.round(v))))}
-        absent={memory === null ? 'Its memory values cannot be read.' : null}
+        absent={memory === null ? 'The memory values are not readable.' : null}
       />
       <Chart
-        title="Throttling: times a second that memory.high was passed"
+        title="Throttling: memory.high events per second"
         times={track.times}
         curves={[{ label: 'throttles/s', color: '--high', values: track.throttles }]}
         format={rateText}
-        absent={
-          memory?.highEvents === null || memory === null
-            ? 'The kernel counts no events of memory.high here: that needs cgroup v2.'
-            : null
-        }
+        absent={memory?.highEvents === null || memory === null ? 'memory.high events need cgroup v2.' : null}
       />
       <Chart
-        title="Pressure (PSI): share of time in which its tasks waited"
+        title="Pressure (PSI): share of time that its tasks waited"
         times={track.times}
         curves={[
           { label: 'memory', color: '--set', values: track.memoryPressure },
@@ -135,7 +131,7 @@ function PodCharts({
         format={percentText}
         absent={
           pod.values.pressure === null
-            ? (picture.node.noPressure ?? 'The kernel keeps no pressure values for this cgroup.')
+            ? (picture.node.noPressure ?? 'The kernel does not report pressure for this cgroup.')
             : null
         }
       />

@@ -1,4 +1,4 @@
-// The pods of the node, each as bars. Sorted so that what needs somebody comes first.
+// The pods of the node, each as bars. Sorted by severity.
 import { useState } from 'preact/hooks'
 import { hasList, type LivePod, type LiveRuntime } from '../../core/dashboard/model.js'
 import { milliText, nothing, percentText, podsUnknown, rateText } from '../format.js'
@@ -61,7 +61,7 @@ export function Pods({ pods, runtime }: PodsProps) {
         <label>
           Sort by{' '}
           <select value={order} onChange={(e) => setOrder(e.currentTarget.value as Order)}>
-            <option value="attention">what needs attention</option>
+            <option value="attention">severity</option>
             <option value="memory">memory</option>
             <option value="cpu">CPU</option>
             <option value="name">name</option>
@@ -70,9 +70,9 @@ export function Pods({ pods, runtime }: PodsProps) {
       </div>
       {pods.length > 0 && <BarLegend />}
       {pods.length === 0 ? (
-        <p class="empty">{hasList(runtime) ? 'No pods run on this node.' : podsUnknown}</p>
+        <p class="empty">{hasList(runtime) ? 'No pods are running on this node.' : podsUnknown}</p>
       ) : found.length === 0 ? (
-        <p class="empty">No pod has these words.</p>
+        <p class="empty">No pods match.</p>
       ) : (
         <ul class="pods">
           {shown.map((pod) => (

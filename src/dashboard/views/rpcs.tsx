@@ -6,13 +6,13 @@ import { Words } from './words.js'
 
 const columns = [
   ['rpc', 'Call', 'name of the RPC'],
-  ['forwarded', 'Forwarded', 'passed on untouched'],
-  ['completed', 'Completed', 'the runtime answered, and something was added'],
-  ['answered', 'Answered', 'answered here, because the runtime does not have it'],
-  ['failed', 'Failed', 'did not end with OK'],
-  ['missing', 'Unimplemented', 'the runtime said that it does not have the call'],
-  ['p50Ms', 'p50 ms', 'half of the calls were at least this fast'],
-  ['p99Ms', 'p99 ms', 'all but one in a hundred were at least this fast'],
+  ['forwarded', 'Forwarded', 'forwarded unchanged'],
+  ['completed', 'Completed', 'the runtime responded, and missing values were added'],
+  ['answered', 'Answered', 'answered by the CRI server, because the runtime does not implement it'],
+  ['failed', 'Failed', 'ended with another status than OK'],
+  ['missing', 'Unimplemented', 'the runtime returned UNIMPLEMENTED'],
+  ['p50Ms', 'p50 ms', '50 % of the calls took at most this long'],
+  ['p99Ms', 'p99 ms', '99 % of the calls took at most this long'],
 ] as const satisfies readonly (readonly [keyof LiveRpc, string, string])[]
 
 type Column = (typeof columns)[number][0]
@@ -38,7 +38,7 @@ export function RpcView({ rpcs }: { readonly rpcs: Part<readonly LiveRpc[]> }) {
         CRI calls <span class="count">{rows.reduce((sum, r) => sum + calls(r), 0)}</span>
       </h1>
       {rows.length === 0 ? (
-        <p class="empty">No client has called yet.</p>
+        <p class="empty">No calls yet.</p>
       ) : (
         <Scroll label="Calls">
           <table>

@@ -37,7 +37,7 @@ export function TreeView({ cgroups }: { readonly cgroups: Part<readonly LiveCgro
         </label>
         <label>
           <input type="checkbox" checked={onlyOdd} onChange={(e) => setOnlyOdd(e.currentTarget.checked)} />{' '}
-          only where the three differ
+          only differences
         </label>
         <label>
           <input type="checkbox" checked={exact} onChange={(e) => setExact(e.currentTarget.checked)} /> exact
@@ -45,9 +45,9 @@ export function TreeView({ cgroups }: { readonly cgroups: Part<readonly LiveCgro
         </label>
       </div>
       <p class="dim">
-        The large value is what the file holds. Below it: what Memory QoS <em>intends</em>, where it plans
-        that file, and what is <em>effective</em>, where an ancestor changes it: a protection is capped from
-        above, and the lowest memory.high and memory.max on the way up count.
+        The large value is in the file. Below it are the value that Memory QoS <em>intends</em> and the{' '}
+        <em>effective</em> value, if an ancestor changes it: ancestors cap protection, and the lowest
+        memory.high and memory.max of all ancestors apply.
       </p>
       <CgroupTable rows={shown} exact={exact} />
       {shown.length < found.length && (
@@ -70,7 +70,7 @@ interface TableProps {
 }
 
 export function CgroupTable({ rows, exact }: TableProps) {
-  if (rows.length === 0) return <p class="empty">No cgroup to show.</p>
+  if (rows.length === 0) return <p class="empty">No cgroups.</p>
   const top = rows.reduce((least, r) => Math.min(least, r.depth), 99)
   return (
     <Scroll label="Cgroups and their memory files">

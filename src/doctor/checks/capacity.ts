@@ -11,9 +11,9 @@ const crowdedPercent = 90n
 
 export const capacity: Check<DoctorFacts> = {
   name: 'capacity',
-  asks: "Does the protected memory fit into the node's?",
+  asks: 'Does the protected memory fit into the memory of the node?',
   run({ machine, cgroups, kubelet }) {
-    if (machine === undefined) return skipped('/proc could not be read')
+    if (machine === undefined) return skipped('/proc is not readable')
     const { kubeReserved, systemReserved, evictionHard } = kubelet.loaded.config.kubelet
     const input = {
       memoryCapacity: bytes(machine.memoryBytes),
@@ -25,7 +25,7 @@ export const capacity: Check<DoctorFacts> = {
     if (problem !== undefined) return error(problem.message, problem.remedy)
     const { forFormula } = allocatableMemory(input)
     if (cgroups?.mode !== 'v2')
-      return ok(`allocatable ${formatAmount(forFormula)}; cgroup v1 protects nothing`)
+      return ok(`allocatable ${formatAmount(forFormula)}; cgroup v1 has no memory protection`)
     const roots = cgroups.pods.filter((c) => Object.values(cgroups.podTrees).includes(c.path))
     const promised = roots.reduce((sum, c) => sum + c.min, 0n)
     const total = cgroups.topLevel.reduce((sum, c) => sum + c.min, 0n)
@@ -35,18 +35,18 @@ export const capacity: Check<DoctorFacts> = {
     ]
     if (promised > forFormula)
       return error(
-        'pods are promised more memory than they may have',
+        'the memory requests of pods exceed allocatable memory',
         'lower the requests of pods on this node, or kubeReserved and systemReserved',
         evidence,
       )
     if (total * 100n > machine.memoryBytes * crowdedPercent)
       return warn(
         `more than ${crowdedPercent} % of the node's memory is protected from reclaim`,
-        'raise systemReserved, or use TieredReservation, which protects Burstable pods softly',
+        'raise systemReserved, or use TieredReservation, which gives Burstable pods soft protection (memory.low)',
         evidence,
       )
     return total > 0n && roots.length === 0
-      ? info('memory is protected outside of the pods', evidence)
+      ? info('memory is protected outside the pod cgroups', evidence)
       : ok(...evidence)
   },
 }

@@ -19,15 +19,15 @@ const severe: readonly ProofFinding['id'][] = [
 
 export const cgroupDriver: Check<DoctorFacts> = {
   name: 'cgroup-driver',
-  asks: 'Do kubelet and runtime use the same cgroup driver, and do the running pods prove it?',
+  asks: 'Do kubelet, runtime and running pods use the same cgroup driver?',
   run(facts) {
     const { runtimeFacts, machine } = facts
-    if (runtimeFacts === undefined || machine === undefined) return skipped('no runtime answered')
+    if (runtimeFacts === undefined || machine === undefined) return skipped('no runtime responded')
     const decision = decide(facts, runtimeFacts)
     if (decision.kind === 'refused')
       return error(
         decision.message,
-        'a kubelet does not start like this: mend the runtime or the configuration',
+        'the kubelet does not start with this: fix the runtime or the configuration',
       )
     const { driver, source, fallback } = decision
     if (driver === undefined) return skipped('this node has no cgroups')
@@ -44,7 +44,7 @@ export const cgroupDriver: Check<DoctorFacts> = {
     ]
     if (driver === 'systemd' && !machine.systemd)
       return error(
-        'the driver is systemd and this host does not run systemd',
+        'the cgroup driver is systemd, but systemd is not running on this host',
         'set the runtime to cgroupfs (containerd: SystemdCgroup = false), or boot with systemd',
         evidence,
       )

@@ -5,16 +5,13 @@ import type { DoctorFacts } from '../facts.js'
 
 export const config: Check<DoctorFacts> = {
   name: 'config',
-  asks: "Is the kubelet's configuration sound?",
+  asks: 'Is the kubelet configuration valid?',
   run({ host, kubelet: { loaded, source, unreadable } }) {
     if (unreadable !== undefined && host.privileged === false && /permission denied|EACCES/.test(unreadable))
-      return skipped(`the configuration cannot be read by this user: ${unreadable}`)
+      return skipped(`this user cannot read the configuration: ${unreadable}`)
     if (unreadable !== undefined)
-      return error(
-        `the configuration cannot be used: ${unreadable}`,
-        'mend the file or the flag that it names',
-      )
-    if (source === undefined) return skipped('there is no kubelet here, and no configuration of one')
+      return error(`invalid configuration: ${unreadable}`, 'fix the file or the flag shown')
+    if (source === undefined) return skipped('no kubelet and no kubelet configuration found')
     const findings: Finding[] = loaded.problems.map((p) =>
       error(formatFinding({ ...p, remedy: '' }), p.remedy === '' ? 'see docs/config.md' : p.remedy),
     )

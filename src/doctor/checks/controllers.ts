@@ -5,21 +5,21 @@ import type { DoctorFacts } from '../facts.js'
 const needed = ['cpu', 'memory', 'pids']
 const useful: Readonly<Record<string, string>> = {
   cpuset: 'CPU pinning',
-  io: 'disk values of containers',
+  io: 'disk metrics of containers',
   hugetlb: 'limits on huge pages',
 }
 
 export const controllers: Check<DoctorFacts> = {
   name: 'controllers',
-  asks: 'Does the kernel hand out the cgroup controllers that pods need?',
+  asks: 'Does the kernel provide the cgroup controllers that pods need?',
   run({ cgroups }) {
-    if (cgroups === undefined) return skipped('no cgroup hierarchy could be read')
+    if (cgroups === undefined) return skipped('no cgroup hierarchy is readable')
     const evidence = [`at the root: ${cgroups.controllers.join(' ') || 'none'}`]
     const missing = needed.filter((c) => !cgroups.controllers.includes(c))
     if (missing.length > 0)
       return error(
         `the controllers ${missing.join(', ')} are missing`,
-        'take cgroup_disable= off the kernel command line, or use a kernel that has them; in a container, delegate them',
+        'remove cgroup_disable= from the kernel command line, or use a kernel with these controllers; in a container, delegate them',
         evidence,
       )
     if (cgroups.mode === 'v2' && cgroups.podControllers !== undefined) {
@@ -27,8 +27,8 @@ export const controllers: Check<DoctorFacts> = {
       const off = needed.filter((c) => !cgroups.podControllers?.includes(c))
       if (off.length > 0)
         return error(
-          `the controllers ${off.join(', ')} are off in the pod tree, so pods have no such limits`,
-          'restart the kubelet, which enables them from the root down; look for a manager that writes cgroup.subtree_control',
+          `the controllers ${off.join(', ')} are disabled in the pod tree, so these limits of pods have no effect`,
+          'restart the kubelet, which enables them from the root down; check for another program that writes cgroup.subtree_control',
           evidence,
         )
     }

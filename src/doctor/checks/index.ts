@@ -1,5 +1,5 @@
-// The doctor's questions, in the order in which they are asked and shown: the machine, the runtime, the kubelet, the
-// pods. What stands above explains what stands below.
+// The doctor's checks, in the order in which they run and are shown: the machine, the runtime, the kubelet, the pods.
+// Earlier findings explain later ones.
 import type { Check } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
 import { capacity } from './capacity.js'

@@ -8,12 +8,14 @@ export const kernel: Check<{ readonly host: Pick<HostFacts, 'os' | 'kernelReleas
   asks: 'Is this kernel new enough?',
   run({ host }) {
     const version = parseKernelVersion(host.kernelRelease ?? '')
-    if (host.os !== 'linux' || version === undefined) return skipped('the kernel is not known')
+    if (host.os !== 'linux' || version === undefined) return skipped('the kernel version is unknown')
     const evidence = `kernel ${host.kernelRelease ?? ''}`
     return isKernelAtLeast(version, 5, 9)
       ? ok(evidence)
-      : warn(`kernel ${host.kernelRelease} is older than 5.9`, 'upgrade it before Memory QoS is used', [
-          evidence,
-        ])
+      : warn(
+          `kernel ${host.kernelRelease} is older than 5.9`,
+          'upgrade the kernel before you use Memory QoS',
+          [evidence],
+        )
   },
 }

@@ -22,14 +22,14 @@ const items: readonly Item[] = [
     id: '4.2.1',
     judge: ({ authentication }) =>
       authentication.anonymous.enabled
-        ? error('callers without credentials are let in', 'set authentication.anonymous.enabled: false')
+        ? error('anonymous requests are allowed', 'set authentication.anonymous.enabled: false')
         : undefined,
   },
   {
     id: '4.2.2',
     judge: ({ authorization }) =>
       authorization.mode === 'AlwaysAllow'
-        ? error('every known caller may do everything', 'set authorization.mode: Webhook')
+        ? error('every authenticated user may do everything', 'set authorization.mode: Webhook')
         : undefined,
   },
   {
@@ -38,15 +38,18 @@ const items: readonly Item[] = [
       if (authentication.x509.clientCAFile !== undefined) return undefined
       const remedy = 'set authentication.x509.clientCAFile'
       return process?.kind === 'keelson'
-        ? info('no client CA is set: only the local token opens this kubelet', [], remedy)
-        : warn('no client CA is set, so the API server cannot prove who it is', remedy)
+        ? info('no client CA is set: only the local token gives access to this kubelet', [], remedy)
+        : warn('no client CA is set, so the API server cannot authenticate to the kubelet', remedy)
     },
   },
   {
     id: '4.2.4',
     judge: ({ readOnlyPort }) =>
       readOnlyPort > 0
-        ? error(`the read-only port ${readOnlyPort} shows every pod to anybody`, 'set readOnlyPort: 0')
+        ? error(
+            `the read-only port ${readOnlyPort} shows all pods without authentication`,
+            'set readOnlyPort: 0',
+          )
         : undefined,
   },
   {
@@ -54,7 +57,7 @@ const items: readonly Item[] = [
     judge: ({ streamingConnectionIdleTimeout }) =>
       streamingConnectionIdleTimeout === 0
         ? warn(
-            'idle exec and port-forward streams never end',
+            'idle exec and port-forward streams are never closed',
             'set streamingConnectionIdleTimeout, such as 4h',
           )
         : undefined,
@@ -63,34 +66,34 @@ const items: readonly Item[] = [
     id: '4.2.6',
     judge: (_, facts) =>
       documentField(facts, 'makeIPTablesUtilChains') === false
-        ? warn('makeIPTablesUtilChains is off', 'take makeIPTablesUtilChains: false out')
+        ? warn('makeIPTablesUtilChains is off', 'remove makeIPTablesUtilChains: false')
         : undefined,
   },
   {
     id: '4.2.10',
     judge: (_, facts) =>
       documentField(facts, 'rotateCertificates') === false
-        ? warn("the kubelet's client certificate is not renewed", 'set rotateCertificates: true')
+        ? warn('the client certificate of the kubelet is not rotated', 'set rotateCertificates: true')
         : undefined,
   },
   {
     id: '4.2.13',
     judge: ({ podPidsLimit }) =>
       podPidsLimit === -1
-        ? info('a pod may fill the process table of the node', [], 'set podPidsLimit, such as 4096')
+        ? info('a pod can use up all process IDs of the node', [], 'set podPidsLimit, such as 4096')
         : undefined,
   },
 ]
 
 export const kubeletAuth: Check<DoctorFacts> = {
   name: 'kubelet-auth',
-  asks: 'Does the kubelet keep strangers out (CIS 4.2)?',
+  asks: 'Does the kubelet refuse unauthenticated and unauthorized requests (CIS 4.2)?',
   run({ kubelet }) {
-    if (kubelet.source === undefined) return skipped('there is no kubelet here, and no configuration of one')
+    if (kubelet.source === undefined) return skipped('no kubelet and no kubelet configuration found')
     const found = items.flatMap(({ id, judge }) => {
       const finding = judge(kubelet.loaded.config.kubelet, kubelet)
       return finding === undefined ? [] : [{ ...finding, message: `CIS ${id}: ${finding.message}` }]
     })
-    return found.length === 0 ? ok(`${items.length} items hold`) : found
+    return found.length === 0 ? ok(`${items.length} items passed`) : found
   },
 }

@@ -5,8 +5,8 @@ import type { DoctorFacts } from '../facts.js'
 
 const isSecret = (path: string): boolean => /(token|\.key|\.pem|kubelet\.conf)$/.test(path)
 
-export const writableByOthers = ({ mode }: FileMode): boolean => (mode & 0o022) !== 0
-export const readableByOthers = ({ mode }: FileMode): boolean => (mode & 0o044) !== 0
+const writableByOthers = ({ mode }: FileMode): boolean => (mode & 0o022) !== 0
+const readableByOthers = ({ mode }: FileMode): boolean => (mode & 0o044) !== 0
 
 /** Files whose mode must change, with the mode that they should have. */
 export const looseFiles = (
@@ -20,25 +20,25 @@ const octal = (mode: number): string => mode.toString(8).padStart(4, '0')
 
 export const kubeletFiles: Check<DoctorFacts> = {
   name: 'kubelet-files',
-  asks: "Are the kubelet's files safe from other users (CIS 4.1)?",
+  asks: 'Are the kubelet files protected from other users (CIS 4.1)?',
   run({ kubelet: { files } }) {
-    if (files.length === 0) return skipped('none of the files is here')
+    if (files.length === 0) return skipped('none of the files exists')
     const evidence = files.map((f) => `${f.path} ${octal(f.mode)} uid ${f.uid}`)
     const found: Finding[] = looseFiles(files).map(({ path, mode }) =>
       error(
-        `${path} is open to other users`,
+        `other users have access to ${path}`,
         `chmod ${octal(mode)} ${path}, or keelson doctor --fix kubelet-files`,
         evidence,
       ),
     )
     for (const f of files.filter((x) => x.uid !== 0))
-      found.push(error(`${f.path} belongs to user ${f.uid}`, `chown root:root ${f.path}`, evidence))
+      found.push(error(`${f.path} is owned by user ${f.uid}`, `chown root:root ${f.path}`, evidence))
     const shown = files.filter((f) => !isSecret(f.path) && readableByOthers(f))
     if (found.length === 0 && shown.length > 0)
       return info(
-        `${shown.map((f) => f.path).join(', ')} can be read by everybody, as kubeadm leaves it`,
+        `${shown.map((f) => f.path).join(', ')} is readable by all users, as kubeadm creates it`,
         evidence,
-        'chmod 0600, where the benchmark is to be met to the letter',
+        'chmod 0600, if the benchmark must be met exactly',
       )
     return found.length === 0 ? ok(...evidence) : found
   },

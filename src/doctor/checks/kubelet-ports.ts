@@ -1,15 +1,15 @@
-// What the kubelet's ports really say to somebody without credentials, whatever its configuration promises.
+// What the kubelet's ports really return to a request without credentials, whatever the configuration says.
 import type { PortAnswer } from '../../ports/diagnosis.js'
 import { type Check, error, type Finding, ok, skipped, warn } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
 
 export const kubeletPorts: Check<DoctorFacts> = {
   name: 'kubelet-ports',
-  asks: "What do the kubelet's ports show to a stranger?",
+  asks: 'Are the kubelet ports closed to unauthenticated requests?',
   run({ kubelet }) {
     const evidence = kubelet.ports.map((p) => `${p.address}:${p.port}${p.path} (${p.what}): ${p.answer}`)
     const open = kubelet.ports.filter((p) => p.answer !== 'closed')
-    if (open.length === 0 && kubelet.process === undefined) return skipped('no kubelet runs here')
+    if (open.length === 0 && kubelet.process === undefined) return skipped('no kubelet is running')
     const found = kubelet.ports.flatMap((p): Finding[] => judge(p, kubelet.process !== undefined, evidence))
     return found.length === 0 ? ok(...evidence) : found
   },
@@ -32,8 +32,16 @@ function judge({ what, port, answer }: PortAnswer, runs: boolean, evidence: read
       error(`the read-only port ${port} is open`, 'set readOnlyPort: 0 and restart the kubelet', evidence),
     ]
   if (what === 'kubelet' && runs && (answer === 'closed' || answer === 'silent'))
-    return [warn(`a kubelet runs, but port ${port} is ${answer}`, "read the kubelet's log", evidence)]
+    return [
+      warn(`the kubelet is running, but port ${port} is ${answer}`, 'check the log of the kubelet', evidence),
+    ]
   if (what === 'healthz' && runs && answer !== 'closed' && !isGood(answer))
-    return [warn(`the kubelet says that it is not healthy (${answer})`, "read the kubelet's log", evidence)]
+    return [
+      warn(
+        `the kubelet reports that it is not healthy (${answer})`,
+        'check the log of the kubelet',
+        evidence,
+      ),
+    ]
   return []
 }

@@ -1,4 +1,4 @@
-// Shared with preflight: kubeadm takes kubelets of its own minor down to three minors older.
+// Shared with preflight: kubeadm supports kubelets of the same minor down to three minors older.
 import type { KubernetesVersion } from '../../core/release/version.js'
 import type { HostFacts } from '../../ports/bootstrap.js'
 import { type Check, error, ok, skipped } from '../check.js'
@@ -10,11 +10,11 @@ interface Facts {
 
 export const kubeletSkew: Check<Facts> = {
   name: 'kubelet-skew',
-  asks: 'Does the installed kubelet fit this release?',
+  asks: 'Is the kubelet version supported with this release?',
   run({ host, version }) {
     const minor = Number(/^v?1\.(\d+)/.exec(host.kubeletVersion ?? '')?.[1] ?? Number.NaN)
-    if (Number.isNaN(minor)) return skipped('no kubelet to compare with')
-    const remedy = `install a kubelet of 1.${Math.max(version.minor - 3, 0)} to 1.${version.minor}`
+    if (Number.isNaN(minor)) return skipped('no kubelet is installed')
+    const remedy = `install a kubelet from 1.${Math.max(version.minor - 3, 0)} to 1.${version.minor}`
     const evidence = [`kubelet --version: ${host.kubeletVersion ?? ''}`]
     if (minor > version.minor)
       return error(`kubelet 1.${minor} is newer than 1.${version.minor}`, remedy, evidence)

@@ -1,4 +1,4 @@
-// A driver change leaves the old tree's empty directories behind: harmless, but they mislead whoever looks.
+// A driver change leaves the old tree's empty directories behind: harmless, but misleading.
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import { type Check, info, ok, skipped } from '../check.js'
 import type { CgroupFacts, DoctorFacts } from '../facts.js'
@@ -17,14 +17,14 @@ export function leftoverTree({ podTrees, pods }: CgroupFacts): string | undefine
 
 export const leftoverPodTree: Check<DoctorFacts> = {
   name: 'leftover-pod-tree',
-  asks: 'Is an empty pod tree of another cgroup driver left over?',
+  asks: 'Is there no empty cgroup tree left from another cgroup driver?',
   run({ cgroups }) {
-    if (cgroups?.mode !== 'v2') return skipped('looked at on cgroup v2 only')
+    if (cgroups?.mode !== 'v2') return skipped('cgroup v2 only')
     const left = leftoverTree(cgroups)
     return left === undefined
       ? ok()
       : info(
-          `${left} holds no process, the pods live in the other tree`,
+          `${left} has no processes; the pods are in the other tree`,
           [left],
           'remove it with keelson doctor --fix leftover-pod-tree',
         )

@@ -9,21 +9,21 @@ import { isLivelocked } from '../pod-cgroup.js'
 
 export const livelock: Check<DoctorFacts> = {
   name: 'livelock',
-  asks: 'Does a container stand still at memory.high?',
+  asks: 'Do containers make progress at memory.high?',
   run(facts) {
     const { cgroups, host } = facts
-    if (cgroups === undefined) return skipped('no cgroup hierarchy could be read')
+    if (cgroups === undefined) return skipped('no cgroup hierarchy is readable')
     if (cgroups.mode !== 'v2') return skipped('cgroup v1 has no memory.high')
     const stuck = cgroups.pods.filter(
       (c) => c.containerId !== undefined && isLivelocked(c, cgroups.intervalMs),
     )
-    if (stuck.length === 0) return ok(`looked twice, ${cgroups.intervalMs} ms apart`)
+    if (stuck.length === 0) return ok(`two samples, ${cgroups.intervalMs} ms apart`)
     const nameOf = createNamer(facts)
     const version = parseKernelVersion(host.kernelRelease ?? '')
     const old = version !== undefined && !isKernelAtLeast(version, 5, 9)
     return error(
-      `${counted(stuck.length, 'container uses', 'containers use')} no CPU while memory.high holds ${stuck.length === 1 ? 'it' : 'them'} back`,
-      `${old ? `kernel ${host.kernelRelease ?? ''} is older than 5.9: upgrade it; until then` : 'until they are mended'} raise their memory limits, or set memoryThrottlingFactor: 1.0`,
+      `${counted(stuck.length, 'container makes', 'containers make')} no progress: throttled at memory.high without CPU use`,
+      `${old ? `kernel ${host.kernelRelease ?? ''} is older than 5.9: upgrade it; until then` : 'until that is fixed'} raise their memory limits, or set memoryThrottlingFactor: 1.0`,
       firstOf(
         stuck.map(
           (c) =>

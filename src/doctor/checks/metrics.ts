@@ -9,9 +9,9 @@ const kernelDependent = /^container_(pressure_|hugetlb_|memory_swap|blkio_|fs_|c
 
 export const metrics: Check<DoctorFacts> = {
   name: 'metrics',
-  asks: 'Does the runtime deliver the metrics that the kubelet is to serve?',
+  asks: 'Does the runtime provide the metrics that the kubelet serves?',
   run({ runtime, runtimeFacts, kubelet }) {
-    if (runtime === undefined || runtimeFacts === undefined) return skipped('no runtime answered')
+    if (runtime === undefined || runtimeFacts === undefined) return skipped('no runtime responded')
     const { descriptors } = runtimeFacts
     const who = `${runtime.name} ${runtime.version}`
     const wanted = isGateEnabled(kubelet.loaded.config.gates, 'PodAndContainerStatsFromCRI')
@@ -19,13 +19,13 @@ export const metrics: Check<DoctorFacts> = {
       wanted
         ? warn(
             message,
-            'upgrade the runtime, or put keelson cri in front of it; until then values come from cgroups',
+            'upgrade the runtime, or put keelson cri in front of it; until then the kubelet reads cgroups',
             evidence,
           )
-        : info(`${message}; PodAndContainerStatsFromCRI is off, so values come from cgroups`, evidence)
+        : info(`${message}; PodAndContainerStatsFromCRI is off, so the kubelet reads cgroups`, evidence)
     if (descriptors.kind === 'failed') return say(`${who} failed to list its metrics`, [descriptors.reason])
     if (descriptors.kind === 'unimplemented')
-      return say(`${who} has no metrics of its own`, ['ListMetricDescriptors: UNIMPLEMENTED'])
+      return say(`${who} does not implement CRI metrics`, ['ListMetricDescriptors: UNIMPLEMENTED'])
     const missing = requiredMetrics.filter((name) => !descriptors.names.includes(name))
     const evidence = [
       `${descriptors.names.length} metrics, ${requiredMetrics.length - missing.length} of ${requiredMetrics.length} required ones`,
@@ -33,7 +33,7 @@ export const metrics: Check<DoctorFacts> = {
     if (missing.length === 0) return ok(...evidence)
     const lost = missing.filter((name) => !kernelDependent.test(name))
     if (lost.length === 0)
-      return info('metrics are missing that not every kernel can give', [...evidence, ...firstOf(missing)])
+      return info('missing metrics that depend on the kernel', [...evidence, ...firstOf(missing)])
     return say(`${who} lacks ${lost.length} required metrics`, [...evidence, ...firstOf(lost)])
   },
 }

@@ -13,10 +13,10 @@ type ProtectionFile = 'min' | 'low'
 
 export const protectionChain: Check<DoctorFacts> = {
   name: 'protection-chain',
-  asks: 'Does the memory that pods are promised hold through all their ancestors?',
+  asks: 'Is the memory protection of pods effective in all their ancestors?',
   run(facts) {
     const { cgroups } = facts
-    if (cgroups === undefined) return skipped('no cgroup hierarchy could be read')
+    if (cgroups === undefined) return skipped('no cgroup hierarchy is readable')
     if (cgroups.mode !== 'v2') return skipped('cgroup v1 has no memory.min')
     const protectedOnes = cgroups.pods.filter((c) => c.min > 0n || c.low > 0n)
     if (protectedOnes.length === 0) return ok('no cgroup of a pod has memory.min or memory.low')
@@ -27,9 +27,10 @@ export const protectionChain: Check<DoctorFacts> = {
     ]
     if (!cgroups.recursiveProtection)
       findings.push(
-        info('cgroup2 is mounted without memory_recursiveprot: what a pod leaves unclaimed protects nobody', [
-          `${counted(protectedOnes.length, 'cgroup')} with memory.min or memory.low`,
-        ]),
+        info(
+          'cgroup2 is mounted without memory_recursiveprot: protection that a pod does not claim is lost',
+          [`${counted(protectedOnes.length, 'cgroup')} with memory.min or memory.low`],
+        ),
       )
     return findings.length === 0
       ? ok(`${counted(protectedOnes.length, 'cgroup')}, protected up to the root`)
@@ -42,7 +43,7 @@ const parentsOf = (pods: readonly PodCgroup[], cgroup: PodCgroup): PodCgroup[] =
   return parent === undefined ? [] : [parent, ...parentsOf(pods, parent)]
 }
 
-/** Where a value stands below an ancestor that has none: nothing at all is protected. */
+/** A value below an ancestor without one protects nothing. */
 function voidBelow(facts: DoctorFacts, { pods }: CgroupFacts, file: ProtectionFile): Finding[] {
   const nameOf = createNamer(facts)
   const byAncestor = new Map<string, string[]>()
@@ -55,8 +56,8 @@ function voidBelow(facts: DoctorFacts, { pods }: CgroupFacts, file: ProtectionFi
   }
   return [...byAncestor].map(([ancestor, list]) =>
     error(
-      `memory.${file} of ${counted(list.length, 'cgroup')} is void, because ${ancestor} has memory.${file}=0`,
-      `give ${ancestor} the sum of its children; a kubelet with the gate MemoryQoS does: restart it and read its log, or run keelson companion`,
+      `memory.${file} of ${counted(list.length, 'cgroup')} has no effect, because ${ancestor} has memory.${file}=0`,
+      `set ${ancestor} to the sum of its children; a kubelet with the gate MemoryQoS does this: restart it and check its log, or run keelson companion`,
       [`${ancestor} memory.${file}=0`, ...firstOf(list)],
     ),
   )
@@ -90,7 +91,7 @@ function shared(
   return [
     warn(
       `memory.${file} protects only a part of ${counted(short.length, 'cgroup')}: siblings claim more than their parent has`,
-      'raise the value of the ancestor that caps, or lower the requests below it',
+      'raise the value of the ancestor that caps it, or lower the requests below it',
       firstOf(short),
     ),
   ]

@@ -4,13 +4,13 @@ import type { DoctorFacts } from '../facts.js'
 
 export const psi: Check<DoctorFacts> = {
   name: 'psi',
-  asks: 'Does the kernel measure memory pressure?',
+  asks: 'Does the kernel report memory pressure (PSI)?',
   run({ machine }) {
-    if (machine === undefined) return skipped('/proc could not be read')
+    if (machine === undefined) return skipped('/proc is not readable')
     return machine.psi
-      ? ok('/proc/pressure/memory is there')
+      ? ok('/proc/pressure/memory exists')
       : info(
-          'this kernel gives no pressure values; throttling is judged by memory.events and CPU time alone',
+          'this kernel does not report pressure (PSI); the doctor detects throttling from memory.events and CPU time only',
           ['no /proc/pressure/memory'],
           'boot with psi=1, or use a kernel with CONFIG_PSI',
         )

@@ -14,20 +14,22 @@ interface Facts {
 
 export const runtimeAnswers: Check<Facts> = {
   name: 'runtime-answers',
-  asks: 'Does a container runtime answer at the chosen endpoint?',
+  asks: 'Does a container runtime respond at the endpoint?',
   run({ endpoint, endpointAnswers, endpointDenied, runtimeLate, runtime, host }) {
     const say = host.privileged === undefined ? warn : error
-    if (endpointDenied === true)
-      return skipped(`this user may not open ${endpoint}; run it as root to ask the runtime`)
+    if (endpointDenied === true) return skipped(`this user may not open ${endpoint}; run as root`)
     if (!endpointAnswers)
-      return say(`nothing answers at ${endpoint}`, 'start the runtime, or choose another endpoint')
+      return say(`no runtime responds at ${endpoint}`, 'start the runtime, or choose another endpoint')
     if (runtimeLate === true)
       return warn(
-        `the runtime at ${endpoint} did not answer in time`,
-        'look at its load and its log, or give the doctor more with --timeout',
+        `the runtime at ${endpoint} did not respond in time`,
+        'check its log and the load of the machine, or allow more time with --timeout',
       )
     if (runtime === undefined)
-      return say(`what answers at ${endpoint} does not speak CRI v1`, 'check that it is a container runtime')
+      return say(
+        `the server at ${endpoint} does not implement CRI v1`,
+        'check that it is a container runtime',
+      )
     return ok(`${runtime.name} ${runtime.version} at ${endpoint}`)
   },
 }

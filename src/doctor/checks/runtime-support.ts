@@ -6,15 +6,15 @@ import type { DoctorFacts } from '../facts.js'
 
 export const runtimeSupport: Check<DoctorFacts> = {
   name: 'runtime-support',
-  asks: 'Will the next Kubernetes releases still take this runtime?',
+  asks: 'Do the next Kubernetes releases support this runtime?',
   run({ runtime, version, kubelet }) {
-    if (runtime === undefined) return skipped('no runtime answered')
+    if (runtime === undefined) return skipped('no runtime responded')
     const who = `${runtime.name} ${runtime.version}`
-    if (runtime.runtimeConfig === 'failed') return skipped(`${who} did not answer RuntimeConfig in time`)
-    if (runtime.runtimeConfig === 'known') return ok(`${who} answers RuntimeConfig`)
+    if (runtime.runtimeConfig === 'failed') return skipped(`${who} did not respond to RuntimeConfig in time`)
+    if (runtime.runtimeConfig === 'known') return ok(`${who} implements RuntimeConfig`)
     const { profile } = kubelet.loaded.config
     const removed = fallbackRemovedIn[profile]
-    const remedy = `upgrade to ${oldestAnsweringRuntimes} or later, or put keelson cri in front of it, before the kubelet becomes 1.${removed}`
+    const remedy = `upgrade to ${oldestAnsweringRuntimes} or later, or put keelson cri in front of it, before you upgrade the kubelet to 1.${removed}`
     const evidence = ['RuntimeConfig: UNIMPLEMENTED', `profile ${profile}: fallback removed in 1.${removed}`]
     return version.minor >= removed
       ? error(`Kubernetes 1.${version.minor} refuses to start with ${who}`, remedy, evidence)

@@ -6,6 +6,6 @@ export const severalRuntimes: Check<{ readonly listening: readonly string[] }> =
   asks: 'Is it clear which runtime this node uses?',
   run: ({ listening }) =>
     listening.length > 1
-      ? warn(`several runtimes answer: ${listening.join(', ')}`, 'stop the ones that are not used')
+      ? warn(`several runtimes are running: ${listening.join(', ')}`, 'stop the unused ones')
       : ok(...listening),
 }

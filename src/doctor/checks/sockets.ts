@@ -9,7 +9,7 @@ export const sockets: Check<DoctorFacts> = {
   name: 'sockets',
   asks: 'Do all places that name a CRI socket agree?',
   run({ sockets: status }) {
-    if (status === undefined) return skipped('the files of this node could not be read')
+    if (status === undefined) return skipped('the files of this node are not readable')
     const evidence = Object.values(status.places)
       .filter((p) => p.endpoint !== undefined)
       .map((p) => `${p.place}: ${p.endpoint}`)

@@ -11,11 +11,11 @@ export const hasMemoryValues = ({ min, low, high }: PodCgroup): boolean =>
 
 export const staleValues: Check<DoctorFacts> = {
   name: 'stale-values',
-  asks: 'Are memory values left over from a time when Memory QoS was on?',
+  asks: 'Are there no stale memory values while Memory QoS is off?',
   run(facts) {
     const { cgroups, kubelet } = facts
-    if (cgroups?.mode !== 'v2') return skipped('cgroup v1 has no such values')
-    if (kubelet.source === undefined) return skipped('it is not known whether Memory QoS is meant to be on')
+    if (cgroups?.mode !== 'v2') return skipped('cgroup v1 has no such files')
+    if (kubelet.source === undefined) return skipped('cannot tell whether Memory QoS should be on')
     if (kubelet.loaded.config.memoryQos.enabled) return ok('the gate MemoryQoS is on')
     const left = cgroups.pods.filter(hasMemoryValues)
     if (left.length === 0) return ok('the gate is off and no value is set')

@@ -5,9 +5,9 @@ import { formatAmount } from '../format.js'
 
 export const swap: Check<DoctorFacts> = {
   name: 'swap',
-  asks: "Does the node's swap agree with the kubelet's settings?",
+  asks: 'Does the swap of the node match the kubelet configuration?',
   run({ machine, kubelet }) {
-    if (machine === undefined) return skipped('/proc could not be read')
+    if (machine === undefined) return skipped('/proc is not readable')
     if (machine.swapBytes === 0n) return ok('SwapTotal: 0')
     const { failSwapOn, memorySwap } = kubelet.loaded.config.kubelet
     const evidence = [
@@ -17,13 +17,13 @@ export const swap: Check<DoctorFacts> = {
     ]
     if (failSwapOn && kubelet.source !== undefined)
       return error(
-        'swap is on and failSwapOn is true: a kubelet does not start here',
-        'run swapoff -a and take swap out of /etc/fstab, or set failSwapOn: false',
+        'swap is on and failSwapOn is true: the kubelet does not start',
+        'run swapoff -a and remove swap from /etc/fstab, or set failSwapOn: false',
         evidence,
       )
     return info(
       memorySwap.swapBehavior === 'LimitedSwap'
-        ? 'Burstable pods may swap; memory.high then pushes pages out instead of stalling'
+        ? 'Burstable pods may swap; at memory.high the kernel swaps pages out instead of stalling'
         : 'swap is on, but pods do not use it (NoSwap)',
       evidence,
     )

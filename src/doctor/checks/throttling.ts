@@ -8,10 +8,10 @@ import { isLivelocked, isNearHigh, isThrottled, type PodCgroup } from '../pod-cg
 
 export const throttling: Check<DoctorFacts> = {
   name: 'throttling',
-  asks: 'Are containers held back by memory.high?',
+  asks: 'Do containers run without throttling at memory.high?',
   run(facts) {
     const { cgroups } = facts
-    if (cgroups === undefined) return skipped('no cgroup hierarchy could be read')
+    if (cgroups === undefined) return skipped('no cgroup hierarchy is readable')
     if (cgroups.mode !== 'v2') return skipped('cgroup v1 has no memory.high')
     const candidates = cgroups.pods.filter((c) => c.containerId !== undefined || c.high !== 'max')
     // Those are the business of livelock.
@@ -34,10 +34,10 @@ export const throttling: Check<DoctorFacts> = {
         info(
           `${counted(near.length, 'container is', 'containers are')} within 5 % of memory.high`,
           show(near),
-          'watch memory.events',
+          'monitor memory.events',
         ),
       )
-    return findings.length === 0 ? ok(`${counted(candidates.length, 'container')} looked at`) : findings
+    return findings.length === 0 ? ok(`${counted(candidates.length, 'container')} checked`) : findings
   },
 }
 

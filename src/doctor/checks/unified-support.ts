@@ -17,15 +17,15 @@ const kernelDefaults: Readonly<Record<string, string>> = {
 
 export const unifiedSupport: Check<DoctorFacts> = {
   name: 'unified-support',
-  asks: 'Does the runtime write the memory values that it is given?',
+  asks: 'Does the runtime write the memory values of the unified map?',
   run(facts) {
     const { runtime, runtimeFacts, cgroups, kubelet } = facts
-    if (runtime === undefined || runtimeFacts === undefined) return skipped('no runtime answered')
+    if (runtime === undefined || runtimeFacts === undefined) return skipped('no runtime responded')
     if (cgroups?.mode !== 'v2') return skipped('cgroup v1 has no unified values')
     const who = `${runtime.name} ${runtime.version}`
     const enough = isAtLeastOldest(runtime, oldest)
     if (enough === false) {
-      const message = `${who} does not know the unified map, so memory.min and memory.high never arrive`
+      const message = `${who} does not support the unified map, so memory.min and memory.high are never set`
       const remedy = 'upgrade to containerd 1.6 or CRI-O 1.22 or later'
       return kubelet.loaded.config.memoryQos.enabled ? error(message, remedy) : info(message, [], remedy)
     }
@@ -52,22 +52,22 @@ function compare(
       compared += 1
       const found = fileValue(cgroup, file)
       if (isSettled(file, asked, found, machine?.pageSize ?? 4096n)) continue
-      const line = `${name}: ${file} asked ${asked}, found ${found}`
+      const line = `${name}: ${file} requested ${asked}, found ${found}`
       if (found === standard) ignored.push(line)
       else changed.push(line)
     }
   }
   if (ignored.length > 0)
     return warn(
-      `${who} did not write ${ignored.length} of ${compared} memory values it was given`,
-      "upgrade the runtime; look for 'unified' in its log, and at its OCI runtime's version",
+      `${who} did not write ${ignored.length} of ${compared} requested memory values`,
+      "upgrade the runtime and its OCI runtime; search for 'unified' in its log",
       firstOf(ignored),
     )
   if (changed.length > 0)
-    return info('memory values of containers were changed after they were created', firstOf(changed))
+    return info('memory values were changed after the containers were created', firstOf(changed))
   return compared === 0
     ? ok(enough === undefined ? `${who}: nothing to compare` : `${who} is new enough`)
-    : ok(`${compared} values of running containers are as asked`)
+    : ok(`${compared} values of running containers are as requested`)
 }
 
 function fileValue(cgroup: PodCgroup, file: string): string {

@@ -8,7 +8,7 @@ export type FixStep =
   | { readonly kind: 'mode'; readonly path: string; readonly mode: number }
 
 export interface Fix {
-  /** The check whose finding it mends. */
+  /** The check whose finding it fixes. */
   readonly check: string
   readonly does: string
   plan(facts: DoctorFacts): readonly FixStep[]

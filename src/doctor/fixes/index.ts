@@ -1,4 +1,4 @@
-// Everything that --fix can do. Each is safe: it clears what nobody uses or takes rights away, and moves no process.
+// Everything that --fix can do. Each is safe: it clears unused values or removes permissions, and moves no process.
 import { looseFiles } from '../checks/kubelet-files.js'
 import { leftoverTree } from '../checks/leftover-pod-tree.js'
 import { hasMemoryValues } from '../checks/stale-values.js'
@@ -24,7 +24,7 @@ export const fixes: readonly Fix[] = [
   },
   {
     check: 'leftover-pod-tree',
-    does: 'removes the empty cgroups of the driver that is no longer used',
+    does: 'removes the empty cgroups of the unused cgroup driver',
     plan({ cgroups }) {
       const left = cgroups === undefined ? undefined : leftoverTree(cgroups)
       return left === undefined ? [] : [{ kind: 'remove-empty', cgroup: left }]
@@ -32,7 +32,7 @@ export const fixes: readonly Fix[] = [
   },
   {
     check: 'kubelet-files',
-    does: "takes other users' rights to the kubelet's files away",
+    does: 'removes the access of other users to the kubelet files',
     plan: ({ kubelet }) => looseFiles(kubelet.files).map((f) => ({ kind: 'mode' as const, ...f })),
   },
 ]

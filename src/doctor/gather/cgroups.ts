@@ -1,4 +1,5 @@
 // Reads the pod trees twice, a moment apart: settings once, what moves in both looks.
+import { readControl, readControlText, readCountOrMax } from '../../core/cgroup/control-file.js'
 import { decideCgroupLayout } from '../../core/cgroup/layout.js'
 import {
   type CgroupDriver,
@@ -7,9 +8,10 @@ import {
   parseCgroupfsPath,
 } from '../../core/cgroup/name.js'
 import { parentPath } from '../../core/cgroup/path.js'
-import { parseCount, parseCountOrMax } from '../../core/kernel-text/digits.js'
+import { parseCount } from '../../core/kernel-text/digits.js'
 import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
 import { parsePressure } from '../../core/kernel-text/pressure.js'
+import { pause } from '../../core/units/retry.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Procfs } from '../../ports/procfs.js'
@@ -17,7 +19,7 @@ import { containerIdOf } from '../../stats/cgroup/locator.js'
 import type { CgroupFacts } from '../facts.js'
 import type { Activity, PodCgroup } from '../pod-cgroup.js'
 
-export interface CgroupsInput {
+interface CgroupsInput {
   readonly tree: CgroupTree
   readonly procfs: Pick<Procfs, 'mountInfo'>
   readonly clock: Pick<Clock, 'sleep' | 'monotonicNanos'>
@@ -48,7 +50,7 @@ export async function gatherCgroups(input: CgroupsInput): Promise<CgroupFacts> {
   const paths = tree.version === 'v2' ? withAncestors(tree, roots) : []
   const began = clock.monotonicNanos()
   const before = new Map(paths.map((path) => [path, readActivity(tree, path)]))
-  if (paths.length > 0) await clock.sleep(input.waitMs, input.signal).catch(() => undefined)
+  if (paths.length > 0) await pause(clock, input.waitMs, input.signal)
   const pods = paths.flatMap((path) => readPodCgroup(tree, path, before.get(path)))
   return {
     mode,
@@ -64,7 +66,7 @@ export async function gatherCgroups(input: CgroupsInput): Promise<CgroupFacts> {
   }
 }
 
-/** A configured cgroupRoot has ancestors of its own, which cap the pods as well. */
+/** A configured cgroupRoot has more ancestors, which cap the pods as well. */
 function withAncestors(tree: CgroupTree, roots: readonly string[]): string[] {
   const above = roots.flatMap((root) => {
     const list: string[] = []
@@ -74,13 +76,9 @@ function withAncestors(tree: CgroupTree, roots: readonly string[]): string[] {
   return [...new Set([...above, ...roots.flatMap((root) => tree.walk(root, { maxCgroups }))])]
 }
 
-const amount = (tree: CgroupTree, path: string, file: string): bigint | 'max' | undefined => {
-  const text = tree.read(path, file)
-  return text === undefined ? undefined : parseCountOrMax(text)
-}
-/** `max` as a protection stands for more than any memory. */
+/** `max` as a protection is more than any memory. */
 const protection = (tree: CgroupTree, path: string, file: string): bigint => {
-  const value = amount(tree, path, file)
+  const value = readCountOrMax(tree, path, file)
   return value === 'max' ? 2n ** 63n : (value ?? 0n)
 }
 
@@ -91,23 +89,16 @@ function readTopLevel(tree: CgroupTree): CgroupFacts['topLevel'] {
   }))
 }
 
-/** Each text is parsed before the next one is read: they share a buffer. */
 function readActivity(tree: CgroupTree, path: string): Activity | undefined {
-  const currentText = tree.read(path, 'memory.current')
-  if (currentText === undefined) return undefined
-  const current = parseCount(currentText) ?? 0n
-  const eventsText = tree.read(path, 'memory.events')
-  const seen = eventsText === undefined ? undefined : events(eventsText)
-  const cpuText = tree.read(path, 'cpu.stat')
-  const cpu = cpuText === undefined ? undefined : cpuStat(cpuText)
-  const pressureText = tree.read(path, 'memory.pressure')
-  const pressure = pressureText === undefined ? undefined : parsePressure(pressureText)
+  const current = readControl(tree, path, 'memory.current', (text) => parseCount(text) ?? 0n)
+  if (current === undefined) return undefined
+  const seen = readControl(tree, path, 'memory.events', events)
   return {
     current,
     highEvents: seen?.high ?? 0n,
     oomKills: seen?.oom_kill ?? 0n,
-    cpuMicros: cpu?.usage_usec ?? 0n,
-    fullAvg10: pressure?.full?.avg10,
+    cpuMicros: readControl(tree, path, 'cpu.stat', cpuStat)?.usage_usec ?? 0n,
+    fullAvg10: readControl(tree, path, 'memory.pressure', parsePressure)?.full?.avg10,
   }
 }
 
@@ -116,8 +107,7 @@ function readPodCgroup(tree: CgroupTree, path: string, before: Activity | undefi
   const after = readActivity(tree, path)
   if (before === undefined || after === undefined) return []
   const parent = parentPath(path)
-  const populated = tree.read(path, 'cgroup.events')
-  const isPopulated = populated !== undefined && /^populated 1$/m.test(new TextDecoder().decode(populated))
+  const isPopulated = /^populated 1$/m.test(readControlText(tree, path, 'cgroup.events') ?? '')
   return [
     {
       path,
@@ -125,8 +115,8 @@ function readPodCgroup(tree: CgroupTree, path: string, before: Activity | undefi
       containerId: containerIdOf(path.slice(path.lastIndexOf('/') + 1)),
       min: protection(tree, path, 'memory.min'),
       low: protection(tree, path, 'memory.low'),
-      high: amount(tree, path, 'memory.high') ?? 'max',
-      max: amount(tree, path, 'memory.max') ?? 'max',
+      high: readCountOrMax(tree, path, 'memory.high') ?? 'max',
+      max: readCountOrMax(tree, path, 'memory.max') ?? 'max',
       populated: isPopulated,
       before,
       after,

@@ -2,14 +2,14 @@
 import type { EffectiveConfig } from '../../config/effective.js'
 import type { Diagnosis, PortAnswer, PortQuestion } from '../../ports/diagnosis.js'
 
-/** Where a read-only port stands when somebody switched it on with upstream's old default. */
+/** Upstream's old default of the read-only port. */
 const usualReadOnlyPort = 10255
 
 /** Where to knock on an address that means "every address". */
 const reachable = (address: string): string =>
   address === '0.0.0.0' || address === '' ? '127.0.0.1' : address === '::' ? '::1' : address
 
-export function portQuestions({ kubelet }: EffectiveConfig): readonly PortQuestion[] {
+function portQuestions({ kubelet }: EffectiveConfig): readonly PortQuestion[] {
   const address = reachable(kubelet.address)
   const readOnly = kubelet.readOnlyPort > 0 ? kubelet.readOnlyPort : usualReadOnlyPort
   return [

@@ -8,7 +8,7 @@ import type { CallOptions, CriClient } from '../../ports/runtime.js'
 import type { DoctorPorts, DriverEvidence } from '../doctor-ports.js'
 import type { MetricDescriptors, RunningContainer, RuntimeFacts } from '../facts.js'
 
-export interface RuntimeInput {
+interface RuntimeInput {
   readonly ports: Pick<DoctorPorts, 'connect' | 'askDriver' | 'gatherEvidence'>
   readonly endpoint: string
   readonly cgroups: CgroupTree | undefined
@@ -17,7 +17,7 @@ export interface RuntimeInput {
   readonly signal: AbortSignal
 }
 
-export type GatheredRuntime =
+type GatheredRuntime =
   | { readonly kind: 'answered'; readonly answer: RuntimeAnswer; readonly facts: RuntimeFacts }
   /** Nothing listens there, or it is no runtime. */
   | { readonly kind: 'none' }

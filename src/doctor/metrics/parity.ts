@@ -4,10 +4,10 @@ import type { BothValues, Values } from './read-once.js'
 import { labelOf, type PrintedSeries, readText } from './read-text.js'
 import { summarySeries } from './summary-series.js'
 
-export type EndpointPath = '/metrics/cadvisor' | '/metrics/resource' | '/stats/summary'
-export type Rule = 'counter' | 'gauge' | 'exact'
+type EndpointPath = '/metrics/cadvisor' | '/metrics/resource' | '/stats/summary'
+type Rule = 'counter' | 'gauge' | 'exact'
 
-export interface Outlier {
+interface Outlier {
   readonly block: string
   readonly runtime: number
   readonly cgroup: readonly [before: number, after: number]
@@ -38,7 +38,7 @@ const GAUGE_SHARE = 0.05
 /** CRI carries whole numbers, so that seconds lose up to one. */
 const WIRE_SECOND = 1
 
-/** Limits, counts and times of birth are the same number, whoever reads them. */
+/** Limits, counts and times of birth are the same number in both sources. */
 const exactName =
   /^container_(spec_|ulimits_|threads|processes|sockets|file_descriptors|start_time|creation_time)|process_count$|^container_fs_(limit|inodes_total)|(capacityBytes|\.inodes)$/
 
@@ -123,7 +123,7 @@ export function compareValues({ before, runtime, after }: BothValues): ParityRep
   for (const { endpoint, part, read } of endpoints) {
     if (runtime.from[part].source !== 'cri') {
       const state = runtime.from[part].runtime
-      const why = state === 'unsupported' ? 'does not have' : 'did not answer'
+      const why = state === 'unsupported' ? 'does not implement' : 'did not respond to'
       notCompared.push({
         endpoint,
         why: `the runtime ${why} ${calls[part]}; with the gate on, cgroups are still read for it`,

@@ -70,7 +70,7 @@ async function fromCgroups(
   if (stats.describe().metrics.source === null)
     throw keelsonError(
       'runtime.unavailable',
-      `list the pods of this node through ${input.client.endpoint}: no answer within ${waitMs / 1000} s; is the runtime up?`,
+      `list the pods of this node through ${input.client.endpoint}: no response within ${waitMs / 1000} s; is the runtime running?`,
     )
   await input.clock.sleep(SETTLE_MS, signal)
   return answers(stats, 0)

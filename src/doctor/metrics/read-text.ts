@@ -1,6 +1,6 @@
 // Reads the Prometheus text that our own endpoints print: series with their labels, and the type of each family.
 
-export type SeriesType = 'counter' | 'gauge'
+type SeriesType = 'counter' | 'gauge'
 
 export interface PrintedSeries {
   readonly name: string

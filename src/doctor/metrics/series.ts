@@ -1,12 +1,12 @@
 // How many series /metrics/cadvisor of this node has, by family and by kind of row, what each switch saves, and what that
 // costs in Prometheus.
-import { decideSwitches, type SwitchRequest } from '../../stats/render/row-writer.js'
+import { decideSwitches, type SwitchRequest } from '../../stats/render/series-writer.js'
 import { labelOf, type PrintedSeries } from './read-text.js'
 
 export const rowKinds = ['container', 'pod', 'slice', 'node', 'machine'] as const
-export type SeriesRow = (typeof rowKinds)[number]
+type SeriesRow = (typeof rowKinds)[number]
 
-export interface FamilyCount {
+interface FamilyCount {
   readonly name: string
   readonly rows: Readonly<Record<SeriesRow, number>>
   readonly total: number

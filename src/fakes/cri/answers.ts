@@ -12,7 +12,7 @@ export interface StatusSaid {
 }
 
 /** How the connection ends: `mid-answer` after half of the answer's bytes. */
-export type Drop = 'before-headers' | 'mid-answer'
+type Drop = 'before-headers' | 'mid-answer'
 
 /** Answers of one method whose message type is S. `delayMs` waits before the first byte. */
 export type Said<S> = { readonly delayMs?: number } & (
@@ -34,7 +34,7 @@ export type Said<S> = { readonly delayMs?: number } & (
   | { readonly http: number }
 )
 
-export interface Asked {
+interface Asked {
   /** 0 for the first call of this method. */
   readonly nth: number
   /** Aborted when the caller went away. */

@@ -10,8 +10,8 @@ import type { Answer, AnswerOf, MethodName, RequestTo, Said, Scripts } from './a
 import { play, type Stage } from './play.js'
 import { createSocketServer } from './socket-server.js'
 
-export interface FakeRuntimeOptions {
-  /** Default: `cri.sock` in a directory of its own, removed by close(). */
+interface FakeRuntimeOptions {
+  /** Default: `cri.sock` in a temporary directory, removed by close(). */
   readonly socketPath?: string
   /** Permissions of the socket, default 0o600. */
   readonly mode?: number
@@ -19,7 +19,7 @@ export interface FakeRuntimeOptions {
   readonly otherwise?: Said<unknown>
 }
 
-export interface LoggedCall<N extends MethodName = MethodName> {
+interface LoggedCall<N extends MethodName = MethodName> {
   readonly method: N
   readonly request: RequestTo<N>
   readonly atMs: number

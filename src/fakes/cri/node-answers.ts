@@ -35,7 +35,7 @@ const containerMatches = (c: FakeContainer, filter: ContainerFilter | undefined)
 const nameOf = ({ config }: Pick<FakeContainer, 'config'>): string =>
   `${config.metadata?.name ?? ''}#${config.metadata?.attempt ?? 0}`
 
-export interface NodeAnswers {
+interface NodeAnswers {
   readonly Version: AnswerOf<'Version'>
   readonly Status: AnswerOf<'Status'>
   readonly RunPodSandbox: AnswerOf<'RunPodSandbox'>

@@ -26,13 +26,13 @@ export interface FakeContainer {
   readonly status: ContainerStatus
   readonly pid: number
 }
-export interface Exit {
+interface Exit {
   readonly exitCode: number
   readonly reason?: string
   readonly message?: string
 }
 
-export interface NodeStateOptions {
+interface NodeStateOptions {
   readonly nowNanos?: () => bigint
   /** Present from the start. */
   readonly images?: readonly string[]

@@ -2,7 +2,8 @@
 // answer. What an answer means for the start is core/driver/decide-driver.ts.
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import type { RuntimeConfigAnswer } from '../../core/driver/decide-driver.js'
-import { asKeelsonError } from '../../core/errors.js'
+import { rethrowBug } from '../../core/errors.js'
+import { retry } from '../../core/units/retry.js'
 import { CgroupDriver as CriDriver, type RuntimeConfigResponse } from '../../cri-api/api.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
@@ -21,20 +22,23 @@ export interface DiscoverOptions {
 }
 
 export async function discoverDriver(o: DiscoverOptions): Promise<RuntimeConfigAnswer> {
-  for (let calls = 1; ; calls++) {
+  const { clock, log, signal } = o
+  let calls = 0
+  const ask = async (): Promise<RuntimeConfigAnswer> => {
+    calls += 1
     try {
       return readAnswer(await askOnce(o))
     } catch (e) {
-      o.signal.throwIfAborted()
-      const error = asKeelsonError(e)
-      if (error.code === 'internal.unexpected') throw e
+      signal.throwIfAborted()
+      const error = rethrowBug(e)
       // The answer of a runtime that is too old is an answer: nothing gets better by asking again.
       if (error.code === 'runtime.unimplemented') return { kind: 'unimplemented', calls }
-      o.log.error('RuntimeConfig failed', { attempt: calls, of: maxCalls, error })
+      log.error('RuntimeConfig failed', { attempt: calls, of: maxCalls, error })
       if (calls === maxCalls) return { kind: 'failed', calls, reason: error.message }
+      throw error
     }
-    await o.clock.sleep(waitMs, o.signal)
   }
+  return retry(ask, { clock, signal, waitMs: () => waitMs })
 }
 
 export const askOnce = ({ client, timeoutMs, signal }: Omit<DiscoverOptions, 'clock' | 'log'>) =>

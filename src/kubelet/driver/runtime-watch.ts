@@ -1,7 +1,7 @@
 // Watches the connection to the runtime for the life of the process: notices that it went away, waits until it is
 // back, and asks RuntimeConfig once more, only to compare. The driver in use never changes here.
 import type { CgroupDriver } from '../../core/cgroup/name.js'
-import { asKeelsonError } from '../../core/errors.js'
+import { rethrowBug } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { CriClient } from '../../ports/runtime.js'
@@ -116,8 +116,7 @@ async function compare(o: RuntimeWatchOptions): Promise<void> {
       log.warn('the runtime came back without a usable cgroup driver; this process keeps its own', { answer })
   } catch (e) {
     o.signal.throwIfAborted()
-    const error = asKeelsonError(e)
-    if (error.code === 'internal.unexpected') throw e
+    const error = rethrowBug(e)
     if (error.code === 'runtime.unimplemented' && o.inFallback) return
     log.warn('the runtime came back and does not tell its cgroup driver; this process keeps its own', {
       error,

@@ -1,6 +1,7 @@
 // Events of this node on their way to the API server: kept until it is reachable, in order, in a bounded queue. A
 // refusal that asking again cannot mend drops that one event.
 import { asKeelsonError } from '../../core/errors.js'
+import { doubling, pause } from '../../core/units/retry.js'
 import type { Clock } from '../../ports/clock.js'
 import type { KubeApi, NodeEvent } from '../../ports/kubeapi.js'
 import type { Log } from '../../ports/log.js'
@@ -36,8 +37,7 @@ export interface EventQueue {
 }
 
 const maxWaiting = 256
-const firstWaitMs = 1_000
-const longestWaitMs = 60_000
+const waitAfter = doubling(1_000, 60_000)
 
 export function createEventQueue({
   api,
@@ -52,12 +52,12 @@ export function createEventQueue({
   let sent = Promise.resolve()
 
   const sendAll = async (): Promise<void> => {
-    let waitMs = firstWaitMs
+    let failures = 0
     for (let next = waiting[0]; next !== undefined && !signal.aborted; next = waiting[0]) {
       try {
         await api.createEvent(next, signal)
         waiting.shift()
-        waitMs = firstWaitMs
+        failures = 0
       } catch (e) {
         if (signal.aborted) return
         const error = asKeelsonError(e)
@@ -66,9 +66,10 @@ export function createEventQueue({
           waiting.shift()
           continue
         }
+        failures += 1
+        const waitMs = waitAfter(failures)
         log.debug('an event waits for the API server', { reason: next.reason, error, waitMs })
-        await clock.sleep(waitMs, signal).catch(() => undefined)
-        waitMs = Math.min(waitMs * 2, longestWaitMs)
+        await pause(clock, waitMs, signal)
       }
     }
   }

@@ -1,14 +1,10 @@
-// From the effective configuration to the statistics of this node, and their endpoints.
+// From the effective configuration to the statistics of this node.
 import type { LoadedConfig } from '../../config/load.js'
 import { type CgroupDriver, formatCgroupPath } from '../../core/cgroup/name.js'
 import { kubepodsName, qosCgroupName } from '../../core/cgroup/pod-cgroup.js'
 import { isGateEnabled } from '../../core/release/gates.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { CriClient } from '../../ports/runtime.js'
-import type { Endpoint } from '../../serve/endpoint.js'
-import { metricsCadvisor } from '../../serve/endpoints/metrics-cadvisor.js'
-import { metricsResource } from '../../serve/endpoints/metrics-resource.js'
-import { statsSummary } from '../../serve/endpoints/stats-summary.js'
 import { createStats, type Stats } from '../../stats/create-stats.js'
 import type { MachineFacts } from '../../stats/render/machine-metrics.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
@@ -25,12 +21,6 @@ export interface NodeStatsInput {
   readonly driver?: CgroupDriver | undefined
   readonly cgroups?: CgroupTree
 }
-
-export const statsEndpoints = (stats: Stats): readonly Endpoint[] => [
-  statsSummary(stats),
-  metricsResource(stats),
-  metricsCadvisor(stats),
-]
 
 export async function readMachine({
   procfs,

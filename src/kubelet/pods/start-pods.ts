@@ -1,5 +1,5 @@
 // Puts the pod runner together for `keelson kubelet`: from the configuration and the facts of the node to a running
-// runner with its endpoints and health checks.
+// runner with its health checks, and what its endpoints ask of it.
 import type { EffectiveConfig } from '../../config/effective.js'
 import type { LoadedConfig } from '../../config/load.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
@@ -8,11 +8,8 @@ import { quantityValue } from '../../core/units/quantity.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Files } from '../../ports/files.js'
 import type { CriClient } from '../../ports/runtime.js'
-import type { Endpoint } from '../../serve/endpoint.js'
-import { containerLogs } from '../../serve/endpoints/container-logs.js'
-import { pods } from '../../serve/endpoints/pods.js'
-import { runInContainer } from '../../serve/endpoints/run.js'
-import { runningPods } from '../../serve/endpoints/runningpods.js'
+import type { ReadLog } from '../../serve/endpoints/container-logs.js'
+import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import type { NodeFacts } from '../node/node-facts.js'
@@ -28,7 +25,6 @@ import { type PodRunner, startPodRunner } from './run/runner.js'
 import { readTerminationMessage } from './run/termination-message.js'
 import { watchStaticPods } from './source/static-source.js'
 import type { PodPaths } from './to-cri/names.js'
-import { runningPodList } from './view/running-pods.js'
 import { RuntimeView } from './view/runtime-view.js'
 
 export interface PodsInput {
@@ -49,7 +45,8 @@ export interface PodsInput {
 }
 
 export interface RunningPods extends PodRunner {
-  readonly endpoints: readonly Endpoint[]
+  readonly readLog: ReadLog
+  readonly runCommand: RunCommand
 }
 
 /** Enough to keep two cores busy, few enough that each start is quick. */
@@ -104,12 +101,8 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
   return {
     ...runner,
     done: Promise.all([runner.done, rotation]).then(() => undefined),
-    endpoints: [
-      pods(() => runner.pods()),
-      runningPods(() => runningPodList(runner.running())),
-      containerLogs((request, signal) => readContainerLog(request, runner, context, signal)),
-      runInContainer((request, signal) => runCommand(request, runner, context, signal)),
-    ],
+    readLog: (request, signal) => readContainerLog(request, runner, context, signal),
+    runCommand: (request, signal) => runCommand(request, runner, context, signal),
   }
 }
 

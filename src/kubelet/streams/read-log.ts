@@ -1,13 +1,15 @@
 // Reads a container's log as /containerLogs gives it: from a line count or a time on, to a number of bytes, with or without
 // times, and on as the container goes on. Memory is bounded by one piece of the file, whatever its size.
+import { parseCriLine, writtenText } from '../../core/cri/log-line.js'
 import { keelsonError } from '../../core/errors.js'
+import { pause } from '../../core/units/retry.js'
+import { parseTime } from '../../core/units/rfc3339.js'
 import type { OpenLog, PodHost } from '../../ports/pod-host.js'
 import type { LogRequest } from '../../serve/endpoints/container-logs.js'
 import type { PodContext } from '../pods/context.js'
 import { isOver, newestOf, type ObservedContainer, type ObservedPod } from '../pods/decide/observed.js'
 import type { PodRunner } from '../pods/run/runner.js'
 import { containerLogPath, podLogDirectory } from '../pods/to-cri/names.js'
-import { lineTimeNanos, parseCriLine } from './cri-log.js'
 
 const pieceBytes = 64 * 1024
 const followMs = 200
@@ -67,9 +69,10 @@ async function* lines(
   for await (const line of rawLines(path, request, c, isRunning, signal)) {
     const parsed = parseCriLine(line)
     if (parsed === undefined) continue
-    const time = request.sinceNanos === undefined ? undefined : lineTimeNanos(parsed)
+    const time = request.sinceNanos === undefined ? undefined : parseTime(parsed.time)
     if (request.sinceNanos !== undefined && time !== undefined && time < request.sinceNanos) continue
-    const text = request.timestamps ? `${parsed.time} ${parsed.text}` : parsed.text
+    const written = writtenText(parsed)
+    const text = request.timestamps ? `${parsed.time} ${written}` : written
     const bytes = new TextEncoder().encode(text)
     if (bytes.length > rest) {
       yield new TextDecoder().decode(bytes.subarray(0, rest))
@@ -87,7 +90,7 @@ async function* rawLines(
   isRunning: () => boolean,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  const nap = () => clock.sleep(followMs, signal).catch(() => undefined)
+  const nap = () => pause(clock, followMs, signal)
   let file = await openSoon(path, host, nap, () => isRunning() && !signal.aborted)
   let next: OpenLog | undefined
   try {

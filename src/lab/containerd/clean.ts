@@ -1,9 +1,10 @@
-// Takes a private containerd off the machine again, from what is written in its directory: processes, mounts, network,
-// firewall rules, cgroups, files. Works whoever started it and however it ended.
+// Removes a private containerd from the machine, from the records in its directory: processes, mounts, network,
+// firewall rules, cgroups, files. Works for any parent and any exit.
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readPidStat } from '../../adapters/procfs/pid-stat.js'
 import { runProgram } from '../process.js'
 import type { ContainerdPlan } from './config.js'
 
@@ -59,10 +60,9 @@ async function processes(): Promise<Process[]> {
   const pids = (await readdir('/proc')).filter((n) => /^\d+$/.test(n))
   const list = await Promise.all(
     pids.map(async (pid) => {
-      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+      const stat = await readPidStat(Number(pid))
       const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0)
-      return { pid: Number(pid), parent, command: command.replaceAll('\0', ' ') }
+      return { pid: Number(pid), parent: stat?.parent ?? 0, command: command.replaceAll('\0', ' ') }
     }),
   )
   return list
@@ -164,7 +164,7 @@ async function removeCgroups(used: ReadonlySet<string>, before: ReadonlySet<stri
     for (let up = dirname(path); up.startsWith(top); up = dirname(up)) candidates.add(up)
   }
   // A sandbox that was removed in order leaves its pod's directory behind. It is only safe to call such directories
-  // ours when nobody else runs pods here.
+  // ours when no other process runs pods here.
   const alone = !(await processes()).some((p) => /(^|\/)(containerd|crio|kubelet) /.test(p.command))
   if (alone) for (const path of await cgroupDirectories()) if (/\/kubepods/.test(path)) candidates.add(path)
   const deepestFirst = [...candidates].filter((p) => !before.has(p)).sort((a, b) => b.length - a.length)
@@ -220,7 +220,7 @@ async function removeNetwork({ bridge, network, chains, ipForward }: Remembered)
     if (file.startsWith(`${network}-`)) await unlink(join(results, file)).catch(() => {})
 }
 
-/** portmap's chains are shared by all networks: they go when we brought them and nobody else hangs rules on them. */
+/** portmap's chains are shared by all networks: they are removed if this run created them and no other rules use them. */
 async function removeSharedChains(command: string, before: ReadonlySet<string>): Promise<void> {
   const rules = await natRules(command)
   const chains = rules.filter((r) => /^-N CNI-/.test(r) && !before.has(r)).map((r) => r.slice(3))

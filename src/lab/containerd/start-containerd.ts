@@ -183,7 +183,7 @@ async function startDaemon(
       const text = await readFile(plan.log, 'utf8').catch(() => '')
       throw keelsonError(
         'lab.containerd',
-        `containerd did not come up; the end of ${plan.log}:\n${lastLines(text, 12)}`,
+        `containerd did not start; the end of ${plan.log}:\n${lastLines(text, 12)}`,
       )
     }
     await sleep(30, undefined, { signal })
@@ -202,7 +202,7 @@ const answers = (socket: string): Promise<boolean> =>
     probe.on('connect', () => end(true)).on('error', () => end(false))
   })
 
-/** A process of its own session that waits for our end of its channel to close, and cleans up when we did not. */
+/** A process in a separate session that waits for its channel to close, and cleans up if the parent did not. */
 async function startGuard(dir: string): Promise<ChildProcess> {
   const [command, ...args] = await agentCommand()
   if (command === undefined) throw new Error('the agent has no command')

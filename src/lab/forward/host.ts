@@ -2,11 +2,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 import type { PortForward } from '../machine.js'
 import { createMux } from './mux.js'
 
-export interface ForwardedPort {
+interface ForwardedPort {
   close(): void
 }
 
@@ -26,7 +26,7 @@ export async function reservePort({ hostPort }: PortForward): Promise<ReservedPo
   } catch (e) {
     throw keelsonError(
       'lab.port',
-      `listen on 127.0.0.1:${hostPort}: ${e instanceof Error ? e.message : String(e)}; end the program that uses the port, or choose another one`,
+      `listen on 127.0.0.1:${hostPort}: ${messageOf(e)}; stop the program that uses the port, or choose another one`,
       { port: hostPort },
       e,
     )

@@ -10,7 +10,7 @@ export interface Mux {
 }
 
 /** Called for each connection that the other end opens. */
-export type OpenSocket = () => Duplex
+type OpenSocket = () => Duplex
 
 const headerBytes = 7
 const maxPayload = 4096
@@ -71,7 +71,7 @@ export function createMux(line: { readonly in: Readable; readonly out: Writable 
           at += size
         }
     } catch {
-      // The error handler of the socket has told the other end.
+      // The error handler of the socket has closed the other end.
       return
     }
     if (connections.has(id)) send(id, kinds.end)

@@ -34,9 +34,15 @@ async function entriesOf(path: string): Promise<Map<string, Buffer>> {
 
 const statusOf = (pid: number | undefined): string => readFileSync(`/proc/${pid}/status`, 'utf8')
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const)
-  test(`pause: waits and ends with 0 on ${signal}`, async () => {
-    const child = spawn(program(`pause-${signal}`, pauseProgram()))
+// Either may be the cc of a machine.
+for (const [signal, compiler] of [
+  ['SIGTERM', 'gcc'],
+  ['SIGINT', 'gcc'],
+  ['SIGTERM', 'tcc'],
+] as const)
+  test(`pause, compiled by ${compiler}: waits and ends with 0 on ${signal}`, async (ctx) => {
+    requires(ctx, { commands: [compiler] })
+    const child = spawn(program(`pause-${signal}-${compiler}`, pauseProgram(compiler)))
     // It sleeps when its handlers (SIGINT, SIGTERM) and what it ignores (SIGCHLD) are set.
     await expect
       .poll(() => statusOf(child.pid))
@@ -46,26 +52,29 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
     assert.deepEqual(await once(child, 'exit'), [0, null])
   })
 
-test('hog: holds the memory it was told to, pass after pass, and ends on SIGTERM', async () => {
-  const child = spawn(program('hog', hogProgram()), ['24', '20'])
-  let lines = 0
-  child.stdout.on('data', (d: Buffer) => {
-    lines += d.toString().split('\n').length - 1
+for (const compiler of ['gcc', 'tcc'] as const)
+  test(`hog, compiled by ${compiler}: holds the memory it was told to, pass after pass, and ends on SIGTERM`, async (ctx) => {
+    requires(ctx, { commands: [compiler] })
+    const child = spawn(program(`hog-${compiler}`, hogProgram(compiler)), ['24', '20'])
+    let lines = 0
+    child.stdout.on('data', (d: Buffer) => {
+      lines += d.toString().split('\n').length - 1
+    })
+    await expect.poll(() => lines).toBeGreaterThanOrEqual(3)
+    const rss = /VmRSS:\s+(\d+) kB/.exec(statusOf(child.pid))?.[1]
+    child.kill('SIGTERM')
+    assert.deepEqual(await once(child, 'exit'), [0, null])
+    // The kernel counts in batches for each processor: VmRSS is a little off.
+    assert.ok(Number(rss) >= 23 * 1024 && Number(rss) < 26 * 1024, `${rss} kB`)
   })
-  await expect.poll(() => lines).toBeGreaterThanOrEqual(3)
-  const rss = /VmRSS:\s+(\d+) kB/.exec(statusOf(child.pid))?.[1]
-  child.kill('SIGTERM')
-  assert.deepEqual(await once(child, 'exit'), [0, null])
-  // The kernel counts in batches for each processor: VmRSS is a little off.
-  assert.ok(Number(rss) >= 23 * 1024 && Number(rss) < 26 * 1024, `${rss} kB`)
-})
 
 for (const [args, status] of [
   [[], 2],
   [['0'], 2],
   [['99999999999'], 1],
 ] as const)
-  test(`hog ${args.join(' ')}: status ${status}`, () => {
+  test(`hog ${args.join(' ')}: status ${status}`, (ctx) => {
+    requires(ctx, { packages: ['images'] })
     const run = spawnSync(program(`hog-${args.join('-')}`, hogProgram()), args, { timeout: 5000 })
     assert.equal(run.status, status)
   })

@@ -1,4 +1,4 @@
-// The lab's own images, made from Debian's static busybox and our two programs: no registry, no compiler.
+// The lab's own images, made from Debian's static busybox and our two programs: no registry.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { ensurePart } from '../cache.js'
 import { findCommand } from '../packages.js'
 import { mustRun } from '../process.js'
 import { type ImageFile, type ImageSpec, writeImageArchive } from './archive.js'
-import { hogProgram, pauseProgram } from './programs.js'
+import { hogProgram, pauseProgram, programSources } from './programs.js'
 
 export const imageReferences = {
   pause: 'keelson.local/pause:1',
@@ -74,16 +74,10 @@ export async function ensureImages(
 ): Promise<string> {
   const path = findCommand('busybox')
   if (path === undefined)
-    throw keelsonError(
-      'lab.missing',
-      'images are made from busybox-static; run: apt-get install busybox-static',
-    )
+    throw keelsonError('lab.missing', 'images need busybox-static; run: apt-get install busybox-static')
   const busybox = await readFile(path)
-  const digest = createHash('sha256')
-    .update(busybox)
-    .update(cacheReader)
-    .update(hogProgram())
-    .update(pauseProgram())
+  const digest = createHash('sha256').update(busybox).update(cacheReader)
+  for (const source of programSources) digest.update(source)
   const dir = await ensurePart(
     cacheDir,
     {

@@ -2,6 +2,7 @@
 // nothing before the values that it finds are on disk.
 import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import type { TargetsInput } from '../../core/memory-qos/targets.js'
+import { pause } from '../../core/units/retry.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { PodSource } from '../../ports/pod-source.js'
 import type { RuntimeService } from '../../ports/runtime.js'
@@ -58,7 +59,7 @@ export function createCompanion(options: CompanionOptions): Companion {
   async function followSettings(): Promise<void> {
     if (askSettings === undefined) return
     while (!signal.aborted) {
-      await clock.sleep(settingsPeriodMs, signal).catch(() => undefined)
+      await pause(clock, settingsPeriodMs, signal)
       if (signal.aborted) return
       try {
         input = options.input(await askSettings(signal))

@@ -2,13 +2,13 @@
 
 import { asKeelsonError, type KeelsonError } from '../../core/errors.js'
 import type { PodTeller } from '../../core/pod/origin.js'
-import type { Pod } from '../../core/pod/pod.js'
+import type { PodResources } from '../../core/pod/pod.js'
 import type { Log } from '../../ports/log.js'
 import type { PodSource } from '../../ports/pod-source.js'
 import { parseActuatedPod } from '../decide/actuated-pod.js'
 
-export function createPodList(source: PodSource, log: Log): () => readonly Pod[] | undefined {
-  const parsed = new WeakMap<object, Pod>()
+export function createPodList(source: PodSource, log: Log): () => readonly PodResources[] | undefined {
+  const parsed = new WeakMap<object, PodResources>()
   let reported = new Set<string>()
   return () => {
     const problems = new Set<string>()
@@ -37,7 +37,7 @@ export function createPodList(source: PodSource, log: Log): () => readonly Pod[]
 function readPod(
   item: object,
   teller: PodTeller,
-): Pod | { readonly name: string; readonly error: KeelsonError } {
+): PodResources | { readonly name: string; readonly error: KeelsonError } {
   try {
     return parseActuatedPod(item, teller)
   } catch (e) {

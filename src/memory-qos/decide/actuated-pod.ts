@@ -4,7 +4,7 @@
 import { applyPodDefaults } from '../../core/pod/defaults.js'
 import { type PodTeller, withOrigin } from '../../core/pod/origin.js'
 import { parsePod } from '../../core/pod/parse-pod.js'
-import type { Pod } from '../../core/pod/pod.js'
+import type { PodResources } from '../../core/pod/pod.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -48,7 +48,7 @@ function withStatus(containers: unknown, statuses: unknown): unknown {
 }
 
 /** The input is one Pod object of the API: `{metadata, spec, status}`. */
-export function parseActuatedPod(input: unknown, teller: PodTeller = 'api'): Pod {
+export function parseActuatedPod(input: unknown, teller: PodTeller = 'api'): PodResources {
   const pod = fieldsOf(input) ?? {}
   const spec = fieldsOf(pod['spec']) ?? {}
   const status = fieldsOf(pod['status']) ?? {}

@@ -3,8 +3,8 @@
 import { asKeelsonError } from '../../core/errors.js'
 import { type Authenticator, absent, anonymousUser, refused, type Verdict } from './authenticator.js'
 
-export interface ChainOptions {
-  /** Whoever shows nothing is an anonymous caller. */
+interface ChainOptions {
+  /** A request without credentials is anonymous. */
   readonly anonymous: boolean
   /** A bearer token that no authenticator knows counts as nothing shown. */
   readonly ignoresUnknownTokens: boolean
@@ -25,7 +25,7 @@ export const chain = (
     if (reasons.length > 0) return refused(reasons.join('; '))
     const showedToken = credentials.bearer !== undefined && !ignoresUnknownTokens
     const showedSomething = showedToken || credentials.session !== undefined
-    if (showedSomething) return refused('no way of authentication takes this credential')
+    if (showedSomething) return refused('no authenticator accepts this credential')
     return anonymous ? { kind: 'user', user: anonymousUser } : absent
   },
 })

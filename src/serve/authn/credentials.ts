@@ -3,7 +3,7 @@
 import type { HttpRequest } from '../../ports/http.js'
 import type { Credentials } from './authenticator.js'
 
-export type ReadCredentials =
+type ReadCredentials =
   | { readonly kind: 'read'; readonly credentials: Credentials }
   | { readonly kind: 'refused'; readonly reason: string }
 

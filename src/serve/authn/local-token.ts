@@ -1,4 +1,4 @@
-// The token in the root-owned file of this machine: whoever can read it is root already. Only without an API server.
+// The token in the root-owned file of this machine: only root can read it. Only without an API server.
 import type { LocalToken, Secrets } from '../../ports/secrets.js'
 import { type Authenticator, absent, knownUser, refused } from './authenticator.js'
 

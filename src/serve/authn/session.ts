@@ -5,13 +5,13 @@ import type { Secrets } from '../../ports/secrets.js'
 import { createExpiringCache } from '../expiring-cache.js'
 import { type Authenticator, absent, type Credentials, refused } from './authenticator.js'
 
-export interface SessionLimits {
+interface SessionLimits {
   readonly ticketMs: number
   readonly sessionMs: number
   readonly maxSessions: number
 }
 
-export const defaultSessionLimits: SessionLimits = {
+const defaultSessionLimits: SessionLimits = {
   ticketMs: 60_000,
   sessionMs: 12 * 3_600_000,
   maxSessions: 256,
@@ -42,9 +42,9 @@ export function createSessions(
     async authenticate({ session }, signal) {
       if (session === undefined) return absent
       const credentials = sessions.get(secrets.digest(session))
-      if (credentials === undefined) return refused('the session is unknown or over')
+      if (credentials === undefined) return refused('the session is unknown or has expired')
       const verdict = await base.authenticate(credentials, signal)
-      return verdict.kind === 'absent' ? refused('the credential behind the session is gone') : verdict
+      return verdict.kind === 'absent' ? refused('the credential of the session is no longer valid') : verdict
     },
     createTicket(credentials) {
       const { bearer, certificate } = credentials

@@ -9,7 +9,7 @@ import { createExpiringCache } from '../expiring-cache.js'
 import { createWaitingRoom } from '../waiting-room.js'
 import { type Authenticator, absent, knownUser, refused } from './authenticator.js'
 
-export interface TokenReviewOptions {
+interface TokenReviewOptions {
   readonly api: Pick<KubeApi, 'reviewToken'>
   readonly clock: Clock
   readonly secrets: Pick<Secrets, 'digest'>
@@ -54,7 +54,7 @@ export function tokenReview(o: TokenReviewOptions): Authenticator {
     withDeadline(
       o.clock,
       o.timeoutMs,
-      () => keelsonError('kubeapi.failed', `TokenReview did not answer within ${o.timeoutMs} ms`),
+      () => keelsonError('kubeapi.failed', `TokenReview: no response within ${o.timeoutMs} ms`),
       (signal) =>
         withRetries(o.clock, o.random, reviewBackoff, signal, () => o.api.reviewToken(token, signal)),
       stop,
@@ -84,7 +84,7 @@ export function tokenReview(o: TokenReviewOptions): Authenticator {
       question.waiting--
       if (question.waiting === 0) {
         if (underWay.get(key) === question) underWay.delete(key)
-        question.stop.abort(new Error('nobody waits for the answer'))
+        question.stop.abort(new Error('all waiting requests ended'))
       }
     }
   }

@@ -9,9 +9,9 @@ export const x509: Authenticator = {
     const reason = certificate.check()
     if (reason !== undefined) return refused(`client certificate: ${reason}`)
     const [name, ...others] = certificate.commonNames
-    if (name === undefined || name === '') return refused('client certificate: it has no common name')
+    if (name === undefined || name === '') return refused('client certificate: no common name')
     // Readers disagree on which of several names counts.
-    if (others.length > 0) return refused('client certificate: it has more than one common name')
+    if (others.length > 0) return refused('client certificate: more than one common name')
     return knownUser('x509', { name, groups: certificate.organizations, extra: {} })
   },
 }

@@ -7,7 +7,7 @@ import { reviewBackoff, withDeadline, withRetries } from '../deadline.js'
 import { createExpiringCache } from '../expiring-cache.js'
 import { type Authorizer, allowed } from './authorizer.js'
 
-export interface AccessReviewOptions {
+interface AccessReviewOptions {
   readonly api: Pick<KubeApi, 'reviewAccess'>
   readonly clock: Clock
   readonly random: () => number
@@ -36,7 +36,7 @@ export function accessReview(o: AccessReviewOptions): Authorizer {
     const answer = withDeadline(
       o.clock,
       o.timeoutMs,
-      () => keelsonError('kubeapi.failed', `SubjectAccessReview did not answer within ${o.timeoutMs} ms`),
+      () => keelsonError('kubeapi.failed', `SubjectAccessReview: no response within ${o.timeoutMs} ms`),
       (signal) =>
         withRetries(o.clock, o.random, reviewBackoff, signal, () => o.api.reviewAccess(question, signal)),
     )

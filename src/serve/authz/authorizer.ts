@@ -1,9 +1,9 @@
-// May this user do this: the shape of the answer, and the two authorizers that need nobody's help.
+// May this user do this: the shape of the answer, and the two authorizers without an API server.
 
 import type { Access } from '../access.js'
 import type { User } from '../authn/authenticator.js'
 
-export type Permission =
+type Permission =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'denied'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -22,7 +22,7 @@ export const alwaysAllow: Authorizer = { name: 'AlwaysAllow', authorize: () => a
 export const adminGroup = 'system:masters'
 
 /**
- * Without an API server: the local token and administrators of the client CA may do everything, nobody else anything. A CA
+ * Without an API server: only the local token and administrators of the client CA have access. A CA
  * signs certificates for many purposes, so its signature alone opens no container.
  */
 export const localOnly: Authorizer = {
@@ -32,6 +32,6 @@ export const localOnly: Authorizer = {
       ? allowed
       : {
           kind: 'denied',
-          reason: `there is no API server that could grant rights to this user, who is not in ${adminGroup}`,
+          reason: `no API server is configured and the user is not in the group ${adminGroup}`,
         },
 }

@@ -1,11 +1,11 @@
-// A value that takes time to find out, for a picture that is made every second: asked for in the background while somebody
-// looks, and shown as it was last known.
+// A slow value for a snapshot that is made every second: refreshed in the background while a dashboard is open, and shown
+// as last known.
 
 import type { Part } from '../../core/dashboard/model.js'
 import { asKeelsonError } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
 
-export interface KeptOptions<T> {
+interface KeptOptions<T> {
   readonly clock: Clock
   /** Not asked again before. */
   readonly everyMs: number

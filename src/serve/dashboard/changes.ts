@@ -4,7 +4,7 @@ import type { LiveSnapshot } from '../../core/dashboard/model.js'
 
 export type Pieces = ReadonlyMap<string, string>
 
-/** `pod ID` and `cgroup PATH` have pieces of their own: most of a node stands still most of the time. */
+/** `pod ID` and `cgroup PATH` are separate pieces: most of a node rarely changes. */
 export function toPieces(snapshot: LiveSnapshot): Pieces {
   const { pods, cgroups, ...rest } = snapshot
   const pieces = new Map(Object.entries(rest).map(([key, value]) => [key, JSON.stringify(value)]))

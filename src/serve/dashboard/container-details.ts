@@ -1,5 +1,5 @@
-// What only ContainerStatus tells of a container: its log file, processor shares and out-of-memory score. Asked once for
-// each container, a few at a time, and again when its borders change.
+// What only ContainerStatus reports: log file, CPU shares and oom_score_adj. Called once for each container, a few at a
+// time, and again when its limits change.
 import type { CriClient } from '../../ports/runtime.js'
 
 export interface ContainerDetails {
@@ -9,7 +9,7 @@ export interface ContainerDetails {
   readonly memoryLimit: bigint | undefined
 }
 
-export interface DetailsCache {
+interface DetailsCache {
   get(id: string): ContainerDetails | undefined
   /** Asks for what is not known yet: at most so many calls at once, and not more than a round's worth. */
   refresh(wanted: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void>

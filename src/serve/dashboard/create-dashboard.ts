@@ -1,13 +1,10 @@
-// The dashboard of one process: reader, hub, and the endpoints of both the data and the page.
-
+// The dashboard of one process: reader, hub and page. The process lists the endpoints of both the data and the page.
+import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { LogTail } from '../../ports/log-tail.js'
 import type { PageFiles } from '../../ports/page-files.js'
-import type { Endpoint } from '../endpoint.js'
-import { dashboard } from '../endpoints/dashboard.js'
-import { live } from '../endpoints/dashboard-api.js'
-import { createLiveReader, type LiveOptions } from './dashboard.js'
-import { createLiveHub } from './hub.js'
+import { createLiveReader, type LiveOptions, type LiveReader } from './dashboard.js'
+import { createLiveHub, type LiveHub } from './hub.js'
 
 export interface LivePorts {
   readonly logs: LogTail
@@ -15,14 +12,23 @@ export interface LivePorts {
   readonly page: PageFiles | undefined
 }
 
-export interface LiveEnding {
+interface LiveEnding {
   readonly log: Log
   /** Ends the streams of open pages with the process, which would else wait for them. */
   readonly signal: AbortSignal
 }
 
-export function createLive(o: LiveOptions & LivePorts & LiveEnding): readonly Endpoint[] {
+/** What its two endpoints serve. */
+export interface ServedDashboard extends LivePorts {
+  readonly hub: LiveHub
+  readonly reader: Pick<LiveReader, 'logPath'>
+  readonly clock: Clock
+  /** No stream outlives it. */
+  readonly signal: AbortSignal
+}
+
+export function createLive(o: LiveOptions & LivePorts & LiveEnding): ServedDashboard {
   const reader = createLiveReader(o)
-  const hub = createLiveHub(reader, o.clock, o.log)
-  return [...live(hub, reader, o), ...dashboard(o.page)]
+  const { clock, logs, page, signal } = o
+  return { hub: createLiveHub(reader, clock, o.log), reader, clock, logs, page, signal }
 }

@@ -1,15 +1,15 @@
 // The runtime's own values, for pods whose cgroups cannot be read: in a virtual machine, or on another machine's socket.
 // Asked for only while some pod needs it, and not more often than a runtime can bear.
 import type { LivePod, LiveValues } from '../../core/dashboard/model.js'
+import { messageOf } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
-import { createCpuHistory } from '../../stats/cgroup/cpu-history.js'
-import { usageNanoCores } from '../../stats/cgroup/cpu-rate.js'
+import { createCpuHistory, usageNanoCores } from '../../stats/cpu-rate.js'
 import type { RuntimeCalls } from '../../stats/runtime/calls.js'
 import { type CriPodUsage, containerUsageOf, podUsageOf } from '../../stats/runtime/usage.js'
 import type { CpuUsage, NetworkUsage, Usage } from '../../stats/usage.js'
 import { perSecond, valuesOfUsage } from './dashboard-values.js'
 
-export interface CriPodValues {
+interface CriPodValues {
   readonly values: LiveValues
   readonly network: LivePod['network']
 }
@@ -19,7 +19,7 @@ export interface CriValues {
   container(id: string): LiveValues | undefined
 }
 
-export interface CriValuesCache extends CriValues {
+interface CriValuesCache extends CriValues {
   /** The last problem of the runtime with it, in words. */
   readonly problem: string | undefined
   refresh(signal: AbortSignal): Promise<void>
@@ -92,7 +92,7 @@ export function createCriValues(
       problem = undefined
     } catch {
       signal.throwIfAborted()
-      problem = first instanceof Error ? first.message : String(first)
+      problem = messageOf(first)
     }
   }
 }

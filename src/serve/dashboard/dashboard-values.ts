@@ -10,11 +10,11 @@ import type {
 } from '../../core/dashboard/model.js'
 import type { Pressure } from '../../core/kernel-text/pressure.js'
 import type { Usage } from '../../stats/usage.js'
-import type { Border, RawCpu, RawIo, RawMemory, RawPressure, RawValues } from './raw-values.js'
+import type { RawCpu, RawIo, RawMemory, RawPressure, RawValues, Threshold } from './raw-values.js'
 
 export const noValues: LiveValues = { cpu: null, memory: null, pressure: null, io: null }
 
-const amount = (value: Border): string | null => value?.toString() ?? null
+const amount = (value: Threshold): string | null => value?.toString() ?? null
 const round = (value: number, digits: number): number => Number(value.toFixed(digits))
 
 /** A counter that went back belongs to a new cgroup: then there is no rate yet. */
@@ -99,7 +99,7 @@ const criPressure = (
   psi: { some: { avg10: number }; full: { avg10: number } } | undefined,
 ): LivePressure | null => (psi === undefined ? null : { some: psi.some.avg10, full: psi.full.avg10 })
 
-/** What the runtime says, where no cgroup can be read. It knows no borders and no throttle events. */
+/** What the runtime says, where no cgroup can be read. It has no thresholds and no throttle events. */
 export function valuesOfUsage({ cpu, memory, io }: Usage, nanoCores: bigint | undefined): LiveValues {
   const usage = memory?.usageBytes ?? memory?.workingSetBytes
   const pressure = { cpu: criPressure(cpu?.psi), memory: criPressure(memory?.psi), io: criPressure(io?.psi) }

@@ -1,4 +1,4 @@
-// The live picture of a node: read while somebody watches, once for all of them. Nothing is read for nobody.
+// The live snapshot of a node: read once for all open dashboards, and only while one is open.
 
 import type {
   LiveDriver,
@@ -12,13 +12,14 @@ import type {
 } from '../../core/dashboard/model.js'
 import { asKeelsonError } from '../../core/errors.js'
 import type { LiveReport } from '../../core/memory-qos/effective-values.js'
+import { pause } from '../../core/units/retry.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { createCgroupLocator } from '../../stats/cgroup/locator.js'
 import { createRuntimeCalls } from '../../stats/runtime/calls.js'
-import { createInventoryCache } from '../../stats/runtime/inventory-cache.js'
+import { createInventoryCache } from '../../stats/runtime/inventory.js'
 import { createDetailsCache } from './container-details.js'
 import { createCriValues } from './cri-values.js'
 import { createLiveNodeReader } from './read-node.js'
@@ -33,7 +34,7 @@ export interface LiveParts {
   readonly sources: () => Part<LiveSources>
   readonly rpcs: () => Part<readonly LiveRpc[]>
   readonly warnings: () => Part<readonly LiveWarning[]>
-  /** What Memory QoS wants written; undefined: nobody plans here. */
+  /** What Memory QoS wants written; undefined: no Memory QoS in this process. */
   readonly plan?: () => LiveReport | undefined
   readonly requests?: SpecRequests
 }
@@ -80,7 +81,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
     calls,
     clock,
     periodMs: (o.listMs ?? 2_000) * 2,
-    // Whoever looks wants to know why nothing is there; a wait would end as a deadline, which says nothing.
+    // Fail at once with the reason: a wait would end as a deadline, which explains nothing.
     waitsForFirst: false,
     onFailure(e) {
       problem = asKeelsonError(e).message
@@ -105,7 +106,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
     ...(o.focus === undefined ? {} : { focus: o.focus }),
   })
   let underWay: Promise<void> | undefined
-  let borders: ReadonlyMap<string, string> = new Map()
+  let thresholds: ReadonlyMap<string, string> = new Map()
   let needsCri = false
 
   /** Everything that waits for the runtime, so that a reading does not have to. */
@@ -115,7 +116,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
     if (inventory.current().timeNanos !== before) problem = undefined
     if (problem !== undefined) return
     if (needsCri) await cri.refresh(signal)
-    await details.refresh(borders, signal)
+    await details.refresh(thresholds, signal)
   }
 
   async function withPatience(signal: AbortSignal): Promise<void> {
@@ -125,7 +126,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
         underWay = undefined
       })
     const enough = new AbortController()
-    const timer = clock.sleep(patienceMs, AbortSignal.any([enough.signal, signal])).catch(() => undefined)
+    const timer = pause(clock, patienceMs, AbortSignal.any([enough.signal, signal]))
     await Promise.race([underWay, timer])
     enough.abort()
   }
@@ -151,7 +152,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
       await withPatience(signal)
       signal.throwIfAborted()
       const reading = pods.read(inventory.current())
-      borders = reading.borders
+      thresholds = reading.thresholds
       needsCri = reading.needsCri
       return {
         time: new Date(Number(nowNanos() / 1_000_000n)).toISOString(),
@@ -161,7 +162,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
         pods: reading.pods,
         cgroups:
           o.wantsTree?.() === false
-            ? { absent: 'not asked for' }
+            ? { absent: 'not requested' }
             : readTree(cgroups, reading.pods, parts.plan?.(), nowNanos()),
         driver: parts.driver(),
         config: parts.config(),

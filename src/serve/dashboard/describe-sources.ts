@@ -8,7 +8,7 @@ const firstWaitMs = 5_000
 const typeLine = /^# TYPE (\S+) /gm
 
 /** Families of a page in Prometheus' text format. */
-export const familiesOf = (page: string): ReadonlySet<string> =>
+const familiesOf = (page: string): ReadonlySet<string> =>
   new Set([...page.matchAll(typeLine)].map((m) => m[1] ?? ''))
 
 export function parityOf(page: Uint8Array): NonNullable<LiveSources['parity']> {

@@ -1,6 +1,7 @@
-// Shares one reader among all who watch: each reading is made, compared and printed once. Whoever is too slow for every
-// change gets the whole picture instead, so that nothing is queued for anybody.
+// Shares one reader among all open dashboards: each sample is read, compared and serialized once. A client that is too slow
+// for every change gets the whole snapshot instead, so that nothing is queued.
 import type { LiveSnapshot } from '../../core/dashboard/model.js'
+import { pause } from '../../core/units/retry.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import { formatChange, type Pieces, toPieces } from './changes.js'
@@ -8,7 +9,7 @@ import type { LiveReader } from './dashboard.js'
 
 export interface LiveHub {
   readonly watchers: number
-  /** The newest reading, or a new one where nobody watches. */
+  /** The newest reading, or a new one if no dashboard is open. */
   snapshot(signal: AbortSignal): Promise<LiveSnapshot>
   /** JSON of LiveChange, the first with everything. Ends with the signal. */
   watch(signal: AbortSignal): AsyncGenerator<string>
@@ -41,12 +42,10 @@ export function createLiveHub(reader: LiveReader, clock: Clock, log: Log): LiveH
       try {
         publish(await reader.take(signal))
       } catch (e) {
-        if (!signal.aborted) log.warn('the live picture could not be read', { error: e })
+        if (!signal.aborted) log.warn('failed to read the dashboard data', { error: e })
       }
       const tookMs = Number((clock.monotonicNanos() - started) / 1_000_000n)
-      await clock
-        .sleep(Math.max(reader.periodMs - tookMs, reader.periodMs / 4), signal)
-        .catch(() => undefined)
+      await pause(clock, Math.max(reader.periodMs - tookMs, reader.periodMs / 4), signal)
     }
   }
 
@@ -62,7 +61,7 @@ export function createLiveHub(reader: LiveReader, clock: Clock, log: Log): LiveH
   function leave(): void {
     watchers--
     if (watchers > 0) return
-    stop?.abort(new Error('nobody watches'))
+    stop?.abort(new Error('no dashboard is open'))
     stop = undefined
   }
 

@@ -1,22 +1,22 @@
 // The counters of one cgroup that a live view needs, read from as few files as will do: a view reads everything every
 // second or two. /metrics/cadvisor has the full set.
-import { parseCount, parseCountOrMax } from '../../core/kernel-text/digits.js'
+import { readControl, readCount, readCountOrMax } from '../../core/cgroup/control-file.js'
 import { createFlatKeyedParser } from '../../core/kernel-text/flat-keyed.js'
 import { parseNestedKeyed } from '../../core/kernel-text/nested-keyed.js'
 import { type Pressure, parsePressure } from '../../core/kernel-text/pressure.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import { workingSet } from '../../stats/collectors/memory-values.js'
 
-export type Border = bigint | 'max' | undefined
+export type Threshold = bigint | 'max' | undefined
 
-interface Borders {
-  readonly min: Border
-  readonly low: Border
-  readonly high: Border
-  readonly max: Border
+interface Thresholds {
+  readonly min: Threshold
+  readonly low: Threshold
+  readonly high: Threshold
+  readonly max: Threshold
 }
 
-export interface RawMemory extends Borders {
+export interface RawMemory extends Thresholds {
   readonly timeNanos: bigint
   readonly usage: bigint
   readonly workingSet: bigint
@@ -52,11 +52,11 @@ export interface RawValues {
   readonly io: RawIo | undefined
 }
 
-/** What is read of a cgroup. Borders change rarely. */
-export type ValuePart = 'memory' | 'borders' | 'cpu' | 'pressure' | 'io'
+/** What is read of a cgroup. Thresholds change rarely. */
+export type ValuePart = 'memory' | 'thresholds' | 'cpu' | 'pressure' | 'io'
 export const allParts: ReadonlySet<ValuePart> = new Set<ValuePart>([
   'memory',
-  'borders',
+  'thresholds',
   'cpu',
   'pressure',
   'io',
@@ -71,40 +71,29 @@ const cpuStat = createFlatKeyedParser(['usage_usec', 'nr_periods', 'nr_throttled
 /** v1 writes the largest multiple of the page size for "no limit". */
 const noLimitV1 = 2n ** 62n
 
-function count(cgroups: Reader, path: CgroupPath, file: string): bigint | undefined {
-  const text = cgroups.read(path, file)
-  return text === undefined ? undefined : parseCount(text)
-}
-
-function border(cgroups: Reader, path: CgroupPath, file: string): Border {
-  const text = cgroups.read(path, file)
-  return text === undefined ? undefined : parseCountOrMax(text)
-}
-
-const readBorders = (cgroups: Reader, path: CgroupPath): Borders => ({
-  min: border(cgroups, path, 'memory.min'),
-  low: border(cgroups, path, 'memory.low'),
-  high: border(cgroups, path, 'memory.high'),
-  max: border(cgroups, path, 'memory.max'),
+const readThresholds = (cgroups: Reader, path: CgroupPath): Thresholds => ({
+  min: readCountOrMax(cgroups, path, 'memory.min'),
+  low: readCountOrMax(cgroups, path, 'memory.low'),
+  high: readCountOrMax(cgroups, path, 'memory.high'),
+  max: readCountOrMax(cgroups, path, 'memory.max'),
 })
 
 function readMemoryV2(
   cgroups: Reader,
   path: CgroupPath,
   timeNanos: bigint,
-  borders: Borders | undefined,
+  thresholds: Thresholds | undefined,
 ): RawMemory | undefined {
-  const usage = count(cgroups, path, 'memory.current')
+  const usage = readCount(cgroups, path, 'memory.current')
   if (usage === undefined) return undefined
-  const stat = memoryStat(cgroups.read(path, 'memory.stat') ?? new Uint8Array())
-  const eventText = cgroups.read(path, 'memory.events')
-  const events = eventText === undefined ? undefined : memoryEvents(eventText)
-  const { min, low, high, max } = borders ?? readBorders(cgroups, path)
+  const stat = readControl(cgroups, path, 'memory.stat', memoryStat)
+  const events = readControl(cgroups, path, 'memory.events', memoryEvents)
+  const { min, low, high, max } = thresholds ?? readThresholds(cgroups, path)
   return {
     timeNanos,
     usage,
-    workingSet: workingSet(usage, stat.inactive_file ?? 0n),
-    cache: stat.file,
+    workingSet: workingSet(usage, stat?.inactive_file ?? 0n),
+    cache: stat?.file,
     min,
     low,
     high,
@@ -116,15 +105,15 @@ function readMemoryV2(
 }
 
 function readMemoryV1(cgroups: Reader, path: CgroupPath, timeNanos: bigint): RawMemory | undefined {
-  const usage = count(cgroups, path, 'memory.usage_in_bytes')
+  const usage = readCount(cgroups, path, 'memory.usage_in_bytes')
   if (usage === undefined) return undefined
-  const stat = memoryStatV1(cgroups.read(path, 'memory.stat') ?? new Uint8Array())
-  const limit = count(cgroups, path, 'memory.limit_in_bytes')
+  const stat = readControl(cgroups, path, 'memory.stat', memoryStatV1)
+  const limit = readCount(cgroups, path, 'memory.limit_in_bytes')
   return {
     timeNanos,
     usage,
-    workingSet: workingSet(usage, stat.total_inactive_file ?? 0n),
-    cache: stat.total_cache,
+    workingSet: workingSet(usage, stat?.total_inactive_file ?? 0n),
+    cache: stat?.total_cache,
     min: undefined,
     low: undefined,
     high: undefined,
@@ -136,14 +125,13 @@ function readMemoryV1(cgroups: Reader, path: CgroupPath, timeNanos: bigint): Raw
 }
 
 function readCpu(cgroups: Reader, path: CgroupPath, timeNanos: bigint): RawCpu | undefined {
-  const text = cgroups.read(path, 'cpu.stat')
-  const stat = text === undefined ? undefined : cpuStat(text)
+  const stat = readControl(cgroups, path, 'cpu.stat', cpuStat)
   const usageNanos =
     cgroups.version === 'v2'
       ? stat?.usage_usec === undefined
         ? undefined
         : stat.usage_usec * 1_000n
-      : count(cgroups, path, 'cpuacct.usage')
+      : readCount(cgroups, path, 'cpuacct.usage')
   if (usageNanos === undefined) return undefined
   return {
     timeNanos,
@@ -154,21 +142,18 @@ function readCpu(cgroups: Reader, path: CgroupPath, timeNanos: bigint): RawCpu |
 }
 
 function readPressure(cgroups: Reader, path: CgroupPath): RawPressure | undefined {
-  const one = (file: string): Pressure | undefined => {
-    const text = cgroups.read(path, file)
-    return text === undefined ? undefined : parsePressure(text)
-  }
+  const one = (file: string): Pressure | undefined => readControl(cgroups, path, file, parsePressure)
   const memory = one('memory.pressure')
   if (memory === undefined) return undefined
   return { cpu: one('cpu.pressure'), memory, io: one('io.pressure') }
 }
 
 function readIo(cgroups: Reader, path: CgroupPath, timeNanos: bigint): RawIo | undefined {
-  const text = cgroups.read(path, 'io.stat')
-  if (text === undefined) return undefined
+  const devices = readControl(cgroups, path, 'io.stat', parseNestedKeyed)
+  if (devices === undefined) return undefined
   let readBytes = 0n
   let writeBytes = 0n
-  for (const row of parseNestedKeyed(text).values()) {
+  for (const row of devices.values()) {
     readBytes += row.get('rbytes') ?? 0n
     writeBytes += row.get('wbytes') ?? 0n
   }
@@ -185,11 +170,11 @@ export function readRawValues(
 ): RawValues | undefined {
   const isV2 = cgroups.version === 'v2'
   const parts = before === undefined ? allParts : wanted
-  const borders = parts.has('borders') ? undefined : before?.memory
+  const thresholds = parts.has('thresholds') ? undefined : before?.memory
   const memory = !parts.has('memory')
     ? before?.memory
     : isV2
-      ? readMemoryV2(cgroups, path, timeNanos, borders)
+      ? readMemoryV2(cgroups, path, timeNanos, thresholds)
       : readMemoryV1(cgroups, path, timeNanos)
   const cpu = parts.has('cpu') ? readCpu(cgroups, path, timeNanos) : before?.cpu
   if ((memory === undefined && cpu === undefined) || !isThere(parts, memory, cpu, cgroups, path))

@@ -5,7 +5,7 @@ import type { CpuTicks } from '../../core/kernel-text/proc-stat.js'
 import type { Procfs } from '../../ports/procfs.js'
 import { livePressures } from './dashboard-values.js'
 
-export interface NodeReaderOptions {
+interface NodeReaderOptions {
   readonly name: string
   readonly cgroupVersion: 'v1' | 'v2' | undefined
   readonly procfs: Pick<Procfs, 'cpuInfo' | 'memInfo' | 'stat' | 'pressure' | 'osRelease'>
@@ -49,7 +49,7 @@ export function createLiveNodeReader({ name, cgroupVersion, procfs }: NodeReader
       pressure: hasPressure ? pressure : null,
       noPressure: hasPressure
         ? null
-        : 'this kernel keeps no pressure values: it was built without PSI, or started without psi=1',
+        : 'this kernel does not report pressure: it was built without PSI, or booted without psi=1',
     }
   }
 }

@@ -18,11 +18,11 @@ import type { ContainerDetails } from './container-details.js'
 import type { CriValues } from './cri-values.js'
 import { liveValues, noValues, perSecond, type Reading } from './dashboard-values.js'
 import { deriveRequest } from './decide/derive-request.js'
-import { decideMemoryNext, unknownNext } from './decide/memory-forecast.js'
-import { allParts, type Border, type RawValues, readRawValues, type ValuePart } from './raw-values.js'
+import { decideMemoryForecast, unknownForecast } from './decide/memory-forecast.js'
+import { allParts, type RawValues, readRawValues, type Threshold, type ValuePart } from './raw-values.js'
 import type { SpecRequests } from './spec-requests.js'
 
-export interface PodReaderOptions {
+interface PodReaderOptions {
   /** Undefined: no cgroups here, so only the runtime is asked. */
   readonly cgroups: CgroupTree | undefined
   readonly locator: CgroupLocator | undefined
@@ -43,15 +43,15 @@ export interface Focus {
   readonly parts: ReadonlySet<ValuePart>
 }
 
-export interface PodReading {
+interface PodReading {
   readonly pods: readonly LivePod[]
-  /** Container -> its borders as text: details are asked again when they change. */
-  readonly borders: ReadonlyMap<string, string>
+  /** Container -> its thresholds as text: details are asked again when they change. */
+  readonly thresholds: ReadonlyMap<string, string>
   /** Whether the runtime's values are wanted next time. */
   readonly needsCri: boolean
 }
 
-export interface PodReader {
+interface PodReader {
   read(inventory: Inventory): PodReading
 }
 
@@ -65,10 +65,10 @@ interface NetworkReading {
 /** Pods out of sight are read in full once in so many readings. */
 const aRound = 16
 
-const finite = (border: Border): bigint | undefined => (border === 'max' ? undefined : border)
+const finite = (threshold: Threshold): bigint | undefined => (threshold === 'max' ? undefined : threshold)
 
 /** `/kubepods.slice/kubepods-burstable.slice/...` -> Burstable. Undefined: not below a kubelet's tree. */
-export function qosClassOfPath(path: CgroupPath): string | undefined {
+function qosClassOfPath(path: CgroupPath): string | undefined {
   if (/besteffort/.test(path)) return 'BestEffort'
   if (/burstable/.test(path)) return 'Burstable'
   return /kubepods/.test(path) ? 'Guaranteed' : undefined
@@ -80,8 +80,8 @@ const worst = (nexts: readonly LiveNext[]): LiveNext | undefined =>
     .find((n) => n !== undefined)
 
 function nextOf(raw: RawValues | undefined, values: LiveValues): LiveNext {
-  if (raw?.memory === undefined) return unknownNext
-  return decideMemoryNext({
+  if (raw?.memory === undefined) return unknownForecast
+  return decideMemoryForecast({
     usage: raw.memory.usage,
     min: finite(raw.memory.min),
     low: finite(raw.memory.low),
@@ -104,7 +104,7 @@ export function createPodReader(o: PodReaderOptions): PodReader {
       const focus = o.focus?.()
       turn++
       const networkNow: typeof networkBefore = new Map()
-      const borders = new Map<string, string>()
+      const thresholds = new Map<string, string>()
       let needsCri = false
 
       const partsOf = (pod: PodInfo, i: number): ReadonlySet<ValuePart> =>
@@ -161,7 +161,7 @@ export function createPodReader(o: PodReaderOptions): PodReader {
         if (raw === undefined) needsCri = true
         const shown = values ?? o.cri.container(info.id) ?? noValues
         const memory = raw?.memory
-        borders.set(info.id, `${memory?.min} ${memory?.low} ${memory?.high} ${memory?.max}`)
+        thresholds.set(info.id, `${memory?.min} ${memory?.low} ${memory?.high} ${memory?.max}`)
         const details = o.details(info.id)
         return {
           id: info.id,
@@ -219,7 +219,7 @@ export function createPodReader(o: PodReaderOptions): PodReader {
       const pods = inventory.pods.map(podOf)
       before = now
       networkBefore = networkNow
-      return { pods, borders, needsCri }
+      return { pods, thresholds, needsCri }
     },
   }
 }

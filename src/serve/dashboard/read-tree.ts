@@ -80,7 +80,7 @@ function protections(places: readonly Place[], file: 'memory.min' | 'memory.low'
   return effectiveProtection(nodes)
 }
 
-/** The lowest border on the way up is the one that counts. */
+/** The lowest value of all ancestors applies. */
 function lowest(place: Place, file: File, byPath: ReadonlyMap<string, Place>): { value: string; at: string } {
   let best = { value: 'max', at: place.path }
   for (let at: string | undefined = place.path; at !== undefined && at !== '/'; at = parentPath(at)) {
@@ -101,10 +101,10 @@ export function readTree(
   if (cgroups === undefined) return { absent: 'this machine has no cgroups' }
   if (cgroups.version === 'v1')
     return {
-      absent: 'cgroup v1 has no memory.min, memory.low and memory.high; boot with the unified hierarchy (v2)',
+      absent: 'cgroup v1 has no memory.min, memory.low and memory.high; boot with cgroup v2',
     }
   const places = placesOf(cgroups, pods, timeNanos)
-  if (places.length === 0) return { absent: 'no pod has a cgroup that can be read' }
+  if (places.length === 0) return { absent: 'no readable pod cgroups' }
   const byPath = new Map(places.map((p) => [p.path, p]))
   const effective = {
     'memory.min': protections(places, 'memory.min'),

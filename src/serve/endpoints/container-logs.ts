@@ -31,7 +31,7 @@ export const containerLogs = (read: ReadLog, nowMs: () => number = Date.now): En
   },
 })
 
-export function parseLogRequest(
+function parseLogRequest(
   params: Readonly<Record<string, string>>,
   query: URLSearchParams,
   nowMs: number,
@@ -40,9 +40,9 @@ export function parseLogRequest(
   const sinceTime = query.get('sinceTime')
   const at = sinceTime === null ? undefined : parseTime(sinceTime)
   if (sinceTime !== null && at === undefined)
-    throw keelsonError('request.invalid', `sinceTime=${sinceTime.slice(0, 80)}: not a time of RFC 3339`)
+    throw keelsonError('request.invalid', `sinceTime=${sinceTime.slice(0, 80)}: not an RFC 3339 time`)
   if (at !== undefined && sinceSeconds !== undefined)
-    throw keelsonError('request.invalid', 'sinceTime and sinceSeconds: give one of them')
+    throw keelsonError('request.invalid', 'at most one of sinceTime and sinceSeconds may be specified')
   const since = sinceSeconds === undefined ? at : BigInt(Math.trunc(nowMs) - sinceSeconds * 1000) * 1_000_000n
   return {
     namespace: params['namespace'] ?? '',
@@ -61,13 +61,13 @@ function flag(query: URLSearchParams, key: string): boolean {
   const value = query.get(key)
   if (value === null || value === 'false' || value === '0') return false
   if (value === '' || value === 'true' || value === '1') return true
-  throw keelsonError('request.invalid', `${key}=${value.slice(0, 80)}: write true or false`)
+  throw keelsonError('request.invalid', `${key}=${value.slice(0, 80)}: use true or false`)
 }
 
 function wholeNumber(query: URLSearchParams, key: string): number | undefined {
   const value = query.get(key)
   if (value === null || value === '') return undefined
   if (!/^\d{1,12}$/.test(value))
-    throw keelsonError('request.invalid', `${key}=${value.slice(0, 80)}: write a whole number`)
+    throw keelsonError('request.invalid', `${key}=${value.slice(0, 80)}: use a whole number`)
   return Number(value)
 }

@@ -1,10 +1,8 @@
 // /live/snapshot: the picture of the node as JSON. /live/events: the same, then what changes, as server-sent events.
 // /live/logs/...: the end of a container's log. What the dashboard reads, and nothing else.
 import { parseCriLog } from '../../core/cri/log-line.js'
-import type { Clock } from '../../ports/clock.js'
-import type { LogTail } from '../../ports/log-tail.js'
-import type { LiveReader } from '../dashboard/dashboard.js'
-import { type LiveHub, maxWatchers } from '../dashboard/hub.js'
+import type { ServedDashboard } from '../dashboard/create-dashboard.js'
+import { maxWatchers } from '../dashboard/hub.js'
 import type { Endpoint } from '../endpoint.js'
 import { failure, jsonAnswer, safeHeaders } from '../failures.js'
 
@@ -18,18 +16,13 @@ async function* asEvents(changes: AsyncGenerator<string>): AsyncGenerator<string
   for await (const change of changes) yield `data: ${change}\n\n`
 }
 
-export interface LiveServed {
-  readonly logs: LogTail
-  readonly clock: Clock
-  /** No stream outlives it. */
-  readonly signal: AbortSignal
-}
-
-export const live = (
-  hub: LiveHub,
-  reader: Pick<LiveReader, 'logPath'>,
-  { logs, clock, signal: ended }: LiveServed,
-): readonly Endpoint[] => [
+export const dashboardApi = ({
+  hub,
+  reader,
+  logs,
+  clock,
+  signal: ended,
+}: ServedDashboard): readonly Endpoint[] => [
   {
     name: 'live/snapshot',
     path: '/live/snapshot',
@@ -49,7 +42,7 @@ export const live = (
         () => undefined,
       )
       if (hub.watchers >= maxWatchers)
-        return failure(request, 503, `Too many watch already: ${maxWatchers}`, {
+        return failure(request, 503, `Too many open dashboards: ${maxWatchers}`, {
           headers: { 'retry-after': '5' },
         })
       return {
@@ -75,9 +68,10 @@ export const live = (
           `no running container ${params.container ?? ''} in pod ${params.namespace ?? ''}/${params.pod ?? ''}`,
         )
       const path = reader.logPath(container.id)
-      if (path === undefined) return jsonAnswer({ absent: 'the runtime names no log file of this container' })
+      if (path === undefined)
+        return jsonAnswer({ absent: 'the runtime reports no log file for this container' })
       const text = await logs.read(path, maxLogBytes)
-      if (text === undefined) return jsonAnswer({ absent: `the log file ${path} is not there` })
+      if (text === undefined) return jsonAnswer({ absent: `the log file ${path} does not exist` })
       return jsonAnswer({ path, lines: parseCriLog(text).slice(-maxLogLines) })
     },
   },

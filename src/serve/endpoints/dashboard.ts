@@ -18,7 +18,7 @@ const policy = [
 
 const pageHeaders = {
   ...safeHeaders,
-  // Asked for again each time, and not sent again: whoever may no longer see it must not find it in a cache.
+  // Revalidated each time: a user without access must not find it in a cache.
   'cache-control': 'private, no-cache',
   'content-security-policy': policy,
   'cross-origin-opener-policy': 'same-origin',
@@ -44,7 +44,7 @@ function send(request: HttpRequest, file: PageFile): HttpResponse {
 }
 
 /** Undefined: this program was built without it. */
-export function dashboard(files: PageFiles | undefined): readonly Endpoint[] {
+export function dashboardPage(files: PageFiles | undefined): readonly Endpoint[] {
   const answer = (request: HttpRequest, name: string): HttpResponse => {
     const file = files?.get(name)
     return file === undefined

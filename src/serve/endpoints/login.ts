@@ -1,5 +1,5 @@
-// /login: whoever holds a token or certificate asks for a ticket (POST); a browser brings it in a URL (GET) and
-// leaves with a cookie. DELETE ends the session.
+// /login: a client with a token or certificate requests a ticket (POST); a browser sends it in a URL (GET) and gets a
+// session cookie. DELETE ends the session.
 import { keelsonError } from '../../core/errors.js'
 import type { Credentials } from '../authn/authenticator.js'
 import { readCredentials } from '../authn/credentials.js'
@@ -17,7 +17,7 @@ const pageHeaders = {
 // A page that moves on by itself and not a redirect: after a link from elsewhere, a Strict cookie is only sent
 // once a page of our own asks.
 const movingOn =
-  '<!doctype html><html lang="en"><title>Keelson</title><meta http-equiv="refresh" content="0;url=/"><p>Logged in. <a href="/">Go on</a></p></html>\n'
+  '<!doctype html><html lang="en"><title>Keelson</title><meta http-equiv="refresh" content="0;url=/"><p>Logged in. <a href="/">Continue</a></p></html>\n'
 
 export function login(sessions: Sessions, cookieName: () => string): readonly Endpoint[] {
   const cookie = (value: string, maxAge: number): string =>
@@ -34,10 +34,7 @@ export function login(sessions: Sessions, cookieName: () => string): readonly En
       handle(request) {
         const ticket = sessions.createTicket(shown(request))
         if (ticket === undefined)
-          throw keelsonError(
-            'request.invalid',
-            'a ticket is given for a token or a certificate, not for a session',
-          )
+          throw keelsonError('request.invalid', 'a login link needs a token or a certificate, not a session')
         return jsonAnswer({ path: `/login?ticket=${ticket}` }, 201)
       },
     },
@@ -54,7 +51,7 @@ export function login(sessions: Sessions, cookieName: () => string): readonly En
           return { status: 200, headers: pageHeaders, body: movingOn }
         const session = sessions.redeem(ticket)
         if (session === undefined)
-          return failure(request, 401, 'The login link is unknown, used or too old; ask for a new one.', {
+          return failure(request, 401, 'The login link is unknown, used or expired; request a new one.', {
             close: true,
           })
         const headers = {

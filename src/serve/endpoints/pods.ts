@@ -1,4 +1,4 @@
-// /pods: every pod that this node was told to run, with its status, as a PodList.
+// /pods: every pod of this node, with its status, as a PodList.
 import type { PodJson } from '../../core/pod/document.js'
 import type { Endpoint } from '../endpoint.js'
 import { jsonAnswer } from '../failures.js'

@@ -30,9 +30,9 @@ export const runInContainer = (run: RunCommand): Endpoint => ({
     const words = query.getAll('command')
     const command = words.length > 0 ? words : (query.get('cmd') ?? '').split(' ').filter((w) => w !== '')
     if (command.length === 0)
-      throw keelsonError('request.invalid', 'no command: give cmd, or command once per word')
+      throw keelsonError('request.invalid', 'no command: set cmd, or command once per argument')
     const timeout = query.get('timeout') ?? '0'
-    if (!/^\d{1,6}$/.test(timeout)) throw keelsonError('request.invalid', 'timeout: write whole seconds')
+    if (!/^\d{1,6}$/.test(timeout)) throw keelsonError('request.invalid', 'timeout: use whole seconds')
     const { namespace = '', pod = '', container = '' } = params
     const result = await run({ namespace, pod, container, command, timeoutSeconds: Number(timeout) }, signal)
     const json = (request.headers.get('accept') ?? []).some((v) => v.includes('application/json'))

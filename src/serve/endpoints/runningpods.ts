@@ -1,4 +1,4 @@
-// /runningpods: what the runtime runs, whoever asked for it, as a PodList of names and images.
+// /runningpods: the running pods of the runtime, of any client, as a PodList of names and images.
 import type { Endpoint } from '../endpoint.js'
 import { jsonAnswer } from '../failures.js'
 

@@ -8,7 +8,7 @@ import { safeHeaders, textAnswer } from '../failures.js'
 export const scrapeTimeoutMs = 10_000
 
 /** Exactly one value, in lower case: anything else is the full form. */
-export const isLight = (query: URLSearchParams): boolean => {
+const isLight = (query: URLSearchParams): boolean => {
   const values = query.getAll('only_cpu_and_memory')
   return values.length === 1 && values[0] === 'true'
 }

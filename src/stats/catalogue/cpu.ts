@@ -1,5 +1,5 @@
 // Families of processor time.
-import { define } from './define.js'
+import { define } from './family.js'
 
 export const cpuFamilies = {
   container_cpu_cfs_burst_periods_total: define.counter(

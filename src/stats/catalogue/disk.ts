@@ -1,5 +1,5 @@
 // Families of block devices and filesystems.
-import { define } from './define.js'
+import { define } from './family.js'
 
 export const diskFamilies = {
   container_blkio_device_usage_total: define.counter(

@@ -1,6 +1,5 @@
-// What a metric family is: its name and everything that does not change from one series to the next.
-
-export type MetricGroup =
+// What a metric family is: its name and everything that does not change from one series to the next; short ways to define one.
+type MetricGroup =
   | 'always'
   | 'cpu'
   | 'cpuLoad'
@@ -13,8 +12,8 @@ export type MetricGroup =
   | 'pressure'
   | 'process'
 
-/** Which rows carry it: a container's, a pod's, both, or one for the node. */
-export type MetricLevel = 'container' | 'pod' | 'container+pod' | 'node'
+/** Whose series it is: of containers, of pods, of both, or of the node. */
+type MetricLevel = 'container' | 'pod' | 'container+pod' | 'node'
 
 export interface Family {
   readonly name: string
@@ -45,3 +44,26 @@ export function extraLabels(labels: Readonly<Record<string, string>>): ExtraLabe
 
 /** Takes one value of a family. A value is a whole number of the family's smallest unit. */
 export type Emit = (family: Family, value: bigint, extra?: ExtraLabels) => void
+
+type Options = Partial<Pick<Family, 'extraLabels' | 'enabledByDefault'>>
+
+const make =
+  (type: Family['type'], decimals: Family['decimals']) =>
+  (name: string, group: MetricGroup, level: MetricLevel, help: string, options: Options = {}): Family => ({
+    name,
+    type,
+    help,
+    decimals,
+    level,
+    group,
+    extraLabels: options.extraLabels ?? [],
+    enabledByDefault: options.enabledByDefault ?? true,
+  })
+
+/** The `Seconds` forms keep nanoseconds and show seconds. */
+export const define = {
+  counter: make('counter', 0),
+  counterSeconds: make('counter', 9),
+  gauge: make('gauge', 0),
+  gaugeSeconds: make('gauge', 9),
+} as const

@@ -1,4 +1,4 @@
-// Every family that Keelson can expose on /metrics/cadvisor, and the list of the upstream ones that it leaves out.
+// Every family that Keelson can expose on /metrics/cadvisor. docs/metrics.md lists the upstream ones that it leaves out.
 import { cpuFamilies } from './cpu.js'
 import { diskFamilies } from './disk.js'
 import type { Family } from './family.js'
@@ -8,7 +8,7 @@ import { pressureFamilies } from './pressure.js'
 import { processFamilies } from './process.js'
 import { alwaysFamilies } from './times-and-limits.js'
 
-export const families = {
+const families = {
   ...alwaysFamilies,
   ...cpuFamilies,
   ...diskFamilies,

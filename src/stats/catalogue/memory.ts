@@ -1,5 +1,5 @@
 // Families of memory and huge pages.
-import { define } from './define.js'
+import { define } from './family.js'
 
 export const memoryFamilies = {
   container_hugetlb_failcnt: define.counter(

@@ -1,5 +1,5 @@
 // Families of network interfaces; they belong to the pod.
-import { define } from './define.js'
+import { define } from './family.js'
 
 export const networkFamilies = {
   container_network_receive_bytes_total: define.counter(
@@ -13,14 +13,14 @@ export const networkFamilies = {
     'container_network_receive_errors_total',
     'network',
     'pod',
-    'Errors, side received.',
+    'Receive errors.',
     { extraLabels: ['interface'] },
   ),
   container_network_receive_packets_dropped_total: define.counter(
     'container_network_receive_packets_dropped_total',
     'network',
     'pod',
-    'Packets dropped, side received.',
+    'Received packets that were dropped.',
     { extraLabels: ['interface'] },
   ),
   container_network_receive_packets_total: define.counter(
@@ -41,14 +41,14 @@ export const networkFamilies = {
     'container_network_transmit_errors_total',
     'network',
     'pod',
-    'Errors, side sent.',
+    'Transmit errors.',
     { extraLabels: ['interface'] },
   ),
   container_network_transmit_packets_dropped_total: define.counter(
     'container_network_transmit_packets_dropped_total',
     'network',
     'pod',
-    'Packets dropped, side sent.',
+    'Packets that were dropped instead of sent.',
     { extraLabels: ['interface'] },
   ),
   container_network_transmit_packets_total: define.counter(

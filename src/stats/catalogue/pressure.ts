@@ -1,5 +1,5 @@
 // Families of pressure stall information.
-import { define } from './define.js'
+import { define } from './family.js'
 
 export const pressureFamilies = {
   container_pressure_cpu_stalled_seconds_total: define.counterSeconds(

@@ -1,5 +1,5 @@
 // Families of processes, threads and what they hold open.
-import { define } from './define.js'
+import { define } from './family.js'
 
 export const processFamilies = {
   container_file_descriptors: define.gauge(

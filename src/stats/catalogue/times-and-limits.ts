@@ -1,5 +1,5 @@
-// Families that every row has: times, limits of the specification, and whether the scrape worked.
-import { define } from './define.js'
+// Families that every container, pod and slice has: times, limits of the specification, and whether the scrape worked.
+import { define } from './family.js'
 
 export const alwaysFamilies = {
   container_creation_time_seconds: define.gaugeSeconds(

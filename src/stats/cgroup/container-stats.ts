@@ -1,18 +1,12 @@
-// All values of one cgroup at one time, and what they mean in the terms of CRI.
+// All values of one cgroup at one time, and the same in the terms of CRI.
 import type { NetDev } from '../../core/kernel-text/net-dev.js'
 import type { Pressure, PressureLine } from '../../core/kernel-text/pressure.js'
 import type { CgroupPath } from '../../ports/cgroups.js'
-import type { Emit } from '../catalogue/family.js'
 import type { CollectContext, Scope } from '../collectors/collector.js'
-import { type CpuValues, cpu } from '../collectors/cpu.js'
-import { type DeviceValues, diskIo } from '../collectors/disk-io.js'
-import { type HugePageValues, hugetlb } from '../collectors/hugetlb.js'
-import { memory } from '../collectors/memory.js'
-import { availableBelow, type MemoryValues } from '../collectors/memory-values.js'
+import { type CollectedValues, readCollectors } from '../collectors/index.js'
+import { availableBelow } from '../collectors/memory-values.js'
 import type { NetworkValues } from '../collectors/network.js'
-import { type PressureValues, pressure } from '../collectors/pressure.js'
-import { type ProcessValues, processes } from '../collectors/processes.js'
-import { emitTaskStates, readTaskStates, type TaskStateValues } from '../collectors/task-states.js'
+import { type CpuReading, usageNanoCores } from '../cpu-rate.js'
 import type {
   CpuUsage,
   InterfaceUsage,
@@ -24,17 +18,10 @@ import type {
   SwapUsage,
   Usage,
 } from '../usage.js'
-import { type CpuReading, usageNanoCores } from './cpu-rate.js'
 
-export interface CgroupValues {
+/** Values of one cgroup at one time. */
+export interface CgroupValues extends CollectedValues {
   readonly timeNanos: bigint
-  readonly cpu: CpuValues | undefined
-  readonly memory: MemoryValues | undefined
-  readonly pressure: PressureValues | undefined
-  readonly io: readonly DeviceValues[] | undefined
-  readonly hugePages: readonly HugePageValues[] | undefined
-  readonly processes: ProcessValues | undefined
-  readonly taskStates: TaskStateValues | undefined
 }
 
 /** Undefined: the cgroup is not there (any more). */
@@ -45,31 +32,8 @@ export function readCgroup(
   nowNanos: () => bigint,
 ): CgroupValues | undefined {
   const timeNanos = nowNanos()
-  const inside = processes.read(path, scope, context)
-  const values = {
-    timeNanos,
-    cpu: cpu.read(path, scope, context),
-    memory: memory.read(path, scope, context),
-    pressure: pressure.read(path, scope, context),
-    io: diskIo.read(path, scope, context),
-    hugePages: hugetlb.read(path, scope, context),
-    processes: inside,
-    taskStates:
-      context.taskStates !== undefined && scope === 'container' && inside !== undefined
-        ? readTaskStates(inside.pids, { taskStates: context.taskStates })
-        : undefined,
-  }
-  return values.cpu === undefined && values.memory === undefined ? undefined : values
-}
-
-export function emitCgroup(values: CgroupValues, emit: Emit): void {
-  if (values.cpu !== undefined) cpu.emit(values.cpu, emit)
-  if (values.memory !== undefined) memory.emit(values.memory, emit)
-  if (values.pressure !== undefined) pressure.emit(values.pressure, emit)
-  if (values.io !== undefined) diskIo.emit(values.io, emit)
-  if (values.hugePages !== undefined) hugetlb.emit(values.hugePages, emit)
-  if (values.processes !== undefined) processes.emit(values.processes, emit)
-  if (values.taskStates !== undefined) emitTaskStates(values.taskStates, emit)
+  const values = readCollectors(path, scope, context)
+  return values.cpu === undefined && values.memory === undefined ? undefined : { timeNanos, ...values }
 }
 
 const psiLine = (line: PressureLine | undefined): PsiLine =>
@@ -83,7 +47,7 @@ const psiLine = (line: PressureLine | undefined): PsiLine =>
       }
 
 /** The kernel counts microseconds, CRI and the summary nanoseconds. */
-export const psiFrom = (p: Pressure | undefined): Psi | undefined =>
+const psiFrom = (p: Pressure | undefined): Psi | undefined =>
   p === undefined ? undefined : { some: psiLine(p.some), full: psiLine(p.full) }
 
 export const cpuReading = ({ timeNanos, cpu }: CgroupValues): CpuReading | undefined =>

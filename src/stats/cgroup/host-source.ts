@@ -1,4 +1,5 @@
-// What is read from this machine's kernel: the node, the pods' cgroups, and the exact seconds beside the runtime's.
+// What this machine's kernel knows: the node's own values, where the cgroups of pods are, and for the runtime's metrics the
+// exact CPU time and the network namespace of a pod.
 import { parsePids } from '../../core/kernel-text/words.js'
 import type { CollectContext } from '../collectors/collector.js'
 import { readCpuSeconds } from '../collectors/cpu.js'
@@ -6,39 +7,38 @@ import { createDevices } from '../collectors/device.js'
 import { createHugePageSizes } from '../collectors/hugetlb.js'
 import type { Inventory, PodInfo } from '../runtime/inventory.js'
 import type { CriMetricsInput } from '../runtime/metrics.js'
+import type { NodeReading } from '../sample.js'
 import type { StatsOptions } from '../stats-options.js'
-import type { Usage } from '../usage.js'
 import { type CgroupLocator, createCgroupLocator } from './locator.js'
-import { createNodeReader, type NodeReading } from './node-reader.js'
-import { type CgroupSource, createCgroupSource } from './source.js'
+import { createNodeReader } from './node-reader.js'
 
 export interface HostSource {
+  /** For collectors. */
+  readonly context: CollectContext
   readonly locator: CgroupLocator
-  readonly source: CgroupSource
   readonly node: { read(): NodeReading }
   /** The pod has the node's own network; some runtimes then report the node's traffic as the pod's. */
   hasHostNetwork(pod: PodInfo): boolean
-  /** Cgroups by container id, or of a pod by the id of its sandbox. */
-  lookUp(inventory: Inventory): Pick<CriMetricsInput, 'exactCpu' | 'cgroupPath'>
+  /** By container id, or for a pod by the id of its sandbox. */
+  cgroupsOf(inventory: Inventory): Pick<CriMetricsInput, 'exactCpu' | 'cgroupPath'>
 }
 
-const MAX_KEPT = 4_096
+const MAX_CACHED = 4_096
 
-type HostOptions = StatsOptions & { readonly cgroups: NonNullable<StatsOptions['cgroups']> }
+interface HostOptions extends StatsOptions {
+  readonly cgroups: NonNullable<StatsOptions['cgroups']>
+  readonly deviceName: (majorMinor: string) => string | undefined
+  readonly isOpaque: (pod: PodInfo) => boolean
+}
 
-export function createHost(
-  o: HostOptions,
-  deviceName: (numbers: string) => string | undefined,
-  runtimeUsage: (containerId: string) => Usage | undefined,
-  isOpaque: (pod: PodInfo) => boolean,
-): HostSource {
-  const { cgroups, procfs, clock } = o
+export function createHost(o: HostOptions): HostSource {
+  const { cgroups, procfs, clock, isOpaque } = o
   const nowNanos = (): bigint => clock.nowNanos()
   const countsTasks = o.switches?.enable?.includes('container_tasks_state') === true
   const context: CollectContext = {
     cgroups,
     procfs,
-    device: createDevices(deviceName),
+    device: createDevices(o.deviceName),
     hugePageSizes: createHugePageSizes({ cgroups }),
     ...(countsTasks ? { taskStates: (pid) => procfs.taskStates(pid) } : {}),
   }
@@ -46,15 +46,8 @@ export function createHost(
   /** A sandbox never changes its network, so one look is enough. */
   const hostNetworks = new Map<string, boolean>()
   return {
+    context,
     locator,
-    source: createCgroupSource({
-      context,
-      procfs,
-      locator,
-      nowNanos,
-      isOpaque,
-      runtimeUsage,
-    }),
     node: createNodeReader({
       context,
       procfs,
@@ -72,12 +65,12 @@ export function createHost(
       const procs = sandbox === undefined ? undefined : cgroups.read(sandbox, 'cgroup.procs')
       const [pid] = procs === undefined ? [] : parsePids(procs)
       if (pid === undefined) return false
-      if (hostNetworks.size >= MAX_KEPT) hostNetworks.clear()
+      if (hostNetworks.size >= MAX_CACHED) hostNetworks.clear()
       const has = procfs.networkNamespace(pid) === procfs.networkNamespace()
       hostNetworks.set(pod.sandboxId, has)
       return has
     },
-    lookUp({ pods }) {
+    cgroupsOf({ pods }) {
       const podOf = new Map<string, PodInfo>()
       for (const pod of pods) for (const { id } of pod.containers) podOf.set(id, pod)
       const bySandbox = new Map(pods.map((pod) => [pod.sandboxId, pod]))

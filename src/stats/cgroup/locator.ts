@@ -4,7 +4,7 @@ import { parentPath } from '../../core/cgroup/path.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Inventory, PodInfo } from '../runtime/inventory.js'
 
-export interface PodCgroups {
+interface PodCgroups {
   /** Undefined: the pod has no cgroup of its own, only its containers do. */
   readonly pod: CgroupPath | undefined
   readonly sandbox: CgroupPath | undefined
@@ -33,7 +33,7 @@ const idsOf = ({ sandboxId, containers }: PodInfo): string[] => [sandboxId, ...c
 const belongsTo = (name: string, uid: string): boolean =>
   uid !== '' && (name.includes(`pod${uid}`) || name.includes(`pod${uid.replaceAll('-', '_')}`))
 
-export interface LocatorOptions {
+interface LocatorOptions {
   readonly cgroups: Pick<CgroupTree, 'walk' | 'exists'>
   /** Where pods are expected: `/kubepods`, `/kubepods.slice`. The whole tree is searched only after these. */
   readonly podRoots: readonly CgroupPath[]
@@ -41,8 +41,8 @@ export interface LocatorOptions {
 
 export function createCgroupLocator({ cgroups, podRoots }: LocatorOptions): CgroupLocator {
   let known = new Map<string, CgroupPath>()
-  /** Ids that a walk of everything did not find: asked for again only after a change of the list. */
-  let hopeless = new Set<string>()
+  /** Ids that a walk of the whole tree did not find: not searched for again until the list changes. */
+  let notFound = new Set<string>()
 
   function walk(root: CgroupPath, wanted: Set<string>, found: Map<string, CgroupPath>): void {
     for (const path of cgroups.walk(root)) {
@@ -67,8 +67,8 @@ export function createCgroupLocator({ cgroups, podRoots }: LocatorOptions): Cgro
       known = kept
       if (wanted.size === 0) return
       for (const root of podRoots) if (wanted.size > 0 && cgroups.exists(root)) walk(root, wanted, known)
-      if ([...wanted].some((id) => !hopeless.has(id))) walk('/', wanted, known)
-      hopeless = wanted
+      if ([...wanted].some((id) => !notFound.has(id))) walk('/', wanted, known)
+      notFound = wanted
     },
     container: (id) => known.get(id),
     pod({ sandboxId, ref, containers }) {

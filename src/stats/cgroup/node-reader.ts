@@ -1,26 +1,19 @@
-// Reads the node part of every answer: the root cgroup, the slices above the pods, and the system containers.
+// Reads the values of the node itself: the root cgroup, the slices above the pods, and the system containers.
 import type { CgroupPath } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
 import { minus } from '../collectors/amounts.js'
 import type { CollectContext } from '../collectors/collector.js'
+import { emitCgroup } from '../collectors/index.js'
 import { emitNetwork } from '../collectors/network.js'
-import { emitTimes } from '../render/container-rows.js'
-import type { Row, Rows } from '../render/row.js'
-import type { RowWriter, Switches } from '../render/row-writer.js'
+import { createCpuHistory } from '../cpu-rate.js'
+import { emitTimes } from '../render/cgroup-metrics.js'
+import { cgroupLabels } from '../render/label-set.js'
+import type { NodeReading, NodeSample, SystemContainer } from '../sample.js'
 import type { Usage } from '../usage.js'
-import {
-  type CgroupValues,
-  cpuReading,
-  emitCgroup,
-  networkUsage,
-  readCgroup,
-  usageFrom,
-} from './container-stats.js'
-import { createCpuHistory } from './cpu-history.js'
-import type { NodeSample, SystemContainer } from './node-sample.js'
+import { type CgroupValues, cpuReading, networkUsage, readCgroup, usageFrom } from './container-stats.js'
 import { type NodeValues, readNode } from './node-values.js'
 
-export interface NodeReaderOptions {
+interface NodeReaderOptions {
   readonly context: CollectContext
   readonly procfs: Procfs
   readonly nowNanos: () => bigint
@@ -28,16 +21,11 @@ export interface NodeReaderOptions {
   readonly hostPid: number
   /** `kubelet`, `runtime`, `pods`, `misc` -> cgroup. */
   readonly systemContainers: Readonly<Record<string, CgroupPath>>
-  /** Cgroups with rows of their own: kubepods and the two QoS cgroups below it. */
+  /** Cgroups with series of their own: kubepods and the two QoS cgroups below it. */
   readonly slices: readonly CgroupPath[]
   /** Gate HugepageAwareEviction: memory set aside for huge pages is not available. */
   readonly hugepageAware: boolean
   readonly startedAtNanos: bigint
-}
-
-export interface NodeReading {
-  readonly sample: NodeSample
-  write(rows: Rows, write: RowWriter, switches: Switches): void
 }
 
 function nodeUsage({ cgroup, hugePageBytes }: NodeValues, usage: Usage, hugepageAware: boolean): Usage {
@@ -48,9 +36,6 @@ function nodeUsage({ cgroup, hugePageBytes }: NodeValues, usage: Usage, hugepage
 }
 
 const smaller = (a: bigint, b: bigint): bigint => (b < a ? b : a)
-
-const sliceRow = (rows: Rows, kind: 'node' | 'slice', path: CgroupPath): Row =>
-  rows.get(kind, path, () => ({ container: '', id: path, image: '', name: '', namespace: '', pod: '' }))
 
 export function createNodeReader(o: NodeReaderOptions): { read(): NodeReading } {
   const { context, procfs, nowNanos } = o
@@ -92,16 +77,16 @@ export function createNodeReader(o: NodeReaderOptions): { read(): NodeReading } 
       history.sweep()
       return {
         sample,
-        write(rows, write, switches) {
+        write(labelSets, write, switches) {
           if (switches.rows.node)
-            write(sliceRow(rows, 'node', '/'), node.cgroup.timeNanos, (emit) => {
+            write(cgroupLabels(labelSets, 'node', '/'), node.cgroup.timeNanos, (emit) => {
               emitCgroup(node.cgroup, emit)
               emitTimes(bootNanos, node.cgroup.timeNanos, emit)
               if (node.network !== undefined) emitNetwork(node.network, emit)
             })
           if (switches.rows.slices)
             for (const { path, values } of slices)
-              write(sliceRow(rows, 'slice', path), values.timeNanos, (emit) => {
+              write(cgroupLabels(labelSets, 'slice', path), values.timeNanos, (emit) => {
                 emitCgroup(values, emit)
                 emitTimes(0n, values.timeNanos, emit)
               })

@@ -12,7 +12,7 @@ import { type CgroupValues, readCgroup } from './container-stats.js'
 export interface NodeValues {
   readonly cgroup: CgroupValues
   readonly network: NetworkValues | undefined
-  /** Bytes set aside for huge pages, which nobody else can use. */
+  /** Bytes set aside for huge pages, which nothing else can use. */
   readonly hugePageBytes: bigint
 }
 
@@ -113,7 +113,6 @@ export function readNode(
       ],
       hugePages: undefined,
       processes: root?.processes,
-      taskStates: undefined,
     },
     network: interfaces === undefined ? undefined : networkValues(interfaces),
     hugePageBytes:

@@ -5,15 +5,15 @@ import type { Procfs } from '../../ports/procfs.js'
 import type { CollectContext } from '../collectors/collector.js'
 import { type NetworkValues, networkValues } from '../collectors/network.js'
 import { processes } from '../collectors/processes.js'
+import { type CpuHistory, createCpuHistory } from '../cpu-rate.js'
 import type { ContainerInfo, Inventory, PodInfo } from '../runtime/inventory.js'
 import type { ContainerSample, PodSample, StatsSample } from '../sample.js'
 import { noUsage, sumUsage } from '../sum-usage.js'
 import type { Usage } from '../usage.js'
 import { type CgroupValues, cpuReading, networkUsage, readCgroup, usageFrom } from './container-stats.js'
-import { type CpuHistory, createCpuHistory } from './cpu-history.js'
 import type { CgroupLocator } from './locator.js'
 
-export interface ContainerValues {
+interface ContainerValues {
   readonly info: ContainerInfo
   readonly path: CgroupPath
   readonly values: CgroupValues
@@ -35,7 +35,7 @@ export interface CgroupSweep {
   readonly opaque: readonly PodSample[]
 }
 
-export interface CgroupSourceOptions {
+interface CgroupSourceOptions {
   readonly context: CollectContext
   readonly procfs: Pick<Procfs, 'netDev' | 'networkNamespace'>
   readonly locator: CgroupLocator

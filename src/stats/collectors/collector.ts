@@ -1,8 +1,8 @@
 // The shape of a collector: reads the files of one subject of one cgroup into values, on v1 or on v2, and turns values
-// into series. Reading is the hot path and synchronous; emitting happens only when somebody scrapes.
+// into series. Reading is the hot path and synchronous; emitting happens only on a scrape.
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
-import type { Emit, Family } from '../catalogue/family.js'
+import type { Emit } from '../catalogue/family.js'
 import type { Device } from './device.js'
 
 /** Whose cgroup it is: families of containers only are not read for a pod. */
@@ -20,8 +20,6 @@ export interface CollectContext {
 }
 
 export interface Collector<F> {
-  readonly name: string
-  readonly families: readonly Family[]
   /** Undefined: the kernel has nothing on it here, or the cgroup has gone. */
   read(path: CgroupPath, scope: Scope, context: CollectContext): F | undefined
   emit(values: F, emit: Emit): void

@@ -8,11 +8,12 @@ import { put } from '../../../test/support/stats-fixture.js'
 import { splitHierarchy, unifiedHierarchy } from '../../adapters/cgroups/hierarchy.js'
 import { CgroupFsTree } from '../../adapters/cgroups/tree.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
-import { emitCgroup, readCgroup } from '../cgroup/container-stats.js'
-import { formatDecimal } from '../render/decimal.js'
+import { readCgroup } from '../cgroup/container-stats.js'
+import { formatDecimal } from '../render/exposition.js'
 import type { CollectContext, Scope } from './collector.js'
 import { createDevices } from './device.js'
 import { createHugePageSizes } from './hugetlb.js'
+import { emitCgroup } from './index.js'
 
 let root: string
 let tree: CgroupFsTree
@@ -101,6 +102,17 @@ test('huge pages of v1: the reserved names come first, and a file that is missin
     'container_hugetlb_max_usage_bytes{pagesize=2MB}': '3',
   })
   expect(found).not.toHaveProperty('container_hugetlb_failcnt{pagesize=2MB}')
+})
+
+test.each([
+  ['1', '2'],
+  ['39', '998'],
+  ['100', '2597'],
+  ['10000', '262144'],
+])('cpu.weight %s is shown as %s shares', (weight, shares) => {
+  put(join(root, 'c/cpu.stat'), 'usage_usec 1\n')
+  put(join(root, 'c/cpu.weight'), `${weight}\n`)
+  expect(series('/c', 'container', context(2))['container_spec_cpu_shares{}']).toBe(shares)
 })
 
 test('v2 has the cost keys of io.stat only where the kernel prints them', () => {

@@ -10,13 +10,13 @@ import { alwaysFamilies } from '../catalogue/times-and-limits.js'
 import { readCount } from './amounts.js'
 import { byVersion, type CollectContext, type Collector, type ReadValues } from './collector.js'
 
-export interface CpuTimes {
+interface CpuTimes {
   readonly usageNanos: bigint
   readonly userNanos: bigint | undefined
   readonly systemNanos: bigint | undefined
 }
 
-export interface Throttling {
+interface Throttling {
   readonly periods: bigint
   readonly throttledPeriods: bigint
   readonly throttledNanos: bigint
@@ -55,8 +55,8 @@ const nanosFromMicros = (micros: bigint | undefined): bigint => (micros ?? 0n) *
 /** cpuacct.stat counts in USER_HZ, 100 a second. */
 const nanosFromTicks = (ticks: bigint | undefined): bigint => (ticks ?? 0n) * 10_000_000n
 
-/** The way back from cpu.weight is not exact: 1024 shares become weight 39 and then 998. */
-export const sharesFromWeight = (weight: bigint): bigint => 2n + ((weight - 1n) * 262_142n) / 9_999n
+/** Converting back is not exact: 1024 shares become weight 39 and then 998. */
+const sharesFromWeight = (weight: bigint): bigint => 2n + ((weight - 1n) * 262_142n) / 9_999n
 
 const readV2: ReadValues<CpuValues> = (path, _scope, context) => {
   const text = context.cgroups.read(path, 'cpu.stat')
@@ -140,13 +140,6 @@ const f = { ...cpuFamilies, ...alwaysFamilies }
 export const cpuTotal = extraLabels({ cpu: 'total' })
 
 export const cpu: Collector<CpuValues> = {
-  name: 'cpu',
-  families: [
-    ...Object.values(cpuFamilies),
-    f.container_spec_cpu_period,
-    f.container_spec_cpu_quota,
-    f.container_spec_cpu_shares,
-  ],
   read: byVersion(readV2, readV1),
   emit(values, emit) {
     // A cgroup that never ran has no series: consumers drop a whole pod for a 0 here.

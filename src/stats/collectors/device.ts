@@ -1,4 +1,5 @@
-// Block devices as labels: the name once found is kept, and so are the label objects of each device.
+// Block devices as labels: names and label objects are cached.
+import type { Procfs } from '../../ports/procfs.js'
 import { type ExtraLabels, extraLabels } from '../catalogue/family.js'
 
 export interface Device {
@@ -8,7 +9,7 @@ export interface Device {
 }
 
 /** A device without a name keeps its numbers as `device`. */
-export function createDevice(majorMinor: string, name: string): Device {
+function createDevice(majorMinor: string, name: string): Device {
   const [major = '', minor = ''] = majorMinor.split(':')
   const operations = new Map<string, ExtraLabels>()
   return {
@@ -23,21 +24,29 @@ export function createDevice(majorMinor: string, name: string): Device {
   }
 }
 
-/** Numbers are given to other devices over time, so the table starts anew at this size. */
-const MAX_KEPT = 4_096
+/** Numbers are reused for other devices over time, so the cache is cleared at this size. */
+const MAX_CACHED = 4_096
+
+/** `8:0` -> `/dev/sda`. Undefined: the device has no name (yet). */
+export const createDeviceNames =
+  (procfs: Pick<Procfs, 'deviceName'>) =>
+  (majorMinor: string): string | undefined => {
+    const name = procfs.deviceName(majorMinor)
+    return name === undefined ? undefined : `/dev/${name}`
+  }
 
 /** `resolve` finds the name of a device, with its `/dev/`; undefined: it has none (yet). */
 export function createDevices(
   resolve: (majorMinor: string) => string | undefined,
 ): (majorMinor: string) => Device {
-  const kept = new Map<string, Device>()
+  const cached = new Map<string, Device>()
   return (majorMinor) => {
-    const known = kept.get(majorMinor)
+    const known = cached.get(majorMinor)
     if (known !== undefined) return known
     const name = resolve(majorMinor)
     const device = createDevice(majorMinor, name ?? majorMinor)
-    if (kept.size >= MAX_KEPT) kept.clear()
-    if (name !== undefined) kept.set(majorMinor, device)
+    if (cached.size >= MAX_CACHED) cached.clear()
+    if (name !== undefined) cached.set(majorMinor, device)
     return device
   }
 }

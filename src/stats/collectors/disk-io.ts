@@ -1,5 +1,5 @@
 // Block I/O by device. v2: io.stat. v1: the throttle files of blkio, and CFQ's files where an old kernel has them.
-// The node's own row on v2 has the disk-time families, from /proc/diskstats.
+// On v2 the node has the disk-time families, from /proc/diskstats.
 import type { DiskStats } from '../../core/kernel-text/diskstats.js'
 import { type NestedKeyed, parseBlkio, parseNestedKeyed } from '../../core/kernel-text/nested-keyed.js'
 import { diskFamilies } from '../catalogue/disk.js'
@@ -7,9 +7,9 @@ import type { Emit, Family } from '../catalogue/family.js'
 import { byVersion, type CollectContext, type Collector, type ReadValues } from './collector.js'
 import type { Device } from './device.js'
 
-export interface DeviceValues {
+interface DeviceValues {
   readonly device: Device
-  /** Bytes by operation, in the words of the file. */
+  /** Bytes by operation, named as in the file. */
   readonly operations: ReadonlyMap<string, bigint>
   readonly readBytes: bigint | undefined
   readonly writeBytes: bigint | undefined
@@ -168,8 +168,6 @@ function emitDevice(d: DeviceValues, emit: Emit): void {
 }
 
 export const diskIo: Collector<readonly DeviceValues[]> = {
-  name: 'disk-io',
-  families: Object.values(f).filter((family) => family.group === 'diskIO'),
   read(path, scope, context) {
     // The families belong to containers; a pod's own cgroup adds nothing that its containers do not have.
     return scope === 'pod' ? undefined : byVersion(readV2, readV1)(path, scope, context)

@@ -8,7 +8,7 @@ import { memoryFamilies } from '../catalogue/memory.js'
 import { readCount } from './amounts.js'
 import { byVersion, type CollectContext, type Collector, type ReadValues } from './collector.js'
 
-export interface HugePageValues {
+interface HugePageValues {
   readonly labels: ExtraLabels
   readonly usage: bigint
   /** Undefined, as failures: the kernel has no such file. */
@@ -78,8 +78,6 @@ const readV1: ReadValues<readonly HugePageValues[]> = (path, _scope, context) =>
 const f = memoryFamilies
 
 export const hugetlb: Collector<readonly HugePageValues[]> = {
-  name: 'hugetlb',
-  families: Object.values(f).filter((family) => family.group === 'hugetlb'),
   read(path, scope, context) {
     return scope === 'container' ? byVersion(readV2, readV1)(path, scope, context) : undefined
   },

@@ -2,7 +2,7 @@
 import { type Limit, minus } from './amounts.js'
 
 /** Page faults of the cgroup itself, and with everything below it. */
-export interface Faults {
+interface Faults {
   readonly own: bigint
   readonly withChildren: bigint
 }

@@ -16,13 +16,6 @@ const majorOwn = failure('pgmajfault', 'container')
 const majorAll = failure('pgmajfault', 'hierarchy')
 
 export const memory: Collector<MemoryValues> = {
-  name: 'memory',
-  families: [
-    ...Object.values(memoryFamilies).filter((family) => family.group !== 'hugetlb'),
-    f.container_spec_memory_limit_bytes,
-    f.container_spec_memory_reservation_limit_bytes,
-    f.container_spec_memory_swap_limit_bytes,
-  ],
   read: byVersion(readMemoryV2, readMemoryV1),
   emit(m, emit) {
     emit(f.container_memory_usage_bytes, m.usage)

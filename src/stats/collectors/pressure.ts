@@ -5,7 +5,7 @@ import type { Emit, Family } from '../catalogue/family.js'
 import { pressureFamilies as f } from '../catalogue/pressure.js'
 import type { CollectContext, Collector } from './collector.js'
 
-export interface PressureValues {
+interface PressureValues {
   readonly cpu: Pressure | undefined
   readonly memory: Pressure | undefined
   readonly io: Pressure | undefined
@@ -26,8 +26,6 @@ function emitOne(pressure: Pressure | undefined, waiting: Family, stalled: Famil
 }
 
 export const pressure: Collector<PressureValues> = {
-  name: 'pressure',
-  families: Object.values(f),
   read(path, _scope, context) {
     if (context.cgroups.version === 'v1') return undefined
     const cpu = readOne(context, path, 'cpu.pressure')

@@ -1,19 +1,18 @@
-// Filesystem values, kept by background work with a budget: writable layers and the image filesystem from the runtime,
-// logs and local volumes by bounded walks, capacities from statfs. No scrape ever waits for it.
+// A cache of filesystem usage, refreshed in the background with a budget: writable layers and the image filesystem from the
+// runtime, logs and local volumes by bounded walks, capacities from statfs. No scrape ever waits for it.
 import { keelsonError } from '../../core/errors.js'
 import type { FsCapacity, StatsFiles } from '../../ports/stats-files.js'
 import { extraLabels } from '../catalogue/family.js'
-import type { NodeFilesystems } from '../cgroup/node-sample.js'
 import type { PodFilesystems } from '../render/summary.js'
 import type { RuntimeCalls } from '../runtime/calls.js'
 import type { PodInfo } from '../runtime/inventory.js'
 import { containerUsageOf, layerOf } from '../runtime/usage.js'
-import type { LayerUsage } from '../sample.js'
+import type { LayerUsage, NodeFilesystems } from '../sample.js'
 import type { Usage } from '../usage.js'
-import type { ContainerFs } from './container-filesystem.js'
+import type { ContainerFs } from './filesystem.js'
 import { type FsUsage, type VolumeUsage, withCapacity } from './filesystem.js'
 
-export interface FilesystemCacheOptions {
+interface FilesystemCacheOptions {
   readonly files: StatsFiles
   readonly calls: Pick<RuntimeCalls, 'containerStats' | 'imageFilesystem'>
   readonly nowNanos: () => bigint
@@ -31,9 +30,9 @@ export interface FilesystemCache {
   node(): NodeFilesystems
   pods(): PodFilesystems
   containerFs(id: string): ContainerFs | undefined
-  /** The writable layer of a container, as the runtime told it. */
+  /** The writable layer of a container, as the runtime reported it. */
   layer(id: string): LayerUsage | undefined
-  /** What the runtime said of a container besides its layer. */
+  /** The runtime's stats of a container, without its layer. */
   runtimeUsage(id: string): Usage | undefined
   /** Rises with each round. */
   readonly version: number
@@ -65,7 +64,7 @@ const nothing: State = {
 const wholeFilesystem = (timeNanos: bigint, c: FsCapacity): FsUsage =>
   withCapacity(timeNanos, { bytes: c.capacityBytes - c.availableBytes, inodes: c.inodes - c.inodesFree }, c)
 
-export const podLogDirectory = (root: string, { ref }: PodInfo): string =>
+const podLogDirectory = (root: string, { ref }: PodInfo): string =>
   `${root}/${ref.namespace}_${ref.name}_${ref.uid}`
 
 /** Volumes whose files lie on the node's own filesystem. */

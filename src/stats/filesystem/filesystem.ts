@@ -1,5 +1,7 @@
-// Filesystem values as the summary has them.
+// Usage of a filesystem, as the summary shows it and as the families of a container's writable layer.
 import type { FsCapacity } from '../../ports/stats-files.js'
+import { diskFamilies as f } from '../catalogue/disk.js'
+import type { Emit, ExtraLabels } from '../catalogue/family.js'
 
 export interface FsUsage {
   readonly timeNanos: bigint
@@ -56,4 +58,16 @@ export function addUp(parts: readonly FsUsage[], whole: FsUsage | undefined): Fs
     inodes: whole?.inodes,
     inodesUsed: sum(parts.map((p) => p.inodesUsed)),
   }
+}
+
+/** The filesystem under a container's writable layer. */
+export interface ContainerFs extends FsUsage {
+  readonly device: ExtraLabels
+}
+
+export function emitContainerFs(fs: ContainerFs, emit: Emit): void {
+  if (fs.usedBytes !== undefined) emit(f.container_fs_usage_bytes, fs.usedBytes, fs.device)
+  if (fs.capacityBytes !== undefined) emit(f.container_fs_limit_bytes, fs.capacityBytes, fs.device)
+  if (fs.inodes !== undefined) emit(f.container_fs_inodes_total, fs.inodes, fs.device)
+  if (fs.inodesFree !== undefined) emit(f.container_fs_inodes_free, fs.inodesFree, fs.device)
 }

@@ -1,7 +1,6 @@
 // Prometheus text, classic format 0.0.4: HELP and TYPE once for each family, all its series together, exact numbers.
-// Written as strings per family, because the series of a family come from many rows.
+// Written as strings per family, because the series of a family come from many containers.
 import type { Family } from '../catalogue/family.js'
-import { formatDecimal } from './decimal.js'
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8'
 
@@ -11,10 +10,25 @@ const NANOS_PER_MILLI = 1_000_000n
 export const formatTimestamp = (timeNanos: bigint): string =>
   timeNanos === 0n ? '' : ` ${timeNanos / NANOS_PER_MILLI}`
 
+/** 1_750_000_000n with 9 places -> `1.75`; nothing is rounded. */
+export function formatDecimal(value: bigint, decimals: number): string {
+  const text = value.toString()
+  if (decimals === 0) return text
+  if (value < 0n) return `-${formatDecimal(-value, decimals)}`
+  const padded = text.length > decimals ? text : text.padStart(decimals + 1, '0')
+  const point = padded.length - decimals
+  let end = padded.length
+  while (end > point && padded.charCodeAt(end - 1) === 48) end--
+  return end === point ? padded.slice(0, point) : `${padded.slice(0, point)}.${padded.slice(point, end)}`
+}
+
+/** CRI's Metric.value is unsigned and whole: fractions are cut. */
+export const criValue = (value: bigint, decimals: number): bigint => value / 10n ** BigInt(decimals)
+
 const escapeHelp = (help: string): string => help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n')
 
 /** As much of a family as its text needs. */
-export type ShownFamily = Pick<Family, 'name' | 'type' | 'help' | 'decimals'>
+type ShownFamily = Pick<Family, 'name' | 'type' | 'help' | 'decimals'>
 
 interface Open {
   readonly family: ShownFamily

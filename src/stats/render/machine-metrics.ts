@@ -1,7 +1,7 @@
 // The machine_* families: what the node is, not what it does. They carry no time.
 import type { Family } from '../catalogue/family.js'
 import type { Exposition } from './exposition.js'
-import { formatLabels } from './row.js'
+import { formatLabels } from './label-set.js'
 
 export interface MachineFacts {
   readonly processors: bigint

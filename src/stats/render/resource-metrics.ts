@@ -1,11 +1,10 @@
 // /metrics/resource from samples, as metrics-server reads it: its parser gives up a whole pod, or the whole node, over
 // one odd line.
 import type { Family } from '../catalogue/family.js'
-import type { NodeSample } from '../cgroup/node-sample.js'
-import type { ContainerSample, PodSample } from '../sample.js'
+import type { ContainerSample, NodeSample, PodSample } from '../sample.js'
 import type { SwapUsage } from '../usage.js'
 import { createExposition, formatTimestamp } from './exposition.js'
-import { formatLabels } from './row.js'
+import { formatLabels } from './label-set.js'
 import { podSwap } from './summary.js'
 
 type Resource = Pick<Family, 'name' | 'type' | 'help' | 'decimals'>
@@ -135,7 +134,7 @@ function addPod(add: Add, pod: PodSample): void {
 }
 
 /** Two sandboxes may carry one name while a pod is replaced; a reader takes that for an error. The newer one counts. */
-export function onePerName(pods: readonly PodSample[]): PodSample[] {
+function onePerName(pods: readonly PodSample[]): PodSample[] {
   const byName = new Map<string, PodSample>()
   for (const pod of pods) {
     const key = `${pod.info.ref.namespace}/${pod.info.ref.name}`
@@ -145,7 +144,7 @@ export function onePerName(pods: readonly PodSample[]): PodSample[] {
   return [...byName.values()]
 }
 
-export interface ResourceInput {
+interface ResourceInput {
   /** Undefined: the kernel's own values could not be read. */
   readonly node: NodeSample | undefined
   readonly pods: readonly PodSample[]

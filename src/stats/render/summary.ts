@@ -1,8 +1,7 @@
 // /stats/summary from samples: shape and names of stats/v1alpha1. What is not known is left out, never sent as 0.
 
-import type { NodeFilesystems, NodeSample, SystemContainer } from '../cgroup/node-sample.js'
 import { addUp, type FsUsage, type VolumeUsage } from '../filesystem/filesystem.js'
-import type { ContainerSample, PodSample } from '../sample.js'
+import type { ContainerSample, NodeFilesystems, NodeSample, PodSample, SystemContainer } from '../sample.js'
 import { sumSwap } from '../sum-usage.js'
 import type {
   CpuUsage,
@@ -16,7 +15,7 @@ import type {
 } from '../usage.js'
 import { formatTime, type JsonValue } from './json.js'
 
-/** Values that background work keeps, by container id and pod uid. */
+/** Values of the background cache, by container id and pod uid. */
 export interface PodFilesystems {
   rootfs(container: ContainerSample): FsUsage | undefined
   logs(pod: PodSample, container: ContainerSample): FsUsage | undefined
@@ -25,7 +24,7 @@ export interface PodFilesystems {
   volumes(pod: PodSample): readonly VolumeUsage[]
 }
 
-export interface SummaryInput {
+interface SummaryInput {
   readonly nodeName: string
   readonly node: NodeSample
   readonly filesystems: NodeFilesystems
@@ -74,7 +73,7 @@ const swapFields = (swap: SwapUsage | undefined): Fields | undefined =>
     swapUsageBytes: swap.usageBytes,
   }
 
-/** The dropped packets are ours: v1alpha1 has no field for them, and its readers pass over what they do not know. */
+/** The dropped packets are ours: v1alpha1 has no field for them, and its consumers ignore unknown ones. */
 const interfaceFields = (i: InterfaceUsage): Fields => ({
   name: i.name,
   rxBytes: i.rxBytes,
@@ -85,7 +84,7 @@ const interfaceFields = (i: InterfaceUsage): Fields => ({
   txPacketsDropped: i.txDropped,
 })
 
-/** The default interface stands inline and again in the list, as cAdvisor's readers know it. */
+/** The default interface is inline and again in the list, as cAdvisor's consumers expect. */
 function networkFields(network: NetworkUsage | undefined): Fields | undefined {
   if (network === undefined) return undefined
   const { defaultInterface, interfaces } = network

@@ -1,5 +1,5 @@
-// The families that usage in the terms of CRI is enough for: pods of which no cgroup tells, and pod rows that a runtime
-// leaves out of its metrics.
+// The families that CRI's stats are enough for: for pods whose cgroups say nothing, and for pods that a runtime leaves out
+// of its metrics.
 import { cpuFamilies as cpu } from '../catalogue/cpu.js'
 import type { ExtraLabels, Family } from '../catalogue/family.js'
 import { memoryFamilies as memory } from '../catalogue/memory.js'

@@ -1,5 +1,5 @@
-// The calls that values need of a runtime, each with its deadline, unary or as a stream. Which form works is
-// remembered until the runtime comes back.
+// The calls to the runtime that stats need, each with its deadline, unary or as a stream. Which form works is remembered
+// until the runtime was restarted.
 import { isKeelsonError } from '../../core/errors.js'
 import type {
   Container,
@@ -12,20 +12,20 @@ import type {
 import type { CallOptions, CriClient, PodMetrics } from '../../ports/runtime.js'
 
 export interface RuntimeCalls {
-  /** `wait`: for a runtime that is away, until the deadline. */
+  /** `wait`: for a runtime that is unreachable, until the deadline. */
   sandboxes(signal: AbortSignal, wait?: boolean): Promise<readonly PodSandbox[]>
   containers(signal: AbortSignal, wait?: boolean): Promise<readonly Container[]>
   podStats(signal: AbortSignal): Promise<readonly PodSandboxStats[]>
   descriptors(signal: AbortSignal): Promise<readonly MetricDescriptor[]>
   podMetrics(signal: AbortSignal): Promise<readonly PodMetrics[]>
-  /** `id`: of this container alone. */
+  /** `id`: only this container. */
   containerStats(signal: AbortSignal, id?: string): Promise<readonly ContainerStats[]>
   imageFilesystem(signal: AbortSignal): Promise<FilesystemUsage | undefined>
-  /** The runtime came back: what it did not know before is asked again. */
+  /** The runtime was restarted: calls that it did not have are tried again. */
   forget(): void
 }
 
-export interface RuntimeCallsOptions {
+interface RuntimeCallsOptions {
   readonly client: CriClient
   readonly imageClient?: CriClient
   /** Lists: names and states only. */

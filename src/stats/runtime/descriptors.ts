@@ -6,13 +6,14 @@ import { cpuFamilies } from '../catalogue/cpu.js'
 import { type ExtraLabels, extraLabels, type Family } from '../catalogue/family.js'
 import { familyOf } from '../catalogue/index.js'
 import { cpuTotal } from '../collectors/cpu.js'
+import { commonLabelKeys } from '../render/label-set.js'
 
 export interface Described {
   readonly family: Family
-  /** Position and name of each label that is not one of the six of a row. */
+  /** Position and name of each label that not every series has. */
   readonly extra: readonly (readonly [position: number, name: string])[]
-  /** Position and name of each of the others. */
-  readonly row: readonly (readonly [position: number, name: string])[]
+  /** Position and name of each of the common ones. */
+  readonly common: readonly (readonly [position: number, name: string])[]
   readonly labelCount: number
   /** CRI cuts seconds to whole ones; this makes them nanoseconds again. */
   readonly scale: bigint
@@ -20,7 +21,7 @@ export interface Described {
 
 export type Descriptors = ReadonlyMap<string, Described>
 
-const rowLabels = new Set(['container', 'id', 'image', 'name', 'namespace', 'pod'])
+const isCommon = (key: string): boolean => (commonLabelKeys as readonly string[]).includes(key)
 
 const otherFamily = (name: string): Omit<Family, 'help' | 'type'> => ({
   name,
@@ -39,8 +40,8 @@ function describe({ name, help, labelKeys }: MetricDescriptor): Described | unde
   const known = familyOf(name)
   return {
     family: { ...(known ?? otherFamily(name)), type: known?.type ?? 'gauge', help: `[INTERNAL] ${help}` },
-    extra: [...labelKeys.entries()].filter(([, key]) => !rowLabels.has(key)),
-    row: [...labelKeys.entries()].filter(([, key]) => rowLabels.has(key)),
+    extra: [...labelKeys.entries()].filter(([, key]) => !isCommon(key)),
+    common: [...labelKeys.entries()].filter(([, key]) => isCommon(key)),
     labelCount: labelKeys.length,
     scale: 10n ** BigInt(known?.decimals ?? 0),
   }
@@ -70,14 +71,14 @@ function fixValue(name: string, value: string, { deviceName }: LabelFixes): stri
   return value
 }
 
-/** What the runtime says of a metric's row, by name. */
-export const rowLabelsOf = (
-  { row }: Described,
+/** The runtime's own values of the common labels, by name. */
+export const commonLabelsOf = (
+  { common }: Described,
   labelValues: readonly string[],
 ): Readonly<Record<string, string>> =>
-  Object.fromEntries(row.map(([i, name]) => [name, labelValues[i] ?? '']))
+  Object.fromEntries(common.map(([i, name]) => [name, labelValues[i] ?? '']))
 
-/** Undefined: the metric has no labels besides its row's. */
+/** Undefined: the metric has none but the common labels. */
 export function extraLabelsOf(
   { family, extra }: Pick<Described, 'family' | 'extra'>,
   labelValues: readonly string[],

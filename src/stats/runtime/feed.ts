@@ -1,101 +1,140 @@
-// One kind of values from the runtime (stats, or metrics): whether the runtime has it, the loop that takes it, and
-// whether the newest sample may be served. Stats and metrics are probed apart: runtimes have one without the other.
+// One kind of values from the runtime (stats, or metrics): whether the runtime has it, the loop that reads it, and whether
+// the newest sample may be served. Stats and metrics are probed apart: runtimes have one without the other.
+import { keelsonError } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { EndpointName, OwnCounters } from '../own-counters.js'
-import { createSampler, type Sampler } from '../sampler.js'
+import { createSampler } from '../sampler.js'
 import { isUnimplemented } from './calls.js'
+import type { Inventory } from './inventory.js'
 
-export type PartState = 'unknown' | 'in-use' | 'unsupported' | 'failing'
+export type FeedState = 'unknown' | 'in-use' | 'unsupported' | 'failing'
 
-export interface CriPart<T> {
-  readonly state: PartState
-  /** Undefined: the cgroup source has to answer. */
-  fresh(): T | undefined
-  /** The newest there is, however old. */
-  newest(): T | undefined
+export interface FeedStatus {
+  readonly state: FeedState
+  /** In a row. */
+  readonly failures: number
+}
+
+export type Attempt = 'succeeded' | 'unsupported' | 'failed'
+
+/** A runtime without the call is probed again after this, even if the connection never broke. */
+const PROBE_AGAIN_MS = 3_600_000
+/** A sample may be this many periods old: one for the wait, one for a slow answer, and a half. */
+const MAX_AGE_PERIODS = 2.5
+const MAX_BACKOFF_PERIODS = 6
+
+export const initialStatus: FeedStatus = { state: 'unknown', failures: 0 }
+
+/** The status after an attempt, and whether the cgroup source takes over with it. */
+export function nextStatus(
+  { state, failures }: FeedStatus,
+  attempt: Attempt,
+): { readonly status: FeedStatus; readonly isFallback: boolean } {
+  if (attempt === 'succeeded') return { status: { state: 'in-use', failures: 0 }, isFallback: false }
+  return {
+    status: { state: attempt === 'unsupported' ? 'unsupported' : 'failing', failures: failures + 1 },
+    isFallback: state === 'in-use' || state === 'unknown',
+  }
+}
+
+/** A call that breaks things, as a dropped connection, must not be repeated at the pace of a healthy one. */
+export const retryAfterMs = ({ state, failures }: FeedStatus, periodMs: number): number =>
+  state === 'unsupported' ? PROBE_AGAIN_MS : periodMs * Math.min(2 ** (failures - 1), MAX_BACKOFF_PERIODS)
+
+export interface RuntimeFeed<T> {
+  readonly state: FeedState
+  /** The newest sample. Undefined: there is none that may be served, so the cgroup source answers. */
+  current(): T | undefined
+  /** The newest sample, however old. */
+  last(): T | undefined
   readonly firstAttempt: Promise<void>
-  /** After a reconnect: what the runtime did not have, it may have now. */
+  /** Called after each failure: cgroups have to be read now. */
+  onFailure(listener: () => void): void
+  /** After a reconnect: the runtime may have what it did not have before. */
   probeAgain(): void
   run(signal: AbortSignal): Promise<void>
 }
 
-export interface CriPartOptions<T> {
+export interface RuntimeFeedOptions<T> {
   readonly endpoint: EndpointName
   readonly clock: Clock
   readonly log: Log
   readonly counters: OwnCounters
   readonly periodMs: number
-  /** False on Windows: then nothing stands in for the runtime. */
+  /** False on Windows: there is no fallback then. */
   readonly hasCgroups: boolean
-  take(signal: AbortSignal): Promise<T>
-  /** The cgroup source is wanted, now. */
-  readonly onLost: () => void
+  read(signal: AbortSignal): Promise<T>
 }
 
-/** A runtime that did not have it is asked again after this, even if it never went away. */
-const PROBE_AGAIN_MS = 3_600_000
-/** A sample may be this many periods old: one for the wait, one for a slow answer, and a half. */
-const FRESH_PERIODS = 2.5
-const MOST_PERIODS = 6
+export function createRuntimeFeed<T>(o: RuntimeFeedOptions<T>): RuntimeFeed<T> {
+  const { endpoint, periodMs, hasCgroups } = o
+  let status = initialStatus
+  let notifyFailure = (): void => {}
 
-export function createCriPart<T>(o: CriPartOptions<T>): CriPart<T> {
-  let state: PartState = 'unknown'
-  let failures = 0
-  const change = (next: PartState, error?: unknown): void => {
-    if (state === next) return
-    const before = state
-    state = next
-    if (next === 'in-use') o.log.info('values of pods come from the runtime', { endpoint: o.endpoint })
+  function record(attempt: Attempt, error?: unknown): void {
+    const before = status.state
+    const next = nextStatus(status, attempt)
+    status = next.status
+    if (hasCgroups && next.isFallback) o.counters.fellBack(endpoint)
+    if (status.state === before) return
+    if (status.state === 'in-use') o.log.info('pod stats come from the runtime', { endpoint })
     else
       o.log.warn(
-        o.hasCgroups
-          ? 'the runtime does not give values of pods; they are read from cgroups'
-          : `the runtime does not give the ${o.endpoint} of pods, and this node has no cgroups to read them from`,
-        {
-          endpoint: o.endpoint,
-          state: next,
-          ...(error === undefined ? {} : { error }),
-        },
+        hasCgroups
+          ? 'the runtime gives no pod stats; falling back to cgroups'
+          : `the runtime gives no pod ${endpoint}, and this node has no cgroups to fall back to`,
+        { endpoint, state: status.state, ...(error === undefined ? {} : { error }) },
       )
-    const wasUsed = before === 'in-use' || before === 'unknown'
-    if (o.hasCgroups && wasUsed && next !== 'in-use') o.counters.fellBack(o.endpoint)
   }
-  const sampler: Sampler<T> = createSampler({
+
+  const sampler = createSampler<T>({
     clock: o.clock,
-    periodMs: o.periodMs,
-    async take(signal) {
-      const value = await o.take(signal)
-      failures = 0
-      change('in-use')
+    periodMs,
+    async read(signal) {
+      const value = await o.read(signal)
+      record('succeeded')
       return value
     },
     onFailure(e) {
-      const unsupported = isUnimplemented(e)
-      if (!unsupported) o.counters.failed(o.endpoint)
-      change(unsupported ? 'unsupported' : 'failing', e)
-      o.onLost()
-      // A call that breaks things, as a dropped connection, must not be repeated at the pace of a healthy one.
-      const periods = Math.min(2 ** failures++, MOST_PERIODS)
-      return unsupported ? PROBE_AGAIN_MS : o.periodMs * periods
+      const attempt = isUnimplemented(e) ? 'unsupported' : 'failed'
+      if (attempt === 'failed') o.counters.failed(endpoint)
+      record(attempt, e)
+      notifyFailure()
+      return retryAfterMs(status, periodMs)
     },
-    onLate: () => o.counters.late(`cri-${o.endpoint}`),
+    onLate: () => o.counters.late(`cri-${endpoint}`),
   })
+
   return {
     get state() {
-      return state
+      return status.state
     },
-    fresh() {
+    current() {
       const age = sampler.ageMs()
-      const usable = state === 'in-use' && age !== undefined && age <= o.periodMs * FRESH_PERIODS
-      return usable ? sampler.newest()?.value : undefined
+      const isServable = status.state === 'in-use' && age !== undefined && age <= periodMs * MAX_AGE_PERIODS
+      return isServable ? sampler.newest() : undefined
     },
-    newest: () => sampler.newest()?.value,
+    last: () => sampler.newest(),
     firstAttempt: sampler.firstAttempt,
+    onFailure(listener) {
+      notifyFailure = listener
+    },
     probeAgain() {
-      // One that fails keeps its pace: its own call may be what ended the connection.
-      if (state === 'unsupported') sampler.wake()
+      // A failing one keeps its pace: its own call may be what ended the connection.
+      if (status.state === 'unsupported') sampler.wake()
     },
     run: (signal) => sampler.run(signal),
   }
+}
+
+/** An answer without any of the running containers counts as a failure: a node never looks empty while pods run. */
+export function rejectEmptySample(
+  rpc: string,
+  { pods }: Inventory,
+  sample: { readonly missing: number },
+): void {
+  const running = pods.reduce((n, pod) => n + pod.containers.length, 0)
+  if (running > 0 && sample.missing === running)
+    throw keelsonError('runtime.failed', `call ${rpc}: the answer has none of ${running} running containers`)
 }

@@ -1,6 +1,8 @@
-// Which pods and containers there are to report on, from the runtime's two lists. Names come from the labels that a
-// kubelet puts on everything it creates, so no API server is needed.
+// Which pods and containers there are to report on, from the runtime's two lists, and a cache of them. Names come from the
+// labels that a kubelet puts on everything it creates, so no API server is needed.
 import { type Container, ContainerState, type PodSandbox, PodSandboxState } from '../../cri-api/api.js'
+import type { Clock } from '../../ports/clock.js'
+import type { RuntimeCalls } from './calls.js'
 
 export interface PodRef {
   readonly name: string
@@ -68,7 +70,7 @@ function currentSandboxes(sandboxes: readonly PodSandbox[]): PodSandbox[] {
 
 /**
  * Of two running instances of one name, as during a restart, the newer one counts. The oldest comes first: kubelets create
- * containers in the order of the spec, which CRI does not tell, and runtimes list them in any.
+ * containers in the order of the spec, which CRI does not give, and runtimes list them in any.
  */
 const currentContainers = (containers: readonly Container[]): ContainerInfo[] =>
   groupBy(containers, (c) => containerInfo(c).name)
@@ -76,7 +78,7 @@ const currentContainers = (containers: readonly Container[]): ContainerInfo[] =>
     .map(containerInfo)
     .sort((a, b) => (a.createdAtNanos < b.createdAtNanos ? -1 : a.createdAtNanos > b.createdAtNanos ? 1 : 0))
 
-export const comparePods = (a: PodRef, b: PodRef): number => {
+const comparePods = (a: PodRef, b: PodRef): number => {
   const [x, y] = [`${a.namespace}\0${a.name}\0${a.uid}`, `${b.namespace}\0${b.name}\0${b.uid}`]
   return x < y ? -1 : x > y ? 1 : 0
 }
@@ -96,4 +98,59 @@ export function buildInventory(
     containers: currentContainers(bySandbox.get(sandbox.id) ?? []),
   }))
   return { timeNanos, pods: pods.sort((a, b) => comparePods(a.ref, b.ref)) }
+}
+
+/** A runtime that does not answer leaves the last list in place: running pods are never forgotten because a call was slow. */
+export interface InventoryCache {
+  /** The newest list, at most half a period old where the runtime answers. */
+  refresh(signal: AbortSignal): Promise<Inventory>
+  current(): Inventory
+}
+
+interface InventoryCacheOptions {
+  readonly calls: Pick<RuntimeCalls, 'sandboxes' | 'containers'>
+  readonly clock: Clock
+  readonly periodMs: number
+  readonly onFailure: (error: unknown) => void
+  /** False: the first call fails at once where the runtime is unreachable. Default true: it waits until its deadline. */
+  readonly waitsForFirst?: boolean
+}
+
+export function createInventoryCache(o: InventoryCacheOptions): InventoryCache {
+  let current: Inventory = { timeNanos: 0n, pods: [] }
+  let listedAt: bigint | undefined
+  let inProgress: Promise<void> | undefined
+
+  async function list(signal: AbortSignal): Promise<void> {
+    try {
+      // Only the first list is worth waiting for; later the last one serves.
+      const waits = listedAt === undefined && o.waitsForFirst !== false
+      const [sandboxes, containers] = await Promise.all([
+        o.calls.sandboxes(signal, waits),
+        o.calls.containers(signal, waits),
+      ])
+      current = buildInventory(sandboxes, containers, o.clock.nowNanos())
+      listedAt = o.clock.monotonicNanos()
+    } catch (e) {
+      signal.throwIfAborted()
+      o.onFailure(e)
+    }
+  }
+
+  const isFresh = (): boolean =>
+    listedAt !== undefined &&
+    o.clock.monotonicNanos() - listedAt < BigInt(Math.round(o.periodMs / 2)) * 1_000_000n
+
+  return {
+    current: () => current,
+    async refresh(signal) {
+      if (!isFresh()) {
+        inProgress ??= list(signal).finally(() => {
+          inProgress = undefined
+        })
+        await inProgress
+      }
+      return current
+    },
+  }
 }

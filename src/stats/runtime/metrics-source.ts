@@ -1,27 +1,29 @@
-// Takes the runtime's metrics: descriptors are kept until a name is missing or the runtime came back.
-
+// Reads the runtime's metrics. Descriptors are cached until a metric is undeclared or the runtime was restarted.
 import { keelsonError } from '../../core/errors.js'
 import type { MetricsSample } from '../sample.js'
 import type { RuntimeCalls } from './calls.js'
 import { type Descriptors, describeAll } from './descriptors.js'
-import { type CriMetrics, type CriMetricsInput, joinCriMetrics } from './metrics.js'
+import { rejectEmptySample } from './feed.js'
+import { type CriMetricsInput, type DroppedMetrics, joinCriMetrics } from './metrics.js'
 
-export interface CriMetricsSource {
-  take(signal: AbortSignal): Promise<MetricsSample>
+interface CriMetricsSource {
+  read(signal: AbortSignal): Promise<MetricsSample>
+  /** The runtime was restarted: its descriptors are asked for again. */
   forget(): void
 }
 
-type Rest = Omit<CriMetricsInput, 'metrics' | 'descriptors' | 'receivedNanos'>
+/** What the runtime's metrics are joined with. */
+type JoinContext = Omit<CriMetricsInput, 'metrics' | 'descriptors' | 'receivedNanos'>
 
-export interface CriMetricsSourceOptions {
+interface CriMetricsSourceOptions {
   readonly calls: Pick<RuntimeCalls, 'descriptors' | 'podMetrics'>
   readonly nowNanos: () => bigint
-  /** What is joined, as it is after the runtime has answered. */
-  rest(signal: AbortSignal): Promise<Rest>
-  readonly onLosses: (losses: CriMetrics['losses']) => void
+  /** Called once the runtime has answered. */
+  joinContext(signal: AbortSignal): Promise<JoinContext>
+  readonly onDropped: (dropped: DroppedMetrics) => void
 }
 
-/** Without these two there is nothing that a consumer could use: such a runtime has its metrics switched off. */
+/** Without these two a consumer can do nothing: such a runtime has its metrics switched off. */
 const essential = ['container_cpu_usage_seconds_total', 'container_memory_working_set_bytes']
 
 export function createCriMetricsSource(o: CriMetricsSourceOptions): CriMetricsSource {
@@ -29,36 +31,30 @@ export function createCriMetricsSource(o: CriMetricsSourceOptions): CriMetricsSo
 
   async function describe(signal: AbortSignal): Promise<Descriptors> {
     const all = describeAll(await o.calls.descriptors(signal))
-    const lacking = essential.filter((name) => !all.has(name))
-    if (lacking.length > 0)
+    const missing = essential.filter((name) => !all.has(name))
+    if (missing.length > 0)
       throw keelsonError(
         'runtime.unimplemented',
-        `call ListMetricDescriptors: the runtime declares no ${lacking.join(' and no ')}; switch its pod metrics on`,
+        `call ListMetricDescriptors: the runtime declares no ${missing.join(' and no ')}; enable its pod metrics`,
       )
     return all
   }
 
   return {
-    async take(signal) {
+    async read(signal) {
       descriptors ??= await describe(signal)
       const metrics = await o.calls.podMetrics(signal)
       const receivedNanos = o.nowNanos()
-      const rest = await o.rest(signal)
-      let joined = joinCriMetrics({ ...rest, metrics, descriptors, receivedNanos })
+      const context = await o.joinContext(signal)
+      let joined = joinCriMetrics({ ...context, metrics, descriptors, receivedNanos })
       // The runtime was changed since it declared its metrics.
-      if (joined.losses.undeclared > 0) {
+      if (joined.dropped.undeclared > 0) {
         descriptors = await describe(signal)
-        joined = joinCriMetrics({ ...rest, metrics, descriptors, receivedNanos })
+        joined = joinCriMetrics({ ...context, metrics, descriptors, receivedNanos })
       }
-      const { sample, losses } = joined
-      o.onLosses(losses)
-      const running = rest.inventory.pods.reduce((n, pod) => n + pod.containers.length, 0)
-      if (running > 0 && sample.missing === running)
-        throw keelsonError(
-          'runtime.failed',
-          `call ListPodSandboxMetrics: the answer has nothing of ${running} running containers`,
-        )
-      return sample
+      o.onDropped(joined.dropped)
+      rejectEmptySample('ListPodSandboxMetrics', context.inventory, joined.sample)
+      return joined.sample
     },
     forget() {
       descriptors = undefined

@@ -1,4 +1,4 @@
-// Joins the runtime's metrics with their descriptors and with the rows of our inventory, so that the series are the
+// Joins the runtime's metrics with their descriptors and with the labels of our inventory, so that the series are the
 // same ones as from the cgroup source. Seconds that CRI had to cut are replaced by exact ones where they are known.
 import type { Metric } from '../../cri-api/api.js'
 import type { PodMetrics } from '../../ports/runtime.js'
@@ -7,10 +7,9 @@ import type { ExtraLabels, Family } from '../catalogue/family.js'
 import { familyOf } from '../catalogue/index.js'
 import { pressureFamilies as pressure } from '../catalogue/pressure.js'
 import { alwaysFamilies as always } from '../catalogue/times-and-limits.js'
-import { containerRow, podRow } from '../render/container-rows.js'
 import { formatTimestamp } from '../render/exposition.js'
-import type { Row, Rows } from '../render/row.js'
-import type { Switches } from '../render/row-writer.js'
+import { containerLabels, type LabelSet, type LabelSets, podLabels } from '../render/label-set.js'
+import type { Switches } from '../render/series-writer.js'
 import { emitUsage } from '../render/usage-metrics.js'
 import type { MetricsSample, PodSample, StatsSample } from '../sample.js'
 import type { Psi, Usage } from '../usage.js'
@@ -24,7 +23,7 @@ import {
 import type { Inventory, PodInfo } from './inventory.js'
 
 /** Exact processor seconds of one container, read beside the runtime's whole ones. */
-export interface ExactCpu {
+interface ExactCpu {
   readonly timeNanos: bigint
   readonly usageNanos: bigint
   readonly userNanos?: bigint | undefined
@@ -36,10 +35,10 @@ export interface CriMetricsInput extends LabelFixes {
   readonly metrics: readonly PodMetrics[]
   readonly descriptors: Descriptors
   readonly inventory: Inventory
-  readonly rows: Rows
+  readonly labelSets: LabelSets
   readonly switches: Switches
   readonly receivedNanos: bigint
-  /** The runtime's stats, where they are its too: they have nanoseconds and pod-level values. */
+  /** The runtime's stats, where they are in use too: they have nanoseconds and pod-level values. */
   readonly stats: StatsSample | undefined
   readonly exactCpu: (containerId: string) => ExactCpu | undefined
   readonly cgroupPath: (id: string) => string | undefined
@@ -48,31 +47,35 @@ export interface CriMetricsInput extends LabelFixes {
 
 interface Series {
   readonly family: Family
-  readonly row: Row
+  readonly labels: LabelSet
   readonly extra: ExtraLabels | undefined
   readonly value: bigint
   readonly timeNanos: bigint
 }
 
-export interface JoinLosses {
+/** Metrics of the runtime that cannot be shown, by reason. */
+export interface DroppedMetrics {
   readonly undeclared: number
   readonly labelMismatch: number
   readonly duplicates: number
   readonly withoutValue: number
 }
 
-export interface CriMetrics {
+interface JoinedMetrics {
   readonly sample: MetricsSample
-  readonly losses: JoinLosses
+  readonly dropped: DroppedMetrics
 }
 
-interface Exact {
+interface ExactValue {
   readonly timeNanos: bigint
   readonly value: bigint
 }
 
-function exactValues(usage: Usage | undefined, cpuTimes: ExactCpu | undefined): ReadonlyMap<string, Exact> {
-  const values = new Map<string, Exact>()
+function exactValues(
+  usage: Usage | undefined,
+  cpuTimes: ExactCpu | undefined,
+): ReadonlyMap<string, ExactValue> {
+  const values = new Map<string, ExactValue>()
   const put = (family: Family, value: bigint | undefined, timeNanos: bigint | undefined): void => {
     if (value !== undefined && timeNanos !== undefined) values.set(family.name, { value, timeNanos })
   }
@@ -107,22 +110,22 @@ function exactValues(usage: Usage | undefined, cpuTimes: ExactCpu | undefined): 
   return values
 }
 
-/** The list has the birth of containers and pods in nanoseconds; a runtime's metric of it is cut to seconds. */
-const births: ReadonlySet<string> = new Set([
+/** The list has the creation of containers and pods in nanoseconds; a runtime's metric of it is cut to seconds. */
+const creationTimes: ReadonlySet<string> = new Set([
   always.container_creation_time_seconds.name,
   always.container_start_time_seconds.name,
 ])
 
-/** Rows of pods that runtimes leave out of their metrics, from the pod-level part of their stats. */
-function podSeries({ usage }: PodSample, row: Row): Series[] {
+/** Series of pods that runtimes leave out of their metrics, from the pod-level part of their stats. */
+function podSeries({ usage }: PodSample, labels: LabelSet): Series[] {
   const series: Series[] = []
   emitUsage(usage, (family, value, timeNanos, extra) => {
-    series.push({ family, row, extra, value, timeNanos })
+    series.push({ family, labels, extra, value, timeNanos })
   })
   return series
 }
 
-/** Of one row. */
+/** Unique within one label set. */
 const seriesKey = ({ family, extra }: Pick<Series, 'family' | 'extra'>): string =>
   extra === undefined ? family.name : `${family.name} ${extra.key}`
 
@@ -142,40 +145,41 @@ function createExtraLabels(
   }
 }
 
-/** One pod or container that is listed and was answered for. */
-interface Part {
-  readonly row: Row
+/** A listed pod or container that the runtime's answer has metrics of. */
+interface Subject {
+  readonly labels: LabelSet
   readonly metrics: Iterable<Metric>
-  readonly bornNanos: bigint
-  readonly exact: ReadonlyMap<string, Exact> | undefined
-  readonly takes: (metric: Metric) => boolean
-  /** After the runtime's own, so that those win. */
+  readonly createdAtNanos: bigint
+  readonly exact: ReadonlyMap<string, ExactValue> | undefined
+  readonly includes: (metric: Metric) => boolean
+  /** Fills what the metrics leave out. */
   readonly sample: PodSample | undefined
 }
 
-interface Parts {
-  /** Rows with the same labels are one. */
-  readonly byRow: ReadonlyMap<string, readonly Part[]>
+interface Subjects {
+  /** Those with the same labels together: their series must not repeat each other. */
+  readonly byLabels: ReadonlyMap<string, readonly Subject[]>
+  /** Listed containers that the answer has nothing of. */
   readonly missing: number
 }
 
-const takesAll = (): boolean => true
+const includesAll = (): boolean => true
 
-/** What is read beside the runtime's metrics is read here, and once. */
-function findParts(input: CriMetricsInput): Parts {
-  const { rows, switches, inventory } = input
-  const given = new Map(input.metrics.map((m) => [m.podSandboxId, m]))
+/** What is read beside the runtime's metrics, as exact CPU time, is read here, and once. */
+function findSubjects(input: CriMetricsInput): Subjects {
+  const { labelSets, switches, inventory } = input
+  const answered = new Map(input.metrics.map((m) => [m.podSandboxId, m]))
   const stats = new Map((input.stats?.pods ?? []).map((p) => [p.info.sandboxId, p]))
-  const byRow = new Map<string, Part[]>()
+  const byLabels = new Map<string, Subject[]>()
   let missing = 0
-  const put = (part: Part): void => {
-    const block = part.row.block(undefined)
-    const known = byRow.get(block)
-    if (known === undefined) byRow.set(block, [part])
-    else known.push(part)
+  const put = (subject: Subject): void => {
+    const block = subject.labels.block(undefined)
+    const known = byLabels.get(block)
+    if (known === undefined) byLabels.set(block, [subject])
+    else known.push(subject)
   }
   for (const pod of inventory.pods) {
-    const answer = given.get(pod.sandboxId)
+    const answer = answered.get(pod.sandboxId)
     if (answer === undefined) {
       missing += pod.containers.length
       continue
@@ -183,11 +187,11 @@ function findParts(input: CriMetricsInput): Parts {
     const sample = stats.get(pod.sandboxId)
     const onHost = input.hasHostNetwork(pod)
     put({
-      row: podRow(rows, pod, input.cgroupPath(pod.sandboxId) ?? ''),
+      labels: podLabels(labelSets, pod, input.cgroupPath(pod.sandboxId) ?? ''),
       metrics: answer.metrics,
-      bornNanos: pod.createdAtNanos,
+      createdAtNanos: pod.createdAtNanos,
       exact: undefined,
-      takes: ({ name }) => (familyOf(name)?.group === 'network' ? !onHost : switches.rows.pods),
+      includes: ({ name }) => (familyOf(name)?.group === 'network' ? !onHost : switches.rows.pods),
       sample: switches.rows.pods ? sample : undefined,
     })
     const containers = new Map(answer.containerMetrics.map((c) => [c.containerId, c.metrics]))
@@ -199,80 +203,88 @@ function findParts(input: CriMetricsInput): Parts {
       }
       const usage = sample?.containers.find((c) => c.info.id === info.id)?.usage
       put({
-        row: containerRow(rows, pod, info, input.cgroupPath(info.id) ?? ''),
+        labels: containerLabels(labelSets, pod, info, input.cgroupPath(info.id) ?? ''),
         metrics,
-        bornNanos: info.createdAtNanos,
+        createdAtNanos: info.createdAtNanos,
         exact: exactValues(usage, input.exactCpu(info.id)),
-        takes: takesAll,
+        includes: includesAll,
         sample: undefined,
       })
     }
   }
-  return { byRow, missing }
+  return { byLabels, missing }
 }
 
-type Take = (series: Series) => void
-
-/** Goes through all metrics, each time from the runtime's bytes: as objects they would outlive their use. */
-function walk({ byRow }: Parts, input: CriMetricsInput, take: Take): JoinLosses {
+/** Decodes every metric of the answer, and hands each series that can be shown to `visit`. */
+function visitSeries(
+  { byLabels }: Subjects,
+  input: CriMetricsInput,
+  visit: (series: Series) => void,
+): DroppedMetrics {
   const { descriptors, switches } = input
-  const losses = { undeclared: 0, labelMismatch: 0, duplicates: 0, withoutValue: 0 }
+  const dropped = { undeclared: 0, labelMismatch: 0, duplicates: 0, withoutValue: 0 }
   const extraLabels = createExtraLabels(input)
   const seen = new Set<string>()
   const add = (s: Series): void => {
     if (switches.disabledFamilies.has(s.family.name)) return
     const key = seriesKey(s)
-    if (seen.has(key)) losses.duplicates++
+    if (seen.has(key)) dropped.duplicates++
     else {
       seen.add(key)
-      take(s)
+      visit(s)
     }
   }
-  const addMetric = (metric: Metric, { row, bornNanos, exact }: Part): void => {
+  const addMetric = (metric: Metric, { labels, createdAtNanos, exact }: Subject): void => {
     const described = descriptors.get(metric.name)
-    if (described === undefined) losses.undeclared++
-    else if (metric.labelValues.length !== described.labelCount) losses.labelMismatch++
-    else if (metric.value === undefined) losses.withoutValue++
+    if (described === undefined) dropped.undeclared++
+    else if (metric.labelValues.length !== described.labelCount) dropped.labelMismatch++
+    else if (metric.value === undefined) dropped.withoutValue++
     else {
       const family = typedFamily(described, metric)
       const extra = extraLabels(described, metric.labelValues)
       const better = exact?.get(metric.name)
-      const born = births.has(metric.name) && bornNanos > 0n ? bornNanos : undefined
-      const value = better?.value ?? born ?? metric.value.value * described.scale
+      const created = creationTimes.has(metric.name) && createdAtNanos > 0n ? createdAtNanos : undefined
+      const value = better?.value ?? created ?? metric.value.value * described.scale
       // Consumers drop a whole pod for a container without processor time.
       if (value === 0n && family.name === cpu.container_cpu_usage_seconds_total.name) return
-      add({ family, row, extra, value, timeNanos: better?.timeNanos ?? metric.timestamp })
+      add({ family, labels, extra, value, timeNanos: better?.timeNanos ?? metric.timestamp })
     }
   }
-  for (const parts of byRow.values()) {
+  for (const subjects of byLabels.values()) {
     seen.clear()
-    for (const part of parts) {
-      for (const metric of part.metrics) if (part.takes(metric)) addMetric(metric, part)
-      if (part.sample !== undefined)
-        for (const s of podSeries(part.sample, part.row)) if (!seen.has(seriesKey(s))) add(s)
+    for (const subject of subjects) {
+      for (const metric of subject.metrics) if (subject.includes(metric)) addMetric(metric, subject)
+      if (subject.sample !== undefined)
+        for (const s of podSeries(subject.sample, subject.labels)) if (!seen.has(seriesKey(s))) add(s)
     }
   }
-  return losses
+  return dropped
 }
 
-export function joinCriMetrics(input: CriMetricsInput): CriMetrics {
-  const parts = findParts(input)
+/**
+ * The answer is decoded twice, here and when the sample is printed. The first time checks it: an unreadable or undeclared
+ * metric must show in the sample, where cgroups can still replace it, and not in a scrape. Series are not kept in between:
+ * a full node has 13,000, which as objects would outlive several collections of garbage.
+ */
+export function joinCriMetrics(input: CriMetricsInput): JoinedMetrics {
+  const subjects = findSubjects(input)
+  const dropped = visitSeries(subjects, input, () => undefined)
   return {
-    losses: walk(parts, input, () => undefined),
+    dropped,
     sample: {
       source: 'cri',
       timeNanos: input.receivedNanos,
-      missing: parts.missing,
+      missing: subjects.missing,
       write(into) {
         // Series of a container have one time, and follow one another.
         let timeNanos = 0n
         let time = formatTimestamp(timeNanos)
-        walk(parts, input, (s) => {
+        visitSeries(subjects, input, (s) => {
           if (s.timeNanos !== timeNanos) {
             timeNanos = s.timeNanos
             time = formatTimestamp(timeNanos)
           }
-          into.add(s.family, s.row.block(s.extra), s.value, time)
+          into.add(s.family, s.labels.block(s.extra), s.value, time)
         })
       },
     },

@@ -1,12 +1,10 @@
 // The node where there are no cgroups, as on Windows: what the runtime's stats say about it, and nothing else. CRI has no
 // call for the machine itself, so its CPU, memory, network and start are unknown; the pods together are known.
-import type { NodeReading } from '../cgroup/node-reader.js'
-import type { SystemContainer } from '../cgroup/node-sample.js'
-import type { PodSample, StatsSample } from '../sample.js'
+import type { NodeReading, PodSample, StatsSample, SystemContainer } from '../sample.js'
 import { sumUsage } from '../sum-usage.js'
 import type { MemoryUsage } from '../usage.js'
 
-/** What is left of several limits is not one amount that somebody could use. */
+/** What is left of several limits is not one amount that a pod could use. */
 const withoutAvailable = (memory: MemoryUsage | undefined): MemoryUsage | undefined =>
   memory && { ...memory, availableBytes: undefined }
 
@@ -32,6 +30,6 @@ export const createRuntimeNode = ({ timeNanos, pods, missing }: StatsSample): No
     rlimit: undefined,
     systemContainers: allPods(pods, missing),
   },
-  // Rows of the node and its slices are rows of cgroups.
+  // The series of the node and its slices are those of cgroups.
   write() {},
 })

@@ -1,8 +1,8 @@
 // A stats sample from the runtime's answer: only pods and containers that are listed and running, and rates from our
 // own two samples.
 import type { PodSandboxStats } from '../../cri-api/api.js'
-import type { CpuHistory } from '../cgroup/cpu-history.js'
-import { usageNanoCores } from '../cgroup/cpu-rate.js'
+import type { CpuHistory } from '../cpu-rate.js'
+import { usageNanoCores } from '../cpu-rate.js'
 import type { ContainerSample, PodSample, StatsSample } from '../sample.js'
 import type { Usage } from '../usage.js'
 import type { Inventory, PodInfo } from './inventory.js'

@@ -133,7 +133,7 @@ const processOf = (process: cri.ProcessUsage | undefined, received: bigint): Pro
     ? undefined
     : { timeNanos: timeOf(process.timestamp, received), processCount: process.processCount.value }
 
-export interface CriContainerUsage {
+interface CriContainerUsage {
   readonly id: string
   readonly usage: Usage
   readonly writableLayer: LayerUsage | undefined

@@ -46,7 +46,7 @@ function outcome(text: string, limits: typeof servingLimits): unknown {
     return parseYamlDocuments(text, 'f.yaml', originAt, limits).map(toJson)
   } catch (e) {
     if (!isKeelsonError(e)) throw e
-    check(/^parse f\.yaml(:[1-9]\d*: .|: cannot be parsed)/.test(e.message), `no line is named: ${e.message}`)
+    check(/^parse f\.yaml(:[1-9]\d*: .|: invalid YAML)/.test(e.message), `no line is named: ${e.message}`)
     return e.message
   }
 }

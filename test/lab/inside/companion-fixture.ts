@@ -131,7 +131,7 @@ export class CompanionFixture {
       ...args,
       '--state-dir',
       this.stateDir,
-      '--container-runtime-endpoint',
+      '--runtime-endpoint',
       endpoint(),
     ])
   }

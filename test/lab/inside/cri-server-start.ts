@@ -18,7 +18,7 @@ export interface ScenarioServer {
 }
 
 export async function startScenarioServer(
-  upstream: string,
+  runtimeEndpoint: string,
   name: string,
   options: Partial<CriOptions> = {},
 ): Promise<ScenarioServer> {
@@ -27,7 +27,7 @@ export async function startScenarioServer(
   const log = createLog({ format: 'text', level: 'debug', write: (line) => lines.push(line) })
   const running = await startCri(
     {
-      upstream,
+      runtimeEndpoint,
       listen: `unix://${join(dir, `${name}.sock`)}`,
       mode: 'complete',
       cgroupDriver: undefined,

@@ -22,12 +22,12 @@ const dir = mkdtempSync(join(tmpdir(), 'keelson-cri-lab-'))
 const tree = createCgroupTree(readCgroupLayout())
 const closers: (() => unknown)[] = [() => tree.close()]
 
-async function startServer(upstream: string, name: string): Promise<RunningCri> {
+async function startServer(runtimeEndpoint: string, name: string): Promise<RunningCri> {
   const lines: string[] = []
   const log = createLog({ format: 'text', level: 'info', write: (line) => lines.push(line) })
   const running = await startCri(
     {
-      upstream,
+      runtimeEndpoint,
       listen: `unix://${join(dir, `${name}.sock`)}`,
       mode: 'complete',
       cgroupDriver: undefined,

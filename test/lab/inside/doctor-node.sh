@@ -32,9 +32,9 @@ look() { # NAME FLAGS...
   echo "$name $status $(((end - begin) / 1000000))"
 }
 look healthy
-runtime=$(sed -n 's/.*a private one, \(.*\)/\1/p' /run/up.out)
-look old-runtime --container-runtime-endpoint "$runtime"
-look no-runtime --container-runtime-endpoint unix:///run/nobody.sock
+runtime=$(sed -n 's/.*private, \(.*\)/\1/p' /run/up.out)
+look old-runtime --runtime-endpoint "$runtime"
+look no-runtime --runtime-endpoint unix:///run/nobody.sock
 pods=$TMPDIR/keelson-up-0/pods
 burstable=/sys/fs/cgroup/kubepods/burstable
 roomy=$(echo $burstable/pod*)

@@ -2,9 +2,8 @@
 // restarted with other settings, and the kernel is read back. Expected values are worked out here, not by the product.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findContainerCgroup } from '../../../src/core/cgroup/container-cgroup.js'
 import { formatCgroupPath } from '../../../src/core/cgroup/name.js'
-import { podCgroupName } from '../../../src/core/cgroup/pod-cgroup.js'
+import { findContainerCgroup, podCgroupName } from '../../../src/core/cgroup/pod-cgroup.js'
 import type { QosClass } from '../../../src/core/pod/pod.js'
 import { ContainerState, PodSandboxState } from '../../../src/cri-api/api.js'
 import type { Check } from '../../support/check.js'

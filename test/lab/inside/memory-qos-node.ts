@@ -15,7 +15,7 @@ import type { MemoryQosSettings } from '../../../src/core/memory-qos/settings.js
 import { planMemoryQos, qosFiles, type TargetsInput } from '../../../src/core/memory-qos/targets.js'
 import { applyPodDefaults } from '../../../src/core/pod/defaults.js'
 import { parsePod } from '../../../src/core/pod/parse-pod.js'
-import { allContainers, type Pod } from '../../../src/core/pod/pod.js'
+import { allContainers, type PodResources } from '../../../src/core/pod/pod.js'
 import { type Bytes, bytes } from '../../../src/core/units/bytes.js'
 import { memoryOf } from '../../../src/core/units/resource-list.js'
 import type { Mount } from '../../../src/cri-api/api.js'
@@ -89,7 +89,7 @@ export const text = (path: string, file: string): string | undefined => {
   return content === undefined ? undefined : decodeText(content).trim()
 }
 
-export const podOf = (name: string, spec: object): Pod =>
+export const podOf = (name: string, spec: object): PodResources =>
   applyPodDefaults(parsePod({ metadata: { name, namespace: 'lab', uid: `lab-${name}` }, spec }))
 
 export interface StartOptions {
@@ -103,7 +103,7 @@ export interface StartOptions {
 const idle = ['/bin/sh', '-c', 'trap "exit 0" TERM; while :; do sleep 1 & wait $!; done']
 
 export interface LabPod {
-  readonly pod: Pod
+  readonly pod: PodResources
   readonly sandboxId: string
   readonly ids: ReadonlyMap<string, string>
   readonly path: string
@@ -111,13 +111,13 @@ export interface LabPod {
 }
 
 /** The API object that a source of pods would show. */
-export const podPath = (pod: Pod): string => {
+export const podPath = (pod: PodResources): string => {
   const found = planMemoryQos({ ...nodeInput(tiered), pods: [pod] }).targets.find((t) => t.level === 'pod')
   assert.ok(found)
   return found.path
 }
 
-export async function startPod(pod: Pod, options: StartOptions = {}): Promise<LabPod> {
+export async function startPod(pod: PodResources, options: StartOptions = {}): Promise<LabPod> {
   const path = podPath(pod)
   await cgroups.ensure(path)
   const logDirectory = `/tmp/pod-logs/${pod.name}`

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseFlatKeyed } from '../../../src/core/kernel-text/flat-keyed.js'
 import type { MemoryQosSettings } from '../../../src/core/memory-qos/settings.js'
-import type { Pod } from '../../../src/core/pod/pod.js'
+import type { PodResources } from '../../../src/core/pod/pod.js'
 import { ContainerState } from '../../../src/cri-api/api.js'
 import { FakeLog } from '../../../src/fakes/log.js'
 import { createMemoryQos } from '../../../src/memory-qos/memory-qos.js'
@@ -53,7 +53,7 @@ const linesOf = (pod: string, container: string): string[] =>
     .split('\n')
     .filter((line) => line !== '')
 
-async function settle(pods: readonly Pod[], memoryQos: MemoryQosSettings): Promise<void> {
+async function settle(pods: readonly PodResources[], memoryQos: MemoryQosSettings): Promise<void> {
   const report = await newEngine().pass({ ...nodeInput(memoryQos), pods }, { signal })
   assert.equal(report.failures, 0, JSON.stringify(report.findings))
 }
@@ -61,13 +61,13 @@ async function settle(pods: readonly Pod[], memoryQos: MemoryQosSettings): Promi
 /** request 16Mi, limit 256Mi, factor 0.5: memory.high is 136Mi, and the hog wants 200Mi. */
 const halfway: MemoryQosSettings = { ...hard, factor: 0.5 }
 const high = 136 * MiB
-const hogPod = (name: string): Pod =>
+const hogPod = (name: string): PodResources =>
   podOf(name, {
     containers: [{ name: 'hog', resources: { requests: { memory: '16Mi' }, limits: { memory: '256Mi' } } }],
   })
 
 /** Memory QoS as a kubelet holds it, for what it says about a pod. */
-async function watchedBy(pod: Pod) {
+async function watchedBy(pod: PodResources) {
   const events: MemoryQosEvent[] = []
   const metrics = await createProcessMetrics({ processDefaults: false })
   const memoryQos = createMemoryQos({

@@ -5,7 +5,7 @@ import { formatCgroupPath } from '../../../src/core/cgroup/name.js'
 import type { MemoryQosSettings } from '../../../src/core/memory-qos/settings.js'
 import type { TargetsInput } from '../../../src/core/memory-qos/targets.js'
 import { parseResourceList } from '../../../src/core/pod/parse-pod.js'
-import type { Pod } from '../../../src/core/pod/pod.js'
+import type { PodResources } from '../../../src/core/pod/pod.js'
 import type { MemoryQosEngine } from '../../../src/memory-qos/engine.js'
 import type { Check } from '../../support/check.js'
 import {
@@ -37,7 +37,7 @@ const guaranteedPod = podOf('guaranteed', {
   containers: [{ name: 'app', resources: { limits: { memory: '48Mi', cpu: '100m' } } }],
 })
 /** Limit null: none. */
-const burstable = (request = '32Mi', limit: string | null = '96Mi'): Pod =>
+const burstable = (request = '32Mi', limit: string | null = '96Mi'): PodResources =>
   podOf('burstable', {
     initContainers: [
       { name: 'first', resources: amounts('16Mi', '64Mi') },

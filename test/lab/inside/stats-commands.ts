@@ -7,8 +7,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Io, processIo } from '../../../src/cli/io.js'
 import { run } from '../../../src/cli/program.js'
-import { ask } from '../../e2e/serve/client.js'
 import { startApiStub } from '../../memory-qos/api-stub.js'
+import { ask } from '../../serve/client.js'
 import type { Check } from '../../support/check.js'
 import { freePorts } from '../../support/command.js'
 import { readExposition } from '../../support/exposition.js'
@@ -27,7 +27,7 @@ async function keelson(...argv: readonly string[]): Promise<{ status: number; ou
   let output = ''
   const sink = { write: (text: string) => (output += text) }
   const io: Io = { stdout: sink, stderr: sink, stdin: process.stdin, env: process.env, exitCode: 0 }
-  return { status: await run([...argv, '--container-runtime-endpoint', endpoint()], io), output }
+  return { status: await run([...argv, '--runtime-endpoint', endpoint()], io), output }
 }
 
 interface Parity {
@@ -61,7 +61,7 @@ async function startCompanion() {
     '--address=127.0.0.1',
     `--port=${port}`,
     '--healthz-port=0',
-    `--container-runtime-endpoint=${endpoint()}`,
+    `--runtime-endpoint=${endpoint()}`,
   ]
   const child = spawn(process.execPath, process.argv.slice(1), {
     env: { ...process.env, [roleVariable]: JSON.stringify(argv) },
@@ -72,7 +72,7 @@ async function startCompanion() {
     stream.on('data', (data: Buffer) => {
       output += data.toString()
     })
-  for (const until = Date.now() + 60_000; !output.includes('the companion is up'); await sleep(100))
+  for (const until = Date.now() + 60_000; !output.includes('companion started'); await sleep(100))
     assert.ok(Date.now() < until && child.exitCode === null, output)
   return {
     async page(path: string): Promise<string> {

@@ -15,7 +15,7 @@ ctr() { command ctr --address "${CONTAINER_RUNTIME_ENDPOINT#unix://}" --namespac
 run() { # NAME FLAGS...
   local name=$1
   shift
-  node "$main" up --container-runtime-endpoint "$CONTAINER_RUNTIME_ENDPOINT" "$@" > "/run/$name.out" 2> "/run/$name.err" &
+  node "$main" up --runtime-endpoint "$CONTAINER_RUNTIME_ENDPOINT" "$@" > "/run/$name.out" 2> "/run/$name.err" &
   local up=$!
   for _ in $(seq 300); do grep -q 'node ready after' "/run/$name.out" && break; kill -0 $up 2> /dev/null || break; sleep 0.5; done
   echo "$name containers while it runs: $(ctr containers ls -q | wc -l)"

@@ -1,7 +1,7 @@
 // The catalogue of container_* metrics as cases, one for each: a family of ours with its type, labels, level and group, or
 // left out with a reason where the catalogue allows it.
 import { familyOf } from '../../../src/stats/catalogue/index.js'
-import { leftOut } from '../../../src/stats/catalogue/left-out.js'
+import { leftOut } from '../../support/left-out-metrics.js'
 import { type Difference, isFields, type Suite, textAt, type VectorCase } from '../types.js'
 
 /** The KEP takes this one away, whatever the catalogue says of it. */

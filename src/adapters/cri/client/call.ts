@@ -6,7 +6,8 @@ import type { DeepPartial, MessageFns } from '../../../cri-api/api.js'
 import type { CallOptions } from '../../../ports/runtime.js'
 import { type Decoder, decodeMessage, encodeMessage } from '../codec/codec.js'
 import type { StateWatch } from './channel.js'
-import { cancelledCall, type FailedCall, toRuntimeError } from './errors.js'
+import type { FailedCall } from './classify-grpc-error.js'
+import { cancelledCall, toRuntimeError } from './errors.js'
 
 export interface Method<Q, S> {
   readonly name: string
@@ -20,12 +21,12 @@ export interface CallContext {
   readonly client: Client
   readonly socket: string
   readonly timeoutMs: number
-  /** Calls under way; close() cancels them. Undefined: closed. */
-  underWay: Set<Cancellable> | undefined
+  /** Calls in progress; close() cancels them. Undefined: closed. */
+  inProgress: Set<Cancellable> | undefined
   readonly connection: Pick<StateWatch, 'state'>
 }
 
-export interface Cancellable {
+interface Cancellable {
   cancel(): void
 }
 
@@ -40,7 +41,7 @@ function metadataFor(options: CallOptions): Metadata {
 }
 
 function refuseAborted(ctx: CallContext, method: string, signal: AbortSignal | undefined): void {
-  if (ctx.underWay === undefined) throw cancelledCall(method, ctx.socket, 'the client is closed')
+  if (ctx.inProgress === undefined) throw cancelledCall(method, ctx.socket, 'the client is closed')
   if (signal?.aborted) throw cancelledCall(method, ctx.socket, 'cancelled before it began')
 }
 
@@ -51,10 +52,10 @@ function track(ctx: CallContext, call: Cancellable, signal: AbortSignal | undefi
     setMaxListeners(0, signal)
     signal.addEventListener('abort', cancel, { once: true })
   }
-  ctx.underWay?.add(call)
+  ctx.inProgress?.add(call)
   return () => {
     signal?.removeEventListener('abort', cancel)
-    ctx.underWay?.delete(call)
+    ctx.inProgress?.delete(call)
   }
 }
 
@@ -68,7 +69,7 @@ const describeFailed = (
   socket: ctx.socket,
   timeoutMs,
   state: ctx.connection.state,
-  cancelledByUs: signal?.aborted === true || ctx.underWay === undefined,
+  cancelledByUs: signal?.aborted === true || ctx.inProgress === undefined,
 })
 
 export async function callUnary<Q, S>(

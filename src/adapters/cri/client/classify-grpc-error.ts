@@ -4,9 +4,19 @@
 import { stat } from 'node:fs/promises'
 import { type ServiceError, status } from '@grpc/grpc-js'
 import type { ErrorCode } from '../../../core/errors.js'
-import type { FailedCall } from './errors.js'
+import type { ConnectionState } from '../../../ports/runtime.js'
 
-export interface Finding {
+export interface FailedCall {
+  readonly method: string
+  readonly socket: string
+  readonly timeoutMs: number
+  /** Of the connection, when the call had failed. */
+  readonly state: ConnectionState
+  /** By its AbortSignal, or by closing the client. */
+  readonly cancelledByUs: boolean
+}
+
+interface Finding {
   readonly code: ErrorCode
   readonly remedy: string
 }
@@ -17,21 +27,21 @@ const notGrpc = finding('runtime.socket', 'this socket does not speak gRPC; is i
 const noSocket = finding('runtime.socket', 'the path is not a socket; check the endpoint')
 const denied = finding('runtime.socket', 'run as root or join the group of the socket')
 const missing = finding('runtime.unavailable', 'no such socket; is the runtime installed and running?')
-const refused = finding('runtime.unavailable', 'nobody listens there; start the runtime')
-const broken = finding('runtime.unavailable', 'the connection broke; the next call connects again')
+const refused = finding('runtime.unavailable', 'nothing listens there; start the runtime')
+const broken = finding('runtime.unavailable', 'the connection broke; the next call reconnects')
 const malformed = finding(
   'runtime.malformed',
-  'the answer is cut off or no CRI v1 message; is this a CRI v1 runtime?',
+  'the answer is truncated or not a CRI v1 message; is this a CRI v1 runtime?',
 )
-const tooLarge = finding('runtime.too-large', 'raise the receive limit or ask with a filter')
+const tooLarge = finding('runtime.too-large', 'raise the receive limit or use a filter')
 const unreachable = finding(
   'runtime.deadline',
-  'the runtime could not be reached all that time; is it running?',
+  'the runtime was unreachable until the deadline; is it running?',
 )
 /** Connected, but no HTTP/2 settings came: a foreign protocol that waits for its client, or a stopped process. */
 const silent = finding(
   'runtime.deadline',
-  'the socket takes connections and stays silent; does the runtime hang, or is it another socket?',
+  'the socket accepts connections but sends nothing; does the runtime hang, or is it another socket?',
 )
 const failed = finding('runtime.failed', "see the runtime's log")
 
@@ -55,13 +65,13 @@ const transportTexts: readonly (readonly [RegExp, Finding])[] = [
 const byCode: Partial<Record<status, Finding>> = {
   [status.UNIMPLEMENTED]: finding(
     'runtime.unimplemented',
-    'the runtime does not have this call; upgrade it or put keelson cri in front',
+    'the runtime does not implement this call; upgrade it or put keelson cri in front',
   ),
-  [status.NOT_FOUND]: finding('runtime.not-found', 'the object may just be gone'),
+  [status.NOT_FOUND]: finding('runtime.not-found', 'the object may just have been removed'),
   [status.UNAVAILABLE]: finding('runtime.unavailable', 'is the runtime running?'),
   [status.DEADLINE_EXCEEDED]: finding(
     'runtime.deadline',
-    'look at the load and log of the runtime, or raise the timeout',
+    'check the load and the log of the runtime, or raise the timeout',
   ),
 }
 

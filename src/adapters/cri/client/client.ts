@@ -58,7 +58,7 @@ export function createCriClient(endpoint: string, options: CriClientOptions = {}
     client,
     socket: parsed.socketPath,
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
-    underWay: new Set(),
+    inProgress: new Set(),
     connection: watch,
   }
   return {
@@ -74,9 +74,9 @@ export function createCriClient(endpoint: string, options: CriClientOptions = {}
     },
     onState: watch.onState,
     close() {
-      const underWay = ctx.underWay ?? []
-      ctx.underWay = undefined
-      for (const call of underWay) call.cancel()
+      const inProgress = ctx.inProgress ?? []
+      ctx.inProgress = undefined
+      for (const call of inProgress) call.cancel()
       client.close()
     },
   }

@@ -1,18 +1,8 @@
-// The one place where a gRPC status becomes a KeelsonError. What the status means is decided in findings.ts.
+// The one place where a gRPC status becomes a KeelsonError. What it means: classify-grpc-error.ts.
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { type KeelsonError, keelsonError } from '../../../core/errors.js'
-import type { ConnectionState, RuntimeErrorDetails } from '../../../ports/runtime.js'
-import { classify, isOwnDeadline } from './classify-grpc-error.js'
-
-export interface FailedCall {
-  readonly method: string
-  readonly socket: string
-  readonly timeoutMs: number
-  /** Of the connection, when the call had failed. */
-  readonly state: ConnectionState
-  /** By its AbortSignal, or by closing the client. */
-  readonly cancelledByUs: boolean
-}
+import type { RuntimeErrorDetails } from '../../../ports/runtime.js'
+import { classify, type FailedCall, isOwnDeadline } from './classify-grpc-error.js'
 
 const isServiceError = (e: unknown): e is ServiceError =>
   e instanceof Error && 'details' in e && 'metadata' in e && 'code' in e && typeof e.code === 'number'
@@ -36,7 +26,7 @@ const tidy = (text: string): string =>
 export async function toRuntimeError(failure: unknown, call: FailedCall): Promise<KeelsonError> {
   const e = asServiceError(failure)
   const { code, remedy } = await classify(e, call)
-  // grpc-js calls a cut-off answer UNIMPLEMENTED; whoever reads the code must not take it for an old runtime.
+  // grpc-js calls a cut-off answer UNIMPLEMENTED; a reader of the code must not conclude that the runtime is old.
   const misnamed = e.code === status.UNIMPLEMENTED && code !== 'runtime.unimplemented'
   const grpcCode = misnamed ? 'INTERNAL' : (status[e.code] ?? String(e.code))
   const bin = e.metadata.get('grpc-status-details-bin')[0]

@@ -1,6 +1,6 @@
-// The lists of sandboxes and containers read for their ids and states alone. Labels, annotations and the rest are most of
-// an answer; skipping them unread makes a look each second at a full node a matter of a few milliseconds.
-import type { BinaryReader } from '@bufbuild/protobuf/wire'
+// The lists of sandboxes and containers, decoded for ids and states alone. Labels and annotations are most of an answer;
+// skipping them makes polling a full node each second cost a few milliseconds.
+import { tagOf, WireReader, wireType } from '../../../core/cri/protobuf-wire.js'
 import {
   type ContainerState,
   ListContainersRequest,
@@ -9,52 +9,42 @@ import {
 } from '../../../cri-api/api.js'
 import type { RuntimeStates } from '../../../ports/runtime.js'
 import { type CallContext, callUnary, type Method } from '../client/call.js'
+import type { WholeDecoder } from './codec.js'
 
 type States = ReadonlyMap<string, number>
 
-const lengthDelimited = 2
-const varint = 0
-const tagOf = (field: number, wireType: number): number => (field << 3) | wireType
-
 /** Every entry is field 1 of its answer, and the id is field 1 of its entry, in both lists. */
-const entryTag = tagOf(1, lengthDelimited)
-const idTag = tagOf(1, lengthDelimited)
+const entryTag = tagOf(1, wireType.lengthDelimited)
+const idTag = tagOf(1, wireType.lengthDelimited)
 
-/** The library's own way over a field makes a view of it, a thousand of them for each list. */
-function pass(reader: BinaryReader, wireType: number): void {
-  if (wireType !== lengthDelimited) {
-    reader.skip(wireType)
-    return
-  }
-  const length = reader.uint32()
-  if (length > reader.len - reader.pos) throw new RangeError('a field is longer than its message')
-  reader.pos += length
-}
+const decodeText = (bytes: Uint8Array, start: number, end: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
 
-const decoder = (stateField: number): { decode(input: BinaryReader | Uint8Array): States } => {
-  const stateTag = tagOf(stateField, varint)
-  const readEntry = (reader: BinaryReader, into: Map<string, number>): void => {
-    const end = reader.uint32() + reader.pos
+const decoder = (stateField: number): WholeDecoder<States> => {
+  const stateTag = tagOf(stateField, wireType.varint)
+  const readEntry = (reader: WireReader, end: number, into: Map<string, number>): void => {
     let id = ''
     let state = 0
-    while (reader.pos < end) {
-      const tag = reader.uint32()
-      if (tag === idTag) id = reader.string()
-      else if (tag === stateTag) state = reader.int32()
-      else pass(reader, tag & 7)
+    while (reader.at < end) {
+      const tag = reader.varint()
+      if (tag === idTag) {
+        const idEnd = reader.content(end)
+        id = decodeText(reader.bytes, reader.at, idEnd)
+        reader.at = idEnd
+      } else if (tag === stateTag) state = reader.int32()
+      else reader.skip(tag, end)
     }
+    reader.finish(end)
     into.set(id, state)
   }
   return {
-    decode(input) {
-      // The client's decoder hands a reader over, which it then asks whether all was read.
-      const reader = input as BinaryReader
+    decodeWhole(bytes) {
+      const reader = new WireReader(bytes)
       const states = new Map<string, number>()
-      while (reader.pos < reader.len) {
-        const tag = reader.uint32()
-        if (tag === entryTag) readEntry(reader, states)
-        else if (tag === 0) break
-        else pass(reader, tag & 7)
+      while (reader.at < bytes.length) {
+        const tag = reader.varint()
+        if (tag === entryTag) readEntry(reader, reader.content(bytes.length), states)
+        else reader.skip(tag, bytes.length)
       }
       return states
     },

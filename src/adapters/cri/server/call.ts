@@ -1,5 +1,5 @@
-// One call of a client, with everything that may be done to it. The order is the handler's: pass on unread, or read,
-// ask the runtime, and say something.
+// One call of a client, with everything that a handler may do with it: forward it unread, or read it, ask the runtime, and
+// answer.
 import { once, setMaxListeners } from 'node:events'
 import {
   constants,
@@ -22,17 +22,16 @@ import { readWhole } from '../upstream/ask.js'
 import { forwardAnswer, forwardRequest } from '../upstream/forward.js'
 import type { Upstream, UpstreamCall } from '../upstream/upstream.js'
 import { frameMessage, unframeOne } from './grpc-frames.js'
-import { findHeader, sensitiveIn, toHeaders } from './grpc-headers.js'
+import { findHeader, parseGrpcTimeout, sensitiveIn, toHeaders } from './grpc-headers.js'
 import { Reply } from './reply.js'
 import { responseHeaders, statusHeaders, toStatus } from './status.js'
-import { parseGrpcTimeout } from './timeout.js'
 
 const { NGHTTP2_FLAG_END_STREAM } = constants
 
 /** Requests that we read are held whole; CRI's are a few KiB. */
-export const maxRequestBytes = 16 * 1024 * 1024
+const maxRequestBytes = 16 * 1024 * 1024
 
-/** Of a question in our own words, and of an answer in them: both go unpacked. */
+/** Left out where we write the message ourselves: it is not compressed. */
 const ofThisHop: ReadonlySet<string> = new Set(['grpc-encoding', 'grpc-accept-encoding', 'content-length'])
 const ofAnswerHead: ReadonlySet<string> = new Set([':status', 'content-type', 'date'])
 const nothing: ReadonlySet<string> = new Set()
@@ -40,7 +39,7 @@ const nothing: ReadonlySet<string> = new Set()
 const cutShort = (cause?: unknown): Error =>
   keelsonError('runtime.cancelled', 'the caller ended the call before its request was complete', {}, cause)
 
-export interface Incoming {
+interface Incoming {
   readonly stream: ServerHttp2Stream
   readonly headers: IncomingHttpHeaders
   readonly flags: number
@@ -52,8 +51,8 @@ export class Http2Call implements ServerCall {
   readonly path: string
   readonly timeoutMs: number | undefined
   private readonly out: Reply
-  private gone: AbortController | undefined
-  private isGone = false
+  private ended: AbortController | undefined
+  private isEnded = false
   private request: Promise<Uint8Array> | undefined
   /** Once it was read whole. */
   private body: Buffer | undefined
@@ -68,20 +67,20 @@ export class Http2Call implements ServerCall {
     incoming.stream.once('close', () => this.leave())
   }
 
-  /** Made when first wanted: calls that only pass through have no use for it. */
+  /** Created on first use: calls that only pass through do not need it. */
   get signal(): AbortSignal {
-    if (this.gone === undefined) {
-      this.gone = new AbortController()
-      // One call may become many questions.
-      setMaxListeners(0, this.gone.signal)
-      if (this.isGone) this.gone.abort()
+    if (this.ended === undefined) {
+      this.ended = new AbortController()
+      // One call may become many requests to the runtime.
+      setMaxListeners(0, this.ended.signal)
+      if (this.isEnded) this.ended.abort()
     }
-    return this.gone.signal
+    return this.ended.signal
   }
 
   private leave(): void {
-    this.isGone = true
-    this.gone?.abort()
+    this.isEnded = true
+    this.ended?.abort()
   }
 
   async passOn(): Promise<CallEnding> {
@@ -114,8 +113,8 @@ export class Http2Call implements ServerCall {
     const fields = toHeaders(raw, sensitiveIn(headers), leaveOut)
     if (path !== undefined) fields[':path'] = path
     const connection = await upstream.connection()
-    if (this.isGone)
-      throw keelsonError('runtime.cancelled', 'the caller has gone before the runtime was asked')
+    if (this.isEnded)
+      throw keelsonError('runtime.cancelled', 'the caller disconnected before the call was forwarded')
     this.up = connection.open(fields, endStream)
     return this.up
   }
@@ -159,7 +158,7 @@ export class Http2Call implements ServerCall {
     return await readWhole(up, this.signal)
   }
 
-  /** The caller's own bytes and metadata, packed as they were, although we have read them. */
+  /** The caller's own bytes and metadata, compressed as they were, although we have read them. */
   private async openAsItCame(): Promise<UpstreamCall> {
     await this.readMessage()
     const up = await this.open(nothing, false)
@@ -170,25 +169,25 @@ export class Http2Call implements ServerCall {
   async relay(answer: WholeAnswer): Promise<CallEnding> {
     const { headers, trailers, body, code } = answer
     if (this.out.stream.headersSent) {
-      // We have begun to speak ourselves: only how it ends is left to say.
+      // Our own answer has begun: only the trailers are left to send.
       this.out.end(toHeaders(trailers.length === 0 ? headers : trailers, [], ofAnswerHead))
     } else if (trailers.length === 0 && body.length === 0) {
       if (!this.out.isOver) this.out.only(toHeaders(headers))
-    } else this.say(toHeaders(headers), toHeaders(trailers), body)
+    } else this.send(toHeaders(headers), toHeaders(trailers), body)
     return await this.over(code, 'forwarded')
   }
 
   async reply(message: Uint8Array, answer?: WholeAnswer): Promise<CallEnding> {
     const body = frameMessage(message)
     if (answer === undefined || answer.code !== grpcCode.ok) {
-      this.say(responseHeaders, statusHeaders({ code: grpcCode.ok, message: '' }), body)
+      this.send(responseHeaders, statusHeaders({ code: grpcCode.ok, message: '' }), body)
       return await this.over(grpcCode.ok, 'answered')
     }
-    this.say(toHeaders(answer.headers, [], ofThisHop), toHeaders(answer.trailers), body)
+    this.send(toHeaders(answer.headers, [], ofThisHop), toHeaders(answer.trailers), body)
     return await this.over(grpcCode.ok, 'completed')
   }
 
-  private say(headers: OutgoingHttpHeaders, trailers: OutgoingHttpHeaders, body: Uint8Array): void {
+  private send(headers: OutgoingHttpHeaders, trailers: OutgoingHttpHeaders, body: Uint8Array): void {
     if (this.out.isOver) return
     this.out.open(headers)
     this.out.end(trailers, body)
@@ -223,7 +222,7 @@ export class Http2Call implements ServerCall {
       message: 'keelson: the deadline of the call has passed',
     })
     this.leave()
-    // Silence until the deadline: the runtime is slow, or the connection is dead. A new one costs nothing.
+    // No answer until the deadline: the runtime is slow, or the connection is dead. A new one costs nothing.
     if (this.up === undefined || this.up.stream.closed) return
     this.up.doubtConnection()
     this.up.cancel()

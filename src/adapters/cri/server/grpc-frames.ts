@@ -19,10 +19,10 @@ const malformed = (why: string): Error =>
 /** The one message that a unary body holds. Undefined: the body is empty. Throws: cut off, several, or unreadable. */
 export function unframeOne(body: Buffer, encoding: string | undefined, maxBytes: number): Buffer | undefined {
   if (body.length === 0) return undefined
-  if (body.length < prefixBytes) throw malformed(`${body.length} bytes are no frame`)
+  if (body.length < prefixBytes) throw malformed(`${body.length} bytes are too few for a frame`)
   const length = body.readUInt32BE(1)
   if (length !== body.length - prefixBytes)
-    throw malformed(`the frame says ${length} bytes, ${body.length - prefixBytes} came`)
+    throw malformed(`the frame announces ${length} bytes and has ${body.length - prefixBytes}`)
   const message = body.subarray(prefixBytes)
   const flag = body[0]
   if (flag === 0) return message
@@ -38,5 +38,5 @@ function decompress(message: Buffer, encoding: string | undefined, maxBytes: num
   } catch (e) {
     throw malformed(`${encoding ?? ''} data is broken or too long: ${e instanceof Error ? e.message : ''}`)
   }
-  throw malformed(`compressed with ${encoding ?? 'nothing that is named'}`)
+  throw malformed(`compressed with ${encoding ?? 'an encoding without a name'}`)
 }

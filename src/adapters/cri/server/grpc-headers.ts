@@ -1,5 +1,5 @@
 // Header lists of one HTTP/2 stream made ready for another: raw in, so that repeated keys stay repeated and bytes stay
-// as they are.
+// as they are. And the two headers of gRPC that we read ourselves.
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, sensitiveHeaders } from 'node:http2'
 import type { RawMetadata } from '../../../ports/cri-calls.js'
 
@@ -89,4 +89,20 @@ const unknownCode = 2
 export function statusOf(raw: RawMetadata): number {
   const text = findHeader(raw, 'grpc-status')
   return text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : unknownCode
+}
+
+const unitMs: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1000,
+  m: 1,
+  u: 0.001,
+  n: 0.000_001,
+}
+
+/** `grpc-timeout` in milliseconds: `2S` -> 2000. Undefined: none was given, or it is not one that gRPC has. */
+export function parseGrpcTimeout(text: string | undefined): number | undefined {
+  const [, digits, unit = ''] = /^(\d{1,8})([HMSmun])$/.exec(text ?? '') ?? []
+  const ms = unitMs[unit]
+  return digits === undefined || ms === undefined ? undefined : Number(digits) * ms
 }

@@ -1,5 +1,5 @@
 // The answering half of one client's stream: headers, body, trailers, each once and in order, whatever happens in
-// between. HasDefect nothing of where an answer comes from.
+// between. It does not know where an answer comes from.
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { GrpcStatus } from '../../../ports/cri-calls.js'
 import { responseHeaders, statusHeaders } from './status.js'
@@ -20,7 +20,7 @@ export class Reply {
     })
   }
 
-  /** The client has gone, or everything has been said. */
+  /** The client has disconnected, or the answer is complete. */
   get isOver(): boolean {
     return this.isEnded || this.stream.destroyed || this.stream.closed
   }

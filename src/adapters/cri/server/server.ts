@@ -1,5 +1,5 @@
 // The CRI server's socket: HTTP/2 from any number of clients, each call handed to the chain with the runtime's
-// connection at hand. What is done with a call is not decided here.
+// connection. The chain decides what is done with a call.
 import { createServer, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,36 +15,34 @@ import {
   type Upstream,
 } from '../upstream/upstream.js'
 import { Http2Call } from './call.js'
-import { farewellInTime } from './farewell.js'
-import { defaultLivenessMs, endWhenDead } from './liveness.js'
-import { maxConcurrentStreams } from './resets.js'
+import { defaultLivenessMs, endWhenDead, maxConcurrentStreams, replaceInTime } from './session-health.js'
 import { listenOnSocket } from './socket.js'
 
-export interface CriServerOptions {
+interface CriServerOptions {
   /** `unix:///run/keelson/cri.sock` */
   readonly listen: string
   readonly upstream: string
-  /** Where images are another program's business. */
+  /** Where images have a service of their own. */
   readonly imageUpstream?: string
   readonly handle: CallHandler
   /** The handler threw: its call was refused, everything else goes on. */
   readonly onError: (e: unknown, call: ServerCall) => void
-  /** Calls by this path end only with their caller: nobody waits for them when the server ends. */
+  /** Calls by this path end only with their caller: a shutdown does not wait for them. */
   readonly isEndless?: (path: string) => boolean
-  /** The runtime has gone, or is back; seen when somebody calls. */
+  /** The runtime became unreachable, or reachable again; noticed by a call. */
   readonly onReach?: OnReach
   /** A client must speak HTTP/2 within this time. Default 10,000. */
   readonly greetingMs?: number
-  /** How often a connection is asked whether it lives, and how long a silent runtime has to say so. Default 30,000. */
+  /** How often clients are pinged, and how long a runtime that does not answer has for its ping. Default 30,000. */
   readonly livenessMs?: number
 }
 
-export interface CriServer {
+interface CriServer {
   readonly endpoint: string
   readonly socketPath: string
-  /** Clients connected, calls under way, connections to the runtime. */
+  /** Clients connected, calls in progress, connections to the runtime. */
   readonly counts: { readonly clients: number; readonly calls: number; readonly upstream: number }
-  /** Takes no more calls, lets those under way end for `graceMs`, then cuts them. */
+  /** Accepts no more calls, lets those in progress end for `graceMs`, then aborts them. */
   close(graceMs?: number): Promise<void>
 }
 
@@ -54,17 +52,17 @@ const requestWindowBytes = 256 * 1024
 const requestFieldsBytes = 128 * 1024
 const requestFields = 4096
 const answerFieldsBytes = 1024 * 1024
-/** Time for last words to be written. */
-const farewellMs = 1000
+/** Time for the last frames to be written. */
+const lingerMs = 1000
 
 function endSoon(socket: Socket): void {
   if (socket.destroyed) return
-  const timer = setTimeout(() => socket.destroy(), farewellMs)
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
   timer.unref()
   socket.once('close', () => clearTimeout(timer))
 }
 
-const farewell = { code: grpcCode.unavailable, message: 'keelson: the server ends, call again' }
+const shuttingDown = { code: grpcCode.unavailable, message: 'keelson: the server is shutting down; retry' }
 
 const imageService = /^\/runtime\.v1[a-z0-9]*\.ImageService\//
 
@@ -101,7 +99,7 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
     newest = socket
     sockets.add(socket)
     socket.on('error', () => {})
-    // Node leaves a socket half open whose client has said its last word, and nobody comes back for it.
+    // Node leaves a socket half open after its client has closed its side, and never closes it.
     socket.once('end', () => endSoon(socket))
     socket.once('close', () => sockets.delete(socket))
   })
@@ -117,7 +115,7 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
       sessions.delete(session)
       if (socket !== undefined) endSoon(socket)
     })
-    farewellInTime(session)
+    replaceInTime(session)
     endWhenDead(session, livenessMs)
   })
   server.on('sessionError', () => {})
@@ -127,8 +125,8 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
       const path = headers[':path'] ?? ''
       const upstream = imageService.test(path) ? images : runtime
       const call = new Http2Call({ stream, headers, flags, raw: raw ?? [], upstream })
-      const underWay: Promise<unknown> = serve(call, o).finally(() => calls.delete(underWay))
-      calls.set(underWay, call)
+      const inProgress: Promise<unknown> = serve(call, o).finally(() => calls.delete(inProgress))
+      calls.set(inProgress, call)
     },
   )
   const file = await listenOnSocket(server, at.socketPath)
@@ -147,7 +145,7 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
       await file.remove()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       for (const session of sessions) session.close()
-      for (const call of calls.values()) if (o.isEndless?.(call.path) === true) void call.refuse(farewell)
+      for (const call of calls.values()) if (o.isEndless?.(call.path) === true) void call.refuse(shuttingDown)
       await Promise.race([Promise.all(calls.keys()), sleep(graceMs, undefined, { ref: false })])
       for (const session of sessions) session.destroy()
       for (const socket of sockets) socket.destroy()

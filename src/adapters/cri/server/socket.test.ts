@@ -42,7 +42,7 @@ test('of several that start at once one gets it, and it is the one that answers'
     for (const t of tried)
       if (t.status === 'rejected') {
         expect(isKeelsonError(t.reason) && t.reason.code).toBe('server.listen')
-        expect(String(t.reason)).toMatch(/another (server is starting|process answers) there/)
+        expect(String(t.reason)).toMatch(/another (server is starting|process is listening) there/)
       }
   }
 })
@@ -51,7 +51,7 @@ test('the next one may listen when the first has gone, and not before', async ()
   const path = join(directory, 'next.sock')
   const first = numbered(1)
   const file = await listenOnSocket(first, path)
-  await expect(listenOnSocket(numbered(2), path)).rejects.toThrow(/another process answers there/)
+  await expect(listenOnSocket(numbered(2), path)).rejects.toThrow(/another process is listening there/)
   expect(await whoAnswers(path)).toBe('1')
   await new Promise((resolve) => first.close(resolve))
   await file.remove()

@@ -1,5 +1,5 @@
-// The socket file of the CRI server: made under another name and moved into place, so that it is never there with wider
-// permissions and never missing on a restart. A socket that somebody answers on is not taken away from him.
+// The socket file of the CRI server: created under another name and renamed, so that it never has wider permissions and is
+// never missing on a restart. A socket with a live listener is never replaced.
 import { chmodSync, type Stats } from 'node:fs'
 import { lstat, mkdir, rename, unlink } from 'node:fs/promises'
 import { connect, type Server } from 'node:net'
@@ -16,15 +16,15 @@ const statOf = (path: string): Promise<Stats | undefined> =>
     throw refuse(path, e.message, e)
   })
 
-const answers = (path: string): Promise<boolean> =>
+const hasListener = (path: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(path)
-    const end = (isAnswered: boolean): void => {
+    const end = (isListening: boolean): void => {
       socket.destroy()
-      resolve(isAnswered)
+      resolve(isListening)
     }
     socket.once('connect', () => end(true))
-    // A full queue is somebody busy, not nobody.
+    // A full queue means a busy listener.
     socket.once('error', (e: NodeJS.ErrnoException) => end(e.code === 'EAGAIN'))
   })
 
@@ -32,20 +32,21 @@ async function checkFree(path: string): Promise<void> {
   const found = await statOf(path)
   if (found === undefined) return
   if (!found.isSocket())
-    throw refuse(path, 'there is a file that is no socket; remove it or choose another path')
-  if (await answers(path)) throw refuse(path, 'another process answers there; end it or choose another path')
+    throw refuse(path, 'the file there is not a socket; remove it or choose another path')
+  if (await hasListener(path))
+    throw refuse(path, 'another process is listening there; stop it or choose another path')
 }
 
-export interface SocketFile {
-  /** Takes the file away, unless another server has put its own there meanwhile. */
+interface SocketFile {
+  /** Removes the file, unless another server has put its own there meanwhile. */
   remove(): Promise<void>
 }
 
 export async function listenOnSocket(server: Server, path: string): Promise<SocketFile> {
   await mkdir(dirname(path), { recursive: true, mode: 0o755 })
-  // Between the look and the move another server could do the same, and one of the two would listen where nobody calls.
+  // Between check and rename another server could do the same, and one of the two would listen where no client connects.
   const lock = await takeLock(join(dirname(path), `.${basename(path)}.lock`), (pid) =>
-    refuse(path, `another server is starting there (process ${pid}); end it or choose another path`),
+    refuse(path, `another server is starting there (process ${pid}); stop it or choose another path`),
   )
   try {
     return await takePath(server, path)
@@ -58,7 +59,7 @@ async function takePath(server: Server, path: string): Promise<SocketFile> {
   await checkFree(path)
   const temporary = join(dirname(path), `.${basename(path).slice(0, 8)}.${process.pid}`)
   await unlink(temporary).catch(() => {})
-  // Binding happens inside listen(), before it returns: nobody else's files are made with this mask.
+  // Binding happens inside listen(), before it returns: no other file is created with this mask.
   const mask = process.umask(0o177)
   const listening = new Promise<void>((resolve, reject) => {
     server.once('error', (e) => reject(refuse(path, e.message, e)))

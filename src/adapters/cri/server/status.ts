@@ -33,7 +33,7 @@ export function toStatus(e: unknown): GrpcStatus {
 }
 
 /** Only what the gRPC specification names is encoded: grpc-js does not decode the rest. */
-export const encodeStatusText = (text: string): string =>
+const encodeStatusText = (text: string): string =>
   [...Buffer.from(text)]
     .map((b) =>
       b >= 0x20 && b <= 0x7e && b !== 0x25

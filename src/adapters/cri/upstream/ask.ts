@@ -1,4 +1,4 @@
-// One question to the runtime whose whole answer is wanted before anything is said to the client.
+// One request to the runtime whose whole answer is needed before the client gets any of it.
 import { constants, type IncomingHttpHeaders } from 'node:http2'
 import { grpcCode } from '../../../core/cri/grpc-codes.js'
 import { keelsonError } from '../../../core/errors.js'
@@ -9,7 +9,7 @@ import type { UpstreamCall } from './upstream.js'
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
-/** A whole answer is held in memory; anything larger goes by as a stream. */
+/** A whole answer is held in memory; larger ones need the Stream* RPCs. */
 const maxWholeBytes = 64 * 1024 * 1024
 
 export function readWhole(call: UpstreamCall, signal: AbortSignal): Promise<WholeAnswer> {

@@ -14,7 +14,7 @@ import type { UpstreamCall } from './upstream.js'
 
 const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants
 
-export interface Forwarded {
+interface Forwarded {
   readonly code: number
   readonly heldBack?: WholeAnswer
 }
@@ -28,7 +28,7 @@ export function forwardRequest(
   to: ClientHttp2Stream,
   count: (bytes: number) => void,
 ): void {
-  const goOn = (): void => void from.resume()
+  const resume = (): void => void from.resume()
   from.on('data', (chunk: Buffer) => {
     count(chunk.length)
     if (!to.writable) return
@@ -38,11 +38,11 @@ export function forwardRequest(
     }
     if (to.write(chunk)) return
     from.pause()
-    to.once('drain', goOn)
+    to.once('drain', resume)
   })
-  // Nobody takes the rest: it must not keep the caller waiting.
-  to.once('close', goOn)
-  // A stream that its caller has reset ends in Node like one whose request is whole: the runtime must not take it for that.
+  // The rest of the request is discarded: it must not keep the caller waiting.
+  to.once('close', resume)
+  // A stream that its caller has reset ends in Node like one whose request is whole: the runtime must not see it as that.
   from.once('end', () => {
     if (!from.aborted) to.end()
   })
@@ -77,8 +77,8 @@ export function forwardAnswer(call: UpstreamCall, reply: Reply, holdBack?: numbe
     up.on('data', (chunk: Buffer) => {
       if (!reply.write(chunk) && caller.writableLength >= call.aheadBytes) up.pause()
     })
-    const goOn = (): void => void up.resume()
-    caller.on('drain', goOn)
+    const resume = (): void => void up.resume()
+    caller.on('drain', resume)
     up.on('trailers', (headers: IncomingHttpHeaders, _flags: number, raw: RawMetadata = []) => {
       trailers = raw
       marked = sensitiveIn(headers)
@@ -92,11 +92,11 @@ export function forwardAnswer(call: UpstreamCall, reply: Reply, holdBack?: numbe
         code = statusOf(trailers)
         reply.end(toHeaders(trailers, marked))
       }
-      // After a whole answer nobody wants the rest of the request.
+      // After a whole answer the rest of the request is not needed.
       if (!up.writableEnded) call.cancel()
     })
     up.once('close', () => {
-      caller.off('drain', goOn)
+      caller.off('drain', resume)
       if (!isWhole && !reply.isOver) code = breakOff(call, reply)
     })
     const onCallerClose = (): void => {

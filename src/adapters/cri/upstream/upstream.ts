@@ -1,5 +1,5 @@
-// The connection to the runtime, by Node's own HTTP/2: dialled when first wanted, dropped when it breaks or says goodbye, dialled
-// again by the next call. While nobody listens, every call learns it at once.
+// The connection to the runtime, by Node's HTTP/2: dialled by the first call, dropped when it breaks or after GOAWAY, dialled
+// again by the next call. While the runtime does not listen, every call fails at once.
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -9,8 +9,8 @@ import {
 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { addAbortSignal } from 'node:stream'
-import { keelsonError } from '../../../core/errors.js'
-import { createResetBudget } from '../server/resets.js'
+import { keelsonError, messageOf } from '../../../core/errors.js'
+import { createResetBudget } from '../server/session-health.js'
 import { createStreamWindow, firstWindowBytes, type StreamWindow } from './window.js'
 
 /** One call on its way to the runtime. */
@@ -21,16 +21,16 @@ export interface UpstreamCall {
   readonly isConnectionLost: boolean
   /** How much of the answer may wait in the caller's stream. */
   readonly aheadBytes: number
-  /** Nothing more is wanted of this call. A request that is only half sent does not look whole to the runtime. */
+  /** The runtime sees a request that is only half sent as cancelled, not as complete. */
   cancel(): void
   /**
-   * The runtime has said nothing in time. New calls get another connection; those under way on this one go on if it answers a
-   * ping.
+   * The runtime has not answered in time. New calls get another connection; those in progress on this one go on if it answers
+   * a ping.
    */
   doubtConnection(): void
 }
 
-export interface UpstreamConnection {
+interface UpstreamConnection {
   /** Error: request.invalid. */
   open(headers: OutgoingHttpHeaders, endStream: boolean): UpstreamCall
 }
@@ -38,7 +38,7 @@ export interface UpstreamConnection {
 export interface Upstream {
   /** The connection that takes new calls. Error: runtime.unavailable. */
   connection(): Promise<UpstreamConnection>
-  /** Connections that are open, old ones with calls under way included. */
+  /** Connections that are open, including old ones with calls in progress. */
   readonly connections: number
   close(): void
 }
@@ -47,7 +47,7 @@ export interface Upstream {
 export const connectionWindowBytes = 16 * 1024 * 1024
 /** In MiB; beyond it Node refuses new streams. Node's 10 are passed by a few large answers. */
 export const sessionMemoryMiB = 1024
-/** Of an answer's metadata. nghttp2 takes no value above 64 KiB and goes deaf on one; a runtime that is told ends one call instead. */
+/** Of an answer's metadata. nghttp2 accepts no value above 64 KiB and reads nothing after one; a runtime that knows the limit ends only that call. */
 const answerFieldsBytes = 64 * 1024
 /** Node's own bound is 128. */
 const answerFields = 4096
@@ -55,7 +55,7 @@ const answerFields = 4096
 const requestFieldsBytes = 256 * 1024
 
 const unavailable = (socketPath: string, cause: unknown): Error => {
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const why = messageOf(cause)
   return keelsonError(
     'runtime.unavailable',
     `reach the container runtime at ${socketPath}: ${why}; is it running?`,
@@ -64,13 +64,13 @@ const unavailable = (socketPath: string, cause: unknown): Error => {
   )
 }
 
-/** Told once for each change: the error of the first call that found nobody, undefined when somebody is there again. */
+/** Called once for each change: with the error of the first call that failed, or undefined when the runtime is reachable again. */
 export type OnReach = (socketPath: string, error: Error | undefined) => void
 
 const dialSocket = (path: string): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const socket = connect(path)
-    // Stays for the life of the socket: nobody else listens when its session has gone.
+    // Stays as long as the socket: nothing else listens for errors once its session is closed.
     socket.on('error', reject)
     socket.once('connect', () => resolve(socket))
   })
@@ -83,7 +83,7 @@ export function createUpstream(socketPath: string, silenceMs: number, onReach?: 
   let isClosed = false
   let isUnreachable = false
 
-  const tell = (error: Error | undefined): void => {
+  const report = (error: Error | undefined): void => {
     if (isClosed || isUnreachable === (error !== undefined)) return
     isUnreachable = error !== undefined
     onReach?.(socketPath, error)
@@ -94,17 +94,17 @@ export function createUpstream(socketPath: string, silenceMs: number, onReach?: 
       const socket = await dialSocket(socketPath)
       if (isClosed) {
         socket.destroy()
-        throw new Error('the server is ending')
+        throw new Error('the server is shutting down')
       }
       const made = new Connection(socket, socketPath, silenceMs)
       connections.add(made)
       made.session.once('close', () => connections.delete(made))
       current = made
-      tell(undefined)
+      report(undefined)
       return made
     } catch (cause) {
       const error = unavailable(socketPath, cause)
-      tell(error)
+      report(error)
       throw error
     } finally {
       dialling = undefined
@@ -120,7 +120,7 @@ export function createUpstream(socketPath: string, silenceMs: number, onReach?: 
     async connection() {
       if (current?.takesCalls === true) return current
       const made = await redial()
-      // One that says goodbye before its first call is dialled again, once.
+      // One that gets GOAWAY before its first call is replaced, once.
       return made.takesCalls ? made : await redial()
     },
     get connections() {
@@ -162,7 +162,7 @@ class Connection implements UpstreamConnection {
     this.session = session
     this.window = createStreamWindow(session)
     session.setLocalWindowSize(connectionWindowBytes)
-    // What broke is told to each call by the end of its own stream.
+    // Each call learns of it by the end of its own stream.
     session.on('error', () => {})
     session.on('goaway', () => this.retire())
     // Calls that began since the last change have been left out of it.
@@ -183,7 +183,7 @@ class Connection implements UpstreamConnection {
     const stream = this.request(headers, endStream)
     this.calls += 1
     this.window.adjust(this.calls)
-    // What it says is also in its reset code.
+    // The reason is also in its reset code.
     stream.on('error', () => {})
     stream.once('close', () => this.ended(stream.rstCode !== constants.NGHTTP2_NO_ERROR))
     const connection = this
@@ -208,7 +208,7 @@ class Connection implements UpstreamConnection {
     try {
       return this.session.request(headers, { endStream })
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause)
+      const why = messageOf(cause)
       throw keelsonError('request.invalid', `forward the metadata of the call: ${why}`, {}, cause)
     }
   }
@@ -216,7 +216,7 @@ class Connection implements UpstreamConnection {
   private ended(wasReset: boolean): void {
     this.calls -= 1
     this.window.adjust(this.calls)
-    if (wasReset && this.budget.spend() !== 'fine') this.isRetired = true
+    if (wasReset && this.budget.spend() !== 'not yet') this.isRetired = true
     this.closeIfUnused()
   }
 
@@ -226,8 +226,8 @@ class Connection implements UpstreamConnection {
   }
 
   /**
-   * A slow call, or a dead connection: nghttp2 goes deaf after some malformed frames and says so to nobody. One ping tells; Go's
-   * servers end connections that ping more often.
+   * A slow call, or a dead connection: nghttp2 reads nothing more after some malformed frames and reports no error. One ping
+   * shows it; Go's servers end connections that ping more often.
    */
   private doubt(): void {
     this.retire()
@@ -244,7 +244,7 @@ class Connection implements UpstreamConnection {
     return end
   }
 
-  /** Not before the last call: a goodbye makes some servers refuse what they have not looked at yet. */
+  /** Not before the last call: after GOAWAY some servers refuse calls that they have not begun. */
   private closeIfUnused(): void {
     if (!this.isRetired || this.calls > 0 || this.session.closed) return
     this.session.close()

@@ -1,4 +1,4 @@
-// How much the runtime may send ahead of a slow reader, per stream: much while few calls are under way, so that a large list
+// How much the runtime may send ahead of a slow reader, per stream: much while few calls are in progress, so that a large list
 // comes in one go; little while many are, because each of their readers may stop and this is then held for it.
 import type { ClientHttp2Session } from 'node:http2'
 
@@ -30,7 +30,7 @@ export interface StreamWindow {
   adjust(calls: number): void
 }
 
-/** Where the window is told. */
+/** The session that announces the window. */
 export type Windowed = Pick<
   ClientHttp2Session,
   'pendingSettingsAck' | 'connecting' | 'destroyed' | 'settings'
@@ -43,7 +43,7 @@ export function createStreamWindow(session: Windowed): StreamWindow {
       return window / partAhead
     },
     adjust(calls) {
-      // Larger again only at half the number that made it smaller, so that it does not swing to and fro.
+      // Larger again only at half the number that made it smaller, so that it does not oscillate.
       const wanted = Math.min(windowFor(calls), Math.max(window, windowFor(calls * 2)))
       if (wanted === window || session.pendingSettingsAck || session.connecting || session.destroyed) return
       window = wanted

@@ -4,7 +4,7 @@ import { isKeelsonError } from '../../errors.js'
 import type { Problem } from '../../units/problem.js'
 import { applyPodDefaults } from '../defaults.js'
 import { parsePod } from '../parse-pod.js'
-import type { Pod } from '../pod.js'
+import type { PodResources } from '../pod.js'
 import { impossibleAmounts, podProblems } from '../problems.js'
 import { readContainer } from './container.js'
 import { FieldReader } from './read-fields.js'
@@ -187,7 +187,7 @@ function readDns(given: FieldReader): DnsSpec {
 }
 
 /** cpu, memory and the rest of pod.ts; its reader stops at the first fault, which is named here with the others. */
-function readResources(input: unknown, problems: Problem[]): Pod | undefined {
+function readResources(input: unknown, problems: Problem[]): PodResources | undefined {
   try {
     const pod = applyPodDefaults(parsePod(input))
     problems.push(...podProblems(pod), ...impossibleAmounts(pod))

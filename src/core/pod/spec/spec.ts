@@ -1,6 +1,6 @@
 // A Pod as a node runs it: every field that this node carries out, read, checked and with defaults filled in. What the
 // pod asks for in cpu and memory is `pod` (pod.ts); the reading itself is parse-pod-spec.ts.
-import type { Pod } from '../pod.js'
+import type { PodResources } from '../pod.js'
 
 export type RestartPolicy = 'Always' | 'OnFailure' | 'Never'
 export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never'
@@ -9,7 +9,7 @@ export type TerminationMessagePolicy = 'File' | 'FallbackToLogsOnError'
 
 export interface PodSpec {
   /** Names, annotations and resources, defaults applied. */
-  readonly pod: Pod
+  readonly pod: PodResources
   readonly labels: ReadonlyMap<string, string>
   readonly restartPolicy: RestartPolicy
   readonly terminationGracePeriodSeconds: number

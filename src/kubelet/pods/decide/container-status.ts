@@ -7,8 +7,8 @@ import type {
   TerminatedJson,
 } from '../../../core/pod/status-json.js'
 import { formatTime } from '../../../core/units/rfc3339.js'
+import type { Waiting } from './actions.js'
 import { newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
-import type { Waiting } from './turn.js'
 
 export interface ContainerStatusFacts {
   readonly observed: ObservedPod

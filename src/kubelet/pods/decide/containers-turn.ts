@@ -2,10 +2,11 @@
 // between and kept alive, then all app containers, each again by the restart policy and its back-off.
 
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
+import { formatGoDuration } from '../../../core/units/go-duration.js'
+import type { PodAction, PodTurn, PodTurnInput, Waiting } from './actions.js'
 import { newestOf, type ObservedContainer, type ObservedSandbox } from './observed.js'
 import { restartsAfterExit } from './phase.js'
-import { backoffUntil, formatBackoff } from './restart-backoff.js'
-import type { PodAction, PodTurn, PodTurnInput, Waiting } from './turn.js'
+import { backoffUntil } from './restart-backoff.js'
 
 interface Step {
   readonly action?: PodAction
@@ -71,7 +72,7 @@ function planStart(
   const until = endedAtNanos === undefined ? undefined : backoffUntil(backoff, endedAtNanos, i.nowNanos)
   if (until !== undefined && backoff !== undefined) {
     const { pod } = spec
-    const message = `back-off ${formatBackoff(backoff.delayNanos)} restarting failed container=${name} pod=${pod.name}_${pod.namespace}(${pod.uid})`
+    const message = `back-off ${formatGoDuration(backoff.delayNanos)} restarting failed container=${name} pod=${pod.name}_${pod.namespace}(${pod.uid})`
     return { wakeAtNanos: until, waiting: { reason: 'CrashLoopBackOff', message }, done: false }
   }
   const attempt = before === undefined ? 0 : before.attempt + 1

@@ -1,7 +1,7 @@
 // The end of a pod: app containers together, then sidecars in the reverse order of their start, within one grace period;
 // then the sandbox; then everything else of it.
+import { onlyActions, type PodAction, type PodTurn, type PodTurnInput, stopTogether } from './actions.js'
 import { isAlive, type ObservedContainer } from './observed.js'
-import type { PodAction, PodTurn, PodTurnInput } from './turn.js'
 
 const second = 1_000_000_000n
 /** A sidecar whose turn comes when the time is over still gets to close its files. */
@@ -13,10 +13,10 @@ export function planEnding(i: PodTurnInput): PodTurn {
   const passed = i.ending === undefined ? 0n : (i.nowNanos - i.ending.sinceNanos) / second
   const rest = grace === 0 ? 0 : Math.max(Math.min(leastGraceSeconds, grace), grace - Number(passed))
   const [stop] = planStop(observed.containers.filter(isAlive), rest, 'the pod is to end')
-  if (stop !== undefined) return turn([stop])
+  if (stop !== undefined) return onlyActions([stop])
   const ready = observed.sandboxes.filter((sandbox) => sandbox.ready)
-  if (ready.length > 0) return turn(ready.map(({ id }) => ({ kind: 'stop-sandbox', id })))
-  return turn([
+  if (ready.length > 0) return onlyActions(ready.map(({ id }) => ({ kind: 'stop-sandbox', id })))
+  return onlyActions([
     // Stopped once more: a sandbox that died by itself has network that only stopping it gives back.
     ...observed.sandboxes.flatMap(({ id }): PodAction[] => [
       { kind: 'stop-sandbox', id },
@@ -26,24 +26,14 @@ export function planEnding(i: PodTurnInput): PodTurn {
   ])
 }
 
-const turn = (actions: readonly PodAction[]): PodTurn => ({
-  actions,
-  wakeAtNanos: undefined,
-  waiting: new Map(),
-})
-
 /** Stages, each to be over before the next begins. */
 export function planStop(
   alive: readonly ObservedContainer[],
   graceSeconds: number,
   why: string,
 ): readonly PodAction[] {
-  const stage = (containers: readonly ObservedContainer[]): PodAction => ({
-    kind: 'stop-containers',
-    targets: containers.map(({ id, name }) => ({ id, name })),
-    graceSeconds,
-    why,
-  })
+  const stage = (containers: readonly ObservedContainer[]): PodAction =>
+    stopTogether(containers, graceSeconds, why)
   const main = alive.filter((container) => container.kind !== 'sidecar')
   // Newest first is the reverse order of their start.
   const sidecars = alive

@@ -1,8 +1,9 @@
 // What happens to a container's image before the container is made: use what is there, pull, wait, or give up for now.
 import { isImageReference } from '../../../core/pod/spec/image-reference.js'
 import type { PullPolicy } from '../../../core/pod/spec/spec.js'
-import { type Backoff, formatBackoff, nextBackoff } from './restart-backoff.js'
-import type { Hold } from './turn.js'
+import { formatGoDuration } from '../../../core/units/go-duration.js'
+import type { Hold } from './actions.js'
+import { type Backoff, nextBackoff } from './restart-backoff.js'
 
 export type ImageStep =
   | { readonly kind: 'use' }
@@ -41,7 +42,7 @@ export function decideImage(i: ImageInput): ImageStep {
     hold: {
       untilNanos: until,
       reason: 'ImagePullBackOff',
-      message: `Back-off ${formatBackoff(i.backoff.delayNanos)} pulling image "${i.image}"`,
+      message: `Back-off ${formatGoDuration(i.backoff.delayNanos)} pulling image "${i.image}"`,
     },
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Backoff, backoffUntil, formatBackoff, nextBackoff } from './restart-backoff.js'
+import { type Backoff, backoffUntil, nextBackoff } from './restart-backoff.js'
 
 const second = 1_000_000_000n
 
@@ -24,10 +24,3 @@ test('a container that ran for more than ten minutes begins again', () => {
   expect(backoffUntil(backoff, 601n * second, 601n * second)).toBeUndefined()
   expect(nextBackoff(backoff, 601n * second, 601n * second).delayNanos).toBe(10n * second)
 })
-
-for (const [seconds, text] of [
-  [10n, '10s'],
-  [80n, '1m20s'],
-  [300n, '5m0s'],
-] as const)
-  test(`${seconds} seconds are ${text}`, () => expect(formatBackoff(seconds * second)).toBe(text))

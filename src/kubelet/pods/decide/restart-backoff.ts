@@ -33,9 +33,3 @@ export function nextBackoff(backoff: Backoff | undefined, eventNanos: bigint, no
   const isLongest = backoff.delayNanos * 2n >= maxBackoffNanos
   return { delayNanos: isLongest ? maxBackoffNanos : backoff.delayNanos * 2n, updatedAtNanos: nowNanos }
 }
-
-/** `10s`, `1m20s`, `5m0s`: as Go prints durations. */
-export function formatBackoff(nanos: bigint): string {
-  const seconds = nanos / second
-  return seconds < 60n ? `${seconds}s` : `${seconds / 60n}m${seconds % 60n}s`
-}

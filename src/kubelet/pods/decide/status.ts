@@ -5,10 +5,10 @@ import { qosClassOf } from '../../../core/pod/qos-class.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { ContainerStatusJson, Phase, PodCondition, PodStatus } from '../../../core/pod/status-json.js'
 import { formatTime } from '../../../core/units/rfc3339.js'
+import type { Waiting } from './actions.js'
 import { containerStatus } from './container-status.js'
 import { currentSandbox, newestOf, type ObservedPod } from './observed.js'
 import { finalPhase } from './phase.js'
-import type { Waiting } from './turn.js'
 
 export interface PodStatusInput {
   readonly spec: PodSpec

@@ -15,8 +15,9 @@ import {
   withInit,
   withSidecar,
 } from '../../../../test/support/pod-turns.js'
+import type { Hold } from './actions.js'
 import type { Backoff } from './restart-backoff.js'
-import { decidePodTurn, type Hold } from './turn.js'
+import { decidePodTurn } from './turn.js'
 
 describe('start', () => {
   for (const { name, spec, seen, actions } of [

@@ -4,9 +4,9 @@ import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { allContainerSpecs } from '../../../core/pod/spec/spec.js'
 import type { DeepPartial, PodSandboxConfig } from '../../../cri-api/api.js'
 import type { PodContext } from '../context.js'
+import type { Hold, PodAction } from '../decide/actions.js'
 import { newestOf, type ObservedPod } from '../decide/observed.js'
 import type { Backoff } from '../decide/restart-backoff.js'
-import type { Hold, PodAction } from '../decide/turn.js'
 import { sandboxConfig } from '../to-cri/sandbox-config.js'
 import { forgetContainers, forgetPod, preparePod, releasePod } from './prepare.js'
 import { resizePod } from './resize.js'
@@ -16,7 +16,9 @@ export interface ActInput {
   readonly spec: PodSpec | undefined
   readonly manifest: string
   readonly observed: ObservedPod
-  readonly pullBackoffs: Map<string, Backoff>
+  readonly pullBackoffs: ReadonlyMap<string, Backoff>
+  /** A pull ended; with a back-off: it failed. */
+  readonly onPulled: (image: string, backoff: Backoff | undefined) => void
   readonly pullSignal: AbortSignal
 }
 

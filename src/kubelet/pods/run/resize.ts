@@ -1,12 +1,12 @@
 // Other cpu and memory values for a running pod, in place: its cgroup and every container that differs. A limit below what is
 // in use waits: the kernel would answer it with OOM kills.
-import { findContainerCgroup } from '../../../core/cgroup/container-cgroup.js'
-import { parseCount } from '../../../core/kernel-text/digits.js'
+import { readCount } from '../../../core/cgroup/control-file.js'
+import { findContainerCgroup } from '../../../core/cgroup/pod-cgroup.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { CgroupPath, ControlValues } from '../../../ports/cgroups.js'
 import type { PodContext } from '../context.js'
+import type { Hold } from '../decide/actions.js'
 import type { ObservedPod } from '../decide/observed.js'
-import type { Hold } from '../decide/turn.js'
 
 type ResizeContext = Pick<PodContext, 'cgroups' | 'planner' | 'runtime' | 'log' | 'timeoutMs' | 'clock'>
 
@@ -52,10 +52,7 @@ export async function resizePod(
 /** What uses more than its new limit allows, if anything does. */
 function usedAbove(spec: PodSpec, observed: ObservedPod, c: ResizeContext): string | undefined {
   const { path, values } = c.planner.podCgroup(spec)
-  const uses = (at: CgroupPath): bigint => {
-    const bytes = c.cgroups.read(at, 'memory.current')
-    return bytes === undefined ? 0n : (parseCount(bytes) ?? 0n)
-  }
+  const uses = (at: CgroupPath): bigint => readCount(c.cgroups, at, 'memory.current') ?? 0n
   const max = values['memory.max']
   if (max !== undefined && max !== 'max' && uses(path) > BigInt(max))
     return `the pod uses more memory than its new limit of ${max} bytes`

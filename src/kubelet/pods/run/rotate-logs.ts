@@ -2,7 +2,8 @@
 // has grown too large and has the runtime open a new one. What to do is decided in core/cri/log-rotation.ts.
 
 import { type LogRotation, type LogRotationPolicy, planLogRotation } from '../../../core/cri/log-rotation.js'
-import { asKeelsonError } from '../../../core/errors.js'
+import { asKeelsonError, rethrowBug } from '../../../core/errors.js'
+import { pause } from '../../../core/units/retry.js'
 import type { PodContext } from '../context.js'
 import type { ObservedContainer, ObservedPod } from '../decide/observed.js'
 import { isOwnPod } from '../decide/owner.js'
@@ -47,8 +48,7 @@ export async function rotateLogs(o: LogRotationOptions): Promise<void> {
       failures.delete(file.id)
     } catch (e) {
       if (o.signal.aborted) return
-      const error = asKeelsonError(e)
-      if (error.code === 'internal.unexpected') throw e
+      const error = rethrowBug(e)
       outcomes.inc({ outcome: 'failed' })
       if (failures.get(file.id) !== error.message)
         log.warn('container log rotation failed; retrying', {
@@ -60,7 +60,7 @@ export async function rotateLogs(o: LogRotationOptions): Promise<void> {
     }
   }
   while (!o.signal.aborted) {
-    await clock.sleep(o.intervalMs, o.signal).catch(() => undefined)
+    await pause(clock, o.intervalMs, o.signal)
     if (o.signal.aborted) return
     const files = view.all().flatMap((pod) => runningLogs(pod, o.context))
     for (const id of failures.keys()) if (!files.some((file) => file.id === id)) failures.delete(id)

@@ -1,7 +1,7 @@
 // All pods of the node: takes what the files want and what the runtime shows, and keeps one worker for each pod that is
 // wanted or still there. Decides only who has a worker; what a pod needs is the worker's business.
-import { asKeelsonError } from '../../../core/errors.js'
 import type { PodJson } from '../../../core/pod/document.js'
+import { pause, retry } from '../../../core/units/retry.js'
 import type { HealthCheck } from '../../../serve/health.js'
 import type { PodContext } from '../context.js'
 import { isAlive, type ObservedPod } from '../decide/observed.js'
@@ -37,6 +37,8 @@ export interface PodRunner {
 }
 
 const housekeepingMs = 60_000
+const relistRetryMs = 1_000
+const nodeCgroupsRetryMs = 5_000
 
 const nameOf = ({ namespace, name }: ObservedPod): string => `${namespace}/${name}`
 const isUp = ({ sandboxes, containers }: ObservedPod): boolean =>
@@ -55,7 +57,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   let lastSync = clock.monotonicNanos()
   let failure: unknown
 
-  const wantedSpecs = () => [...workers.values()].flatMap(({ wanted: spec }) => spec ?? [])
+  const wantedSpecs = () => [...workers.values()].flatMap(({ wantedSpec }) => wantedSpec ?? [])
 
   const keep = (work: Promise<void>): void => {
     const kept: Promise<void> = work
@@ -70,13 +72,13 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
 
   const addWorker = (uid: string): PodWorker => {
     const worker: PodWorker = new PodWorker(uid, c, BigInt(o.syncMs) * 1_000_000n, {
-      mayStart: () => {
+      nameIsFree: () => {
         for (const other of workers.values())
-          if (other.isEnding && other !== worker && other.name === worker.name) return false
+          if (other.isTerminating && other !== worker && other.name === worker.name) return false
         return true
       },
-      otherKubelet: () => otherKubelet(worker),
-      onForgotten: () => {
+      heldByOther: () => heldByOther(worker),
+      onGone: () => {
         workers.delete(uid)
         log.info('a pod has gone', { pod: worker.name, uid })
         for (const other of workers.values()) if (other.name === worker.name) other.notify()
@@ -92,10 +94,10 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   }
 
   /** Why another kubelet's pod is in the way of this one; undefined: it is not. */
-  const otherKubelet = ({ uid, name, hasSandbox, isEnding }: PodWorker): string | undefined => {
+  const heldByOther = ({ uid, name, hasSandbox, isTerminating }: PodWorker): string | undefined => {
     if (isMarkedByOther(view.annotations(uid), c.identity))
       return `the kubelet with the root directory ${view.annotations(uid)[ownerMarks.rootDir] ?? ''} runs this pod`
-    if (hasSandbox || isEnding) return undefined
+    if (hasSandbox || isTerminating) return undefined
     const namesake = view.all().find((pod) => !workers.has(pod.uid) && nameOf(pod) === name && isUp(pod))
     return (
       namesake &&
@@ -108,9 +110,9 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     const first = wanted === undefined
     wanted = now
     for (const worker of workers.values())
-      if (!now.pods.has(worker.uid) && !worker.isEnding && !now.broken.has(worker.file)) {
+      if (!now.pods.has(worker.uid) && !worker.isTerminating && !now.broken.has(worker.file)) {
         log.info('a pod is not wanted any more', { pod: worker.name, uid: worker.uid })
-        worker.end()
+        worker.terminate()
       }
     endStrays()
     const added: PodWorker[] = []
@@ -146,7 +148,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       } else if (!wanted.broken.has(noted[ownerMarks.manifest] ?? '')) {
         const worker = addWorker(uid)
         log.info('a pod that no manifest wants is ended', { pod: worker.name, uid })
-        worker.end()
+        worker.terminate()
         keep(worker.run(ended))
       }
     }
@@ -175,26 +177,24 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   })
 
   const follow = async (): Promise<void> => {
-    await firstList(c, ended)
-    for await (const now of o.wanted) await retry(() => takeWanted(now))
-  }
-  const retry = async (work: () => Promise<void>): Promise<void> => {
-    while (!ended.aborted) {
-      try {
-        await work()
-        return
-      } catch (e) {
-        if (ended.aborted) return
-        const error = asKeelsonError(e)
-        if (error.code === 'internal.unexpected') throw e
-        log.error('the cgroups of the node are not as they should be; trying again', { error })
-        await clock.sleep(5_000, ended).catch(() => undefined)
-      }
-    }
+    // Decisions about pods that run need to know which do; a runtime that is unreachable is waited for.
+    await retry(() => view.relist(ended), {
+      clock,
+      signal: ended,
+      waitMs: () => relistRetryMs,
+      onRetry: (error) => log.warn('failed to list pods; retrying', { error }),
+    })
+    for await (const now of o.wanted)
+      await retry(() => takeWanted(now), {
+        clock,
+        signal: ended,
+        waitMs: () => nodeCgroupsRetryMs,
+        onRetry: (error) => log.error('failed to apply node cgroups; retrying', { error }),
+      })
   }
   const houseKeep = async (): Promise<void> => {
     while (!ended.aborted) {
-      await clock.sleep(housekeepingMs, ended).catch(() => undefined)
+      await pause(clock, housekeepingMs, ended)
       lastSync = clock.monotonicNanos()
       if (!ended.aborted && wanted !== undefined) await clean()
     }
@@ -216,25 +216,9 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     running: () => view.all().filter((pod) => pod.sandboxes.some((s) => s.ready)),
     find(namespace, name) {
       const all = view.all().filter((pod) => pod.namespace === namespace && pod.name === name)
-      return all.find((pod) => workers.get(pod.uid)?.isEnding === false) ?? all[0]
+      return all.find((pod) => workers.get(pod.uid)?.isTerminating === false) ?? all[0]
     },
     done: finish(),
-  }
-}
-
-/** Decisions about pods that run need to know which do; a runtime that is away is waited for. */
-async function firstList({ view, clock, log }: PodContext, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await view.relist(signal)
-      return
-    } catch (e) {
-      if (signal.aborted) return
-      const error = asKeelsonError(e)
-      if (error.code === 'internal.unexpected') throw e
-      log.warn('waiting for the list of pods', { error })
-      await clock.sleep(1_000, signal).catch(() => undefined)
-    }
   }
 }
 

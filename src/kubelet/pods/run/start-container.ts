@@ -5,11 +5,11 @@ import { effectiveUser } from '../../../core/pod/spec/security.js'
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
 import type { DeepPartial, Image, PodSandboxConfig } from '../../../cri-api/api.js'
 import type { PodContext } from '../context.js'
+import type { Hold } from '../decide/actions.js'
 import { decideImage, faultRetryNanos, pullFailed, rootProblem } from '../decide/image-pull.js'
 import { currentSandbox, type ObservedPod } from '../decide/observed.js'
 import { formatHosts } from '../decide/resolv-conf.js'
 import type { Backoff } from '../decide/restart-backoff.js'
-import type { Hold } from '../decide/turn.js'
 import { containerConfig } from '../to-cri/container-config.js'
 import {
   containerLogPath,
@@ -20,7 +20,7 @@ import {
   terminationLog,
 } from '../to-cri/names.js'
 import { podHostname } from '../to-cri/sandbox-config.js'
-import { isRuntimeAway } from '../view/runtime-unreachable.js'
+import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 
 /** A pull may take as long as it makes progress; this ends one that does not. */
 const pullTimeoutMs = 30 * 60_000
@@ -31,8 +31,10 @@ export interface StartInput {
   readonly attempt: number
   readonly observed: ObservedPod
   readonly sandbox: DeepPartial<PodSandboxConfig>
-  /** Back-off of pulls, by image; changed here. */
-  readonly pullBackoffs: Map<string, Backoff>
+  /** Back-off of pulls, by image. */
+  readonly pullBackoffs: ReadonlyMap<string, Backoff>
+  /** A pull ended; with a back-off: it failed. */
+  readonly onPulled: (image: string, backoff: Backoff | undefined) => void
   /** Ended with the pod: nobody waits for an image of a pod that is to go. */
   readonly pullSignal: AbortSignal
 }
@@ -142,20 +144,20 @@ async function getImage(i: StartInput, c: PodContext, signal: AbortSignal): Prom
     const request = { image: { image }, sandboxConfig: i.sandbox }
     const options = { timeoutMs: pullTimeoutMs, signal: i.pullSignal }
     await c.pulls.run(() => c.images.pullImage(request, options), i.pullSignal)
-    pullBackoffs.delete(image)
+    i.onPulled(image, undefined)
   } catch (e) {
     if (i.pullSignal.aborted && !signal.aborted) return fault(c, 'ErrImagePull', 'the pod is to end')
     const error = asKeelsonError(e)
     if (isAway(error, signal)) throw e
     const failed = pullFailed(pullBackoffs.get(image), error.message, c.clock.monotonicNanos())
-    pullBackoffs.set(image, failed.backoff)
+    i.onPulled(image, failed.backoff)
     return failed.hold
   }
   return (await find()) ?? fault(c, 'ErrImagePull', `the image ${image} was pulled and is not there`)
 }
 
 const isAway = (error: KeelsonError, signal: AbortSignal): boolean =>
-  signal.aborted || error.code === 'internal.unexpected' || isRuntimeAway(error)
+  signal.aborted || error.code === 'internal.unexpected' || isRuntimeUnreachable(error)
 
 const fault = (c: PodContext, reason: string, message: string): Hold => ({
   untilNanos: c.clock.monotonicNanos() + faultRetryNanos,

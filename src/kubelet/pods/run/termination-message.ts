@@ -1,9 +1,9 @@
 // What a container says about its own end: the file that it may write, or the tail of its log where it failed and the
 // manifest asks for that.
-import { asKeelsonError } from '../../../core/errors.js'
+import { parseCriLine, writtenText } from '../../../core/cri/log-line.js'
+import { rethrowBug } from '../../../core/errors.js'
 import type { Container } from '../../../cri-api/api.js'
 import type { PodHost } from '../../../ports/pod-host.js'
-import { parseCriLine } from '../../streams/cri-log.js'
 import { annotations, labels, type PodPaths, terminationLog } from '../to-cri/names.js'
 
 /** As upstream: no pod's status grows beyond these. */
@@ -27,8 +27,7 @@ export async function readTerminationMessage(
     const message = new TextDecoder().decode(said?.bytes ?? new Uint8Array())
     return message !== '' || !failed || !fallsBack ? message : await readLogTail(logPath, host)
   } catch (e) {
-    const error = asKeelsonError(e)
-    if (error.code === 'internal.unexpected') throw e
+    const error = rethrowBug(e)
     // A container that replaces its files must not keep the status of every pod from being read.
     return `Error on reading the termination message: ${error.message}`
   }
@@ -42,7 +41,10 @@ async function readLogTail(path: string, host: Pick<PodHost, 'readAt'>): Promise
   const lines = new TextDecoder().decode(piece?.bytes ?? new Uint8Array()).split('\n')
   return lines
     .slice(from === 0 ? 0 : 1)
-    .flatMap((line) => parseCriLine(line)?.text ?? [])
+    .flatMap((line) => {
+      const part = parseCriLine(line)
+      return part === undefined ? [] : [writtenText(part)]
+    })
     .slice(-maxLogLines)
     .join('')
     .slice(-maxLogTail)

@@ -1,4 +1,5 @@
 // A worker's way to sleep: until it is poked, until a time, or until it is to end. A notify while awake is not lost.
+import { pause } from '../../../core/units/retry.js'
 import type { Clock } from '../../../ports/clock.js'
 
 export class Wake {
@@ -27,7 +28,7 @@ export class Wake {
     const end = (): void => asleep.abort()
     this.asleep = asleep
     signal.addEventListener('abort', end, { once: true })
-    await this.clock.sleep(ms, asleep.signal).catch(() => undefined)
+    await pause(this.clock, ms, asleep.signal)
     signal.removeEventListener('abort', end)
     this.asleep = undefined
   }

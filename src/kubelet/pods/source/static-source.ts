@@ -2,10 +2,11 @@
 // that was sound and is broken now keeps the pods that it had.
 import { type FieldPlace, fieldLines } from '../../../config/field-lines.js'
 import { type ManifestDocument, maxManifestBytes, readManifest } from '../../../config/read-manifest.js'
-import { asKeelsonError, keelsonError } from '../../../core/errors.js'
+import { keelsonError, rethrowBug } from '../../../core/errors.js'
 import { formatPodProblems, parsePodSpec } from '../../../core/pod/spec/parse.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { findPods } from '../../../core/pod/workload.js'
+import { pause } from '../../../core/units/retry.js'
 import { formatTimeNano } from '../../../core/units/rfc3339.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { FileEntry, Files } from '../../../ports/files.js'
@@ -76,11 +77,10 @@ async function* watchPatiently(
       yield* files.watch(directory, { rescanMs, signal })
       return
     } catch (e) {
-      const error = asKeelsonError(e)
-      if (error.code === 'internal.unexpected') throw e
+      const error = rethrowBug(e)
       log.error('staticPodPath cannot be read; the pods stay as they are', { directory, error })
     }
-    await clock.sleep(retryMs, signal).catch(() => undefined)
+    await pause(clock, retryMs, signal)
   }
 }
 
@@ -121,8 +121,7 @@ async function readFile(
     if (bytes === undefined) return { print: '', pods: [], problem: undefined }
     return { print, pods: podsOf(entry.path, bytes, o), problem: undefined }
   } catch (e) {
-    const error = asKeelsonError(e)
-    if (error.code === 'internal.unexpected') throw e
+    const error = rethrowBug(e)
     if (before?.problem !== error.message)
       o.log.error('a static pod manifest is broken; its pods stay as they are', {
         file: entry.path,
@@ -204,8 +203,7 @@ function podsIn({ content }: ManifestDocument): {
       refused: [...skipped, ...(isOther ? pods.map(({ origin }) => origin) : [])].map(notAPod),
     }
   } catch (e) {
-    const error = asKeelsonError(e)
-    if (error.code === 'internal.unexpected') throw e
+    const error = rethrowBug(e)
     return { pods: [], refused: [error.message] }
   }
 }

@@ -4,7 +4,7 @@ import { desiredText, type MemoryFile } from '../../../core/memory-qos/unified.j
 import type { NodePlan, QosFiles } from '../../../core/plan/node-plan.js'
 import { type PlannedValue, plannedValue } from '../../../core/plan/planned-value.js'
 import type { PodPlan } from '../../../core/plan/pod-plan.js'
-import type { Pod } from '../../../core/pod/pod.js'
+import type { PodResources } from '../../../core/pod/pod.js'
 import { podRequests } from '../../../core/pod/resources.js'
 import { sharesOfMilliCpu } from '../../../core/units/cpu.js'
 import { milliCpuOf } from '../../../core/units/resource-list.js'
@@ -17,7 +17,7 @@ export interface CgroupFacts {
   readonly pidsLimit: number
 }
 
-export function podCgroupValues(pod: Pod, plan: PodPlan, facts: CgroupFacts): ControlValues {
+export function podCgroupValues(pod: PodResources, plan: PodPlan, facts: CgroupFacts): ControlValues {
   const { files } = plan
   const quota = plannedValue(files['cpu.max']) ?? `max ${facts.periodUs}`
   const pids: ControlValues = facts.pidsLimit > 0 ? { 'pids.max': String(facts.pidsLimit) } : {}

@@ -1,6 +1,7 @@
 // cpu and memory of a container as the runtime is told, and whether a running one has them already. Pure.
 
 import { containerUnified } from '../../../core/memory-qos/unified.js'
+import { hugePageSizeName } from '../../../core/plan/hugetlb.js'
 import { plannedValue } from '../../../core/plan/planned-value.js'
 import type { ContainerPlan } from '../../../core/plan/pod-plan.js'
 import type { Container } from '../../../core/pod/pod.js'
@@ -50,8 +51,8 @@ export function containerResources(
 /** `hugepages-2Mi` is `2MB` to the kernel. */
 function hugepages(container: Container): { pageSize: string; limit: bigint }[] {
   return [...resourcesOf(container).limits].flatMap(([name, amount]) => {
-    const size = /^hugepages-(\d+)(Ki|Mi|Gi)$/.exec(name)
-    return size === null ? [] : [{ pageSize: `${size[1]}${size[2]?.[0]}B`, limit: quantityValue(amount) }]
+    const [, size] = /^hugepages-(\d+(?:Ki|Mi|Gi))$/.exec(name) ?? []
+    return size === undefined ? [] : [{ pageSize: hugePageSizeName(size), limit: quantityValue(amount) }]
   })
 }
 

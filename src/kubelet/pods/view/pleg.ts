@@ -1,6 +1,7 @@
 // The pod lifecycle event generator: notices that something of a pod has changed in the runtime and says which pod.
 // Container events where the runtime has them, a relist each second where not; with the kubelet's metrics and health check.
-import { asKeelsonError } from '../../../core/errors.js'
+import { rethrowBug } from '../../../core/errors.js'
+import { pause } from '../../../core/units/retry.js'
 import type { Clock } from '../../../ports/clock.js'
 import type { Log } from '../../../ports/log.js'
 import type { Metrics } from '../../../ports/metrics.js'
@@ -92,8 +93,7 @@ async function relistLoop(o: PlegOptions, state: PlegState, relist: () => Promis
       isAway = false
     } catch (e) {
       if (signal.aborted) return
-      const error = asKeelsonError(e)
-      if (error.code === 'internal.unexpected') throw e
+      const error = rethrowBug(e)
       if (!isAway) log.warn('the pods of the runtime cannot be listed; trying again', { error })
       isAway = true
     }
@@ -119,14 +119,13 @@ async function eventLoop(o: PlegOptions, state: PlegState, relist: () => Promise
       }
     } catch (e) {
       if (signal.aborted) return
-      const error = asKeelsonError(e)
-      if (error.code === 'internal.unexpected') throw e
+      const error = rethrowBug(e)
       if (error.code === 'runtime.unimplemented') return
       log.debug('the stream of container events ended', { error })
     }
     // What happened since the last event is only in the lists.
     if (state.evented) state.wake.notify()
     state.evented = false
-    await clock.sleep(awayMs, signal).catch(() => undefined)
+    await pause(clock, awayMs, signal)
   }
 }

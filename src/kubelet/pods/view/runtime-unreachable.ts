@@ -4,7 +4,7 @@ import type { KeelsonError } from '../../../core/errors.js'
 /** containerd listens before its CRI part has read what runs, and answers UNKNOWN until then. */
 const startingUp = /server is not initialized yet/
 
-export const isRuntimeAway = ({ code, details }: KeelsonError): boolean =>
+export const isRuntimeUnreachable = ({ code, details }: KeelsonError): boolean =>
   code === 'runtime.unavailable' ||
   code === 'runtime.cancelled' ||
   (typeof details['grpcMessage'] === 'string' && startingUp.test(details['grpcMessage']))

@@ -11,7 +11,7 @@ export interface RequestTraces {
   readonly memoryCapacity: bigint
 }
 
-export interface DerivedRequest {
+interface DerivedRequest {
   readonly cpuMilli: number | undefined
   readonly memory: bigint | undefined
   readonly from: RequestOrigin | undefined

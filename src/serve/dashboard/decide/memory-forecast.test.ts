@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { MiB } from '../../../core/units/bytes.js'
-import { decideMemoryNext, type MemoryNextInput } from './memory-forecast.js'
+import { decideMemoryForecast, type MemoryForecastInput } from './memory-forecast.js'
 
-const rows: readonly [string, MemoryNextInput, string, RegExp][] = [
+const rows: readonly [string, MemoryForecastInput, string, RegExp][] = [
   [
     'far below everything',
     { usage: 50n * MiB, high: 190n * MiB, max: 200n * MiB },
@@ -21,7 +21,7 @@ const rows: readonly [string, MemoryNextInput, string, RegExp][] = [
     'act',
     /^throttled now at memory.high 190Mi/,
   ],
-  ['throttled further down', { usage: MiB, throttlesPerSecond: 1 }, 'act', /something inside/],
+  ['throttled further down', { usage: MiB, throttlesPerSecond: 1 }, 'act', /a cgroup inside/],
   ['above memory.high', { usage: 191n * MiB, high: 190n * MiB }, 'act', /^above memory.high/],
   ['near a limit without high', { usage: 95n * MiB, max: 100n * MiB }, 'watch', /^5Mi until its limit/],
   ['at the limit', { usage: 99n * MiB, max: 100n * MiB }, 'act', /^at its limit 100Mi/],
@@ -33,11 +33,11 @@ const rows: readonly [string, MemoryNextInput, string, RegExp][] = [
   ],
   ['within memory.low', { usage: 10n * MiB, low: 16n * MiB }, 'calm', /^protected by memory.low 16Mi/],
   ['limit only', { usage: 10n * MiB, max: 100n * MiB }, 'calm', /^90Mi below its limit/],
-  ['no border', { usage: 10n * MiB, min: 0n, low: 0n }, 'calm', /^no border of its own/],
+  ['no limits or thresholds', { usage: 10n * MiB, min: 0n, low: 0n }, 'calm', /^no limits or thresholds/],
 ]
 
 test.each(rows)('%s', (_, input, level, text) => {
-  const next = decideMemoryNext(input)
+  const next = decideMemoryForecast(input)
   expect(next.level).toBe(level)
   expect(next.text).toMatch(text)
 })

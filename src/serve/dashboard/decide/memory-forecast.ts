@@ -4,7 +4,7 @@
 import type { LiveNext } from '../../../core/dashboard/model.js'
 import { humanBytes } from '../../../core/units/human-bytes.js'
 
-export interface MemoryNextInput {
+export interface MemoryForecastInput {
   readonly usage: bigint
   readonly min?: bigint | undefined
   readonly low?: bigint | undefined
@@ -19,42 +19,40 @@ const calm = (text: string): LiveNext => ({ level: 'calm', text })
 const watch = (text: string): LiveNext => ({ level: 'watch', text })
 const act = (text: string): LiveNext => ({ level: 'act', text })
 
-/** From this share of a border on, it is worth watching. */
+/** From this share of a threshold on, the level is `watch`. */
 const near = { at: 90n, of: 100n }
-const isNear = (usage: bigint, border: bigint): boolean => usage * near.of >= border * near.at
+const isNear = (usage: bigint, threshold: bigint): boolean => usage * near.of >= threshold * near.at
 /** Here the next allocation already has to reclaim. */
-const isAt = (usage: bigint, border: bigint): boolean => usage * 100n >= border * 98n
+const isAt = (usage: bigint, threshold: bigint): boolean => usage * 100n >= threshold * 98n
 
-export const unknownNext: LiveNext = calm('no memory values')
+export const unknownForecast: LiveNext = calm('no memory values')
 
-export function decideMemoryNext(i: MemoryNextInput): LiveNext {
+export function decideMemoryForecast(i: MemoryForecastInput): LiveNext {
   const { usage, high, max } = i
   const min = i.min ?? 0n
   const low = i.low ?? 0n
   if ((i.throttlesPerSecond ?? 0) > 0)
     return act(
       high === undefined
-        ? 'throttled: something inside is above its own memory.high and is slowed while memory is reclaimed'
-        : `throttled now at memory.high ${humanBytes(high)}: its tasks are slowed while memory is reclaimed`,
+        ? 'throttled: a cgroup inside is above its memory.high; its tasks are slowed down while memory is reclaimed'
+        : `throttled now at memory.high ${humanBytes(high)}: its tasks are slowed down while memory is reclaimed`,
     )
   if (max !== undefined && isAt(usage, max))
-    return act(
-      `at its limit ${humanBytes(max)}: what cannot be reclaimed at once ends with a process being killed`,
-    )
+    return act(`at its limit ${humanBytes(max)}: OOM kill if the kernel cannot reclaim memory`)
   if (high !== undefined && usage >= high)
     return act(`above memory.high ${humanBytes(high)}: it is throttled as soon as it allocates`)
   if (high !== undefined && isNear(usage, high))
     return watch(`${humanBytes(high - usage)} until it is throttled at memory.high ${humanBytes(high)}`)
   if (max !== undefined && isNear(usage, max))
     return watch(
-      `${humanBytes(max - usage)} until its limit ${humanBytes(max)}; then reclaim, and a kill if that fails`,
+      `${humanBytes(max - usage)} until its limit ${humanBytes(max)}; then reclaim, and an OOM kill if that fails`,
     )
   if (min > 0n && usage <= min)
     return calm(`protected: all of it is within memory.min ${humanBytes(min)} and is never reclaimed`)
   if (low > 0n && usage <= low)
-    return calm(`protected by memory.low ${humanBytes(low)} as long as others have something to reclaim`)
+    return calm(`protected by memory.low ${humanBytes(low)} while other cgroups have reclaimable memory`)
   if (high !== undefined)
     return calm(`${humanBytes(high - usage)} below memory.high ${humanBytes(high)}, where throttling begins`)
   if (max !== undefined) return calm(`${humanBytes(max - usage)} below its limit ${humanBytes(max)}`)
-  return calm('no border of its own: reclaimed when the node is short of memory')
+  return calm('no limits or thresholds: reclaimed when the node is short of memory')
 }

@@ -2,16 +2,12 @@
 import { CgroupFsTree } from '../../../../src/adapters/cgroups/tree.js'
 import { createProcfs } from '../../../../src/adapters/procfs/procfs.js'
 import type { Emit, Family } from '../../../../src/stats/catalogue/family.js'
-import {
-  emitCgroup,
-  networkUsage,
-  readCgroup,
-  usageFrom,
-} from '../../../../src/stats/cgroup/container-stats.js'
+import { networkUsage, readCgroup, usageFrom } from '../../../../src/stats/cgroup/container-stats.js'
 import { createDevices } from '../../../../src/stats/collectors/device.js'
 import { createHugePageSizes } from '../../../../src/stats/collectors/hugetlb.js'
+import { emitCgroup } from '../../../../src/stats/collectors/index.js'
 import { emitNetwork, networkValues } from '../../../../src/stats/collectors/network.js'
-import { criValue, formatDecimal } from '../../../../src/stats/render/decimal.js'
+import { criValue, formatDecimal } from '../../../../src/stats/render/exposition.js'
 import type { NetworkUsage, Usage } from '../../../../src/stats/usage.js'
 import { type Fields, fieldsAt, isFields, textAt } from '../../types.js'
 import type { LaidOut } from './lay-out.js'

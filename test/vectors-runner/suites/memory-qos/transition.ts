@@ -6,7 +6,7 @@ import type { MemoryQosSettings } from '../../../../src/core/memory-qos/settings
 import { desiredText, isMemoryFile, memoryFiles } from '../../../../src/core/memory-qos/unified.js'
 import { planPod } from '../../../../src/core/plan/pod-plan.js'
 import { parsePod } from '../../../../src/core/pod/parse-pod.js'
-import type { Pod } from '../../../../src/core/pod/pod.js'
+import type { PodResources } from '../../../../src/core/pod/pod.js'
 import { bytes } from '../../../../src/core/units/bytes.js'
 import { type MemoryFixture, startFixture } from '../../../memory-qos/fixture.js'
 import { type Fields, fieldsAt, isFields } from '../../types.js'
@@ -51,7 +51,7 @@ async function startNode(input: Fields): Promise<MemoryFixture> {
   return fixture
 }
 
-function pathsOf(fixture: MemoryFixture, pod: Pod): Record<Level, string> {
+function pathsOf(fixture: MemoryFixture, pod: PodResources): Record<Level, string> {
   const container = fixture.containerPath(pod, 'container')
   return {
     kubepods: '/kubepods',
@@ -62,7 +62,7 @@ function pathsOf(fixture: MemoryFixture, pod: Pod): Record<Level, string> {
 }
 
 /** The agent has seen the pod as it was; then the runtime sets the container's limit, and the agent follows. */
-async function carryOutResize(fixture: MemoryFixture, container: string, to: Pod): Promise<void> {
+async function carryOutResize(fixture: MemoryFixture, container: string, to: PodResources): Promise<void> {
   await pass(fixture)
   fixture.input = { ...fixture.input, pods: [to] }
   const files = planPod({ ...fixture.input.node, memoryQos: fixture.input.memoryQos, pod: to }).containers[0]
@@ -87,7 +87,7 @@ const textsOf = (listed: unknown): Readonly<Record<string, string>> =>
     Object.entries(isFields(listed) ? listed : {}).map(([file, text]) => [file, String(text)]),
   )
 
-const podOf = (resources: Fields): Pod =>
+const podOf = (resources: Fields): PodResources =>
   parsePod({
     metadata: { name: 'pod', uid: '1' },
     spec: { containers: [{ name: 'container', resources }] },

@@ -1,0 +1,96 @@
+// What a turn of a pod is made of: what it is decided from, the actions that come out, and what the pod waits for.
+import type { PodSpec } from '../../../core/pod/spec/spec.js'
+import type { ObservedContainer, ObservedPod } from './observed.js'
+import type { Backoff } from './restart-backoff.js'
+
+/** Why a container is not started yet although it should be. */
+export interface Hold {
+  readonly untilNanos: bigint
+  /** As kubectl shows it: ImagePullBackOff, CreateContainerError. */
+  readonly reason: string
+  readonly message: string
+}
+
+interface StopTarget {
+  readonly id: string
+  readonly name: string
+}
+
+export type PodAction =
+  /** Pod cgroup with its values, directories, volumes. */
+  | { readonly kind: 'prepare' }
+  | { readonly kind: 'run-sandbox'; readonly attempt: number }
+  /** Image, create, start. `endedAtNanos`: the end of the instance before, which back-off counts from. */
+  | {
+      readonly kind: 'start-container'
+      readonly name: string
+      readonly attempt: number
+      readonly endedAtNanos: bigint | undefined
+    }
+  /** Created before by us or an earlier life of us, and never started. */
+  | { readonly kind: 'start-created'; readonly id: string; readonly name: string }
+  | { readonly kind: 'resize' }
+  /** All at the same time; done when every one has ended. */
+  | {
+      readonly kind: 'stop-containers'
+      readonly targets: readonly StopTarget[]
+      readonly graceSeconds: number
+      readonly why: string
+    }
+  | { readonly kind: 'stop-sandbox'; readonly id: string }
+  | { readonly kind: 'remove-container'; readonly id: string }
+  | { readonly kind: 'remove-sandbox'; readonly id: string }
+  /** The pod is over: cgroup and volumes go, status and logs stay while the manifest does. */
+  | { readonly kind: 'release' }
+  /** Nobody wants the pod any more and nothing of it runs: everything goes. */
+  | { readonly kind: 'forget' }
+
+export interface Waiting {
+  readonly reason: string
+  readonly message: string
+}
+
+export interface PodTurnInput {
+  readonly spec: PodSpec | undefined
+  readonly observed: ObservedPod
+  /** Set once the pod is to end: when that began, and how long it may take. */
+  readonly ending: { readonly sinceNanos: bigint; readonly graceSeconds: number } | undefined
+  readonly backoffs: ReadonlyMap<string, Backoff>
+  /** By container name; the sandbox's is under the empty name. */
+  readonly holds: ReadonlyMap<string, Hold>
+  /** Whether this process has prepared the pod already. */
+  readonly prepared: boolean
+  readonly released: boolean
+  /** Whether a running container, or the pod's cgroup, has other cpu or memory values than wanted. */
+  readonly resize: boolean
+  /** Container id -> when it ended, by the clock of `nowNanos`. */
+  readonly endedAt: ReadonlyMap<string, bigint>
+  /** Of a clock that nobody sets; holds, back-offs and the beginning of the end are by the same. */
+  readonly nowNanos: bigint
+}
+
+export interface PodTurn {
+  readonly actions: readonly PodAction[]
+  /** When to look again although nothing happens. */
+  readonly wakeAtNanos: bigint | undefined
+  readonly waiting: ReadonlyMap<string, Waiting>
+}
+
+/** Nothing to wait for: the next turn follows when these are done. */
+export const onlyActions = (actions: readonly PodAction[]): PodTurn => ({
+  actions,
+  wakeAtNanos: undefined,
+  waiting: new Map(),
+})
+
+/** All at the same time. */
+export const stopTogether = (
+  containers: readonly ObservedContainer[],
+  graceSeconds: number,
+  why: string,
+): PodAction => ({
+  kind: 'stop-containers',
+  targets: containers.map(({ id, name }) => ({ id, name })),
+  graceSeconds,
+  why,
+})

@@ -1,0 +1,321 @@
+// One step of a pod's worker: an event and the state before it give the state after it and what is to be done. Pure; the
+// worker (run/worker.ts) brings the events and carries out the effects. What a turn does is decided in decide/turn.ts.
+import type { PodSpec } from '../../../core/pod/spec/spec.js'
+import type { Hold, PodAction } from './actions.js'
+import type { ObservedPod } from './observed.js'
+import { type PodState, podName, startedAtNanos } from './pod-state.js'
+import { type Backoff, nextBackoff } from './restart-backoff.js'
+import { canonicalJson } from './static-pod.js'
+import { podStatus } from './status.js'
+import { decidePodTurn } from './turn.js'
+
+export type PodEvent =
+  /** The source wants the pod; again with other resources when it was resized in place. */
+  | { readonly kind: 'wanted'; readonly spec: PodSpec; readonly manifest: string }
+  /** The source does not want it any more. */
+  | { readonly kind: 'unwanted' }
+  /** What the runtime shows of it now. */
+  | { readonly kind: 'observed'; readonly observed: ObservedPod }
+  /** A turn is due; always after `observed`. */
+  | {
+      readonly kind: 'turn'
+      readonly heldByOther: string | undefined
+      /** False while another pod of the same name is still terminating. */
+      readonly nameIsFree: boolean
+      /** Whether a running container has other cpu or memory values than the spec wants. */
+      readonly resourcesDiffer: boolean
+    }
+  | { readonly kind: 'acting'; readonly action: PodAction }
+  | { readonly kind: 'acted'; readonly action: PodAction; readonly hold: Hold | undefined }
+  /** A pull ended; with a back-off: it failed. */
+  | { readonly kind: 'pulled'; readonly image: string; readonly backoff: Backoff | undefined }
+  /** All actions of a turn were carried out. */
+  | { readonly kind: 'synced' }
+  /** A turn could not be carried out; what is left of it is decided anew. */
+  | { readonly kind: 'failed'; readonly error: Error; readonly runtimeUnreachable: boolean }
+  /** Something happened that the pod may have to do with. */
+  | { readonly kind: 'woken' }
+
+export type PodEffect =
+  | { readonly kind: 'act'; readonly action: PodAction }
+  | {
+      readonly kind: 'log'
+      readonly level: 'info' | 'warn' | 'error'
+      readonly message: string
+      readonly fields: Readonly<Record<string, unknown>>
+    }
+  /** Take the next turn now instead of when it is due. */
+  | { readonly kind: 'wake' }
+  | { readonly kind: 'cancel-pulls' }
+  | { readonly kind: 'gone' }
+
+export interface PodStep {
+  readonly state: PodState
+  readonly effects: readonly PodEffect[]
+}
+
+export interface Moment {
+  readonly monotonicNanos: bigint
+  readonly wallNanos: bigint
+}
+
+/** What does not change while the kubelet runs. */
+export interface PodFacts {
+  readonly syncNanos: bigint
+  readonly hostIPs: readonly string[]
+  readonly runtimeName: string
+}
+
+const defaultGraceSeconds = 30
+/** A runtime that is being restarted is back within a moment. */
+const unreachableNanos = 1_000_000_000n
+/** 1, 2, 4, 8 and then 10 seconds: most faults of a moment are over by the first. */
+const retryNanos = (failures: number): bigint =>
+  failures > 4 ? 10_000_000_000n : 1_000_000_000n << BigInt(failures - 1)
+
+export function stepPod(state: PodState, event: PodEvent, at: Moment, facts: PodFacts): PodStep {
+  if (state.life.phase === 'gone') return { state, effects: [] }
+  const step = transition(state, event, at, facts)
+  // What was observed is shown together with the turn that is decided from it.
+  return event.kind === 'observed' ? step : { ...step, state: withStatus(step.state, at, facts) }
+}
+
+function transition(state: PodState, event: PodEvent, at: Moment, facts: PodFacts): PodStep {
+  switch (event.kind) {
+    case 'wanted':
+      if (state.life.phase !== 'active') return { state, effects: [] }
+      return {
+        state: { ...state, spec: event.spec, manifest: event.manifest },
+        effects: [{ kind: 'wake' }],
+      }
+    case 'unwanted':
+      return terminate(state, at)
+    case 'observed':
+      return { state: observe(state, event.observed, at), effects: [] }
+    case 'turn':
+      return takeTurn(state, event, at, facts)
+    case 'acting':
+      return beginAction(state, event.action, at)
+    case 'acted':
+      return endAction(state, event.action, event.hold)
+    case 'pulled':
+      return {
+        state: { ...state, pullBackoffs: changed(state.pullBackoffs, event.image, event.backoff) },
+        effects: [],
+      }
+    case 'synced':
+      return { state: { ...state, failures: { count: 0, message: '' } }, effects: [] }
+    case 'failed':
+      return fail(state, event, at)
+    case 'woken':
+      return { state: { ...state, quietTurns: 0 }, effects: [] }
+  }
+}
+
+function terminate(state: PodState, at: Moment): PodStep {
+  if (state.life.phase !== 'active') return { state, effects: [] }
+  const { spec, observed } = state
+  return {
+    state: {
+      ...state,
+      life: {
+        phase: 'terminating',
+        sinceNanos: at.monotonicNanos,
+        sinceWallNanos: at.wallNanos,
+        graceSeconds: spec?.terminationGracePeriodSeconds ?? observed.graceSeconds ?? defaultGraceSeconds,
+      },
+    },
+    effects: [{ kind: 'cancel-pulls' }, { kind: 'wake' }],
+  }
+}
+
+function observe(state: PodState, seen: ObservedPod, at: Moment): PodState {
+  // A pod that the runtime does not have has no name there either.
+  const { name, namespace } = seen.name === '' ? (state.spec?.pod ?? state.observed) : seen
+  const observed = { ...seen, name, namespace }
+  const endedAt = new Map<string, bigint>()
+  for (const { id, state: now, finishedAtNanos } of observed.containers) {
+    const known = state.endedAt.get(id)
+    // The runtime has ends by the wall clock: how long ago is computed once. An end in the future has just happened.
+    const ago = at.wallNanos - finishedAtNanos
+    if (known !== undefined) endedAt.set(id, known)
+    else if (now === 'exited') endedAt.set(id, at.monotonicNanos - (ago > 0n ? ago : 0n))
+  }
+  return { ...state, observed, endedAt }
+}
+
+function takeTurn(
+  before: PodState,
+  event: Extract<PodEvent, { readonly kind: 'turn' }>,
+  at: Moment,
+  facts: PodFacts,
+): PodStep {
+  const latest = at.monotonicNanos + facts.syncNanos
+  if (event.heldByOther !== undefined) return leaveAlone(before, event.heldByOther, at, latest)
+  const state = { ...before, heldByOther: undefined }
+  if (state.life.phase === 'active' && !event.nameIsFree)
+    return { state: { ...state, nextTurnNanos: latest }, effects: [] }
+  const { actions, wakeAtNanos, waiting } = decidePodTurn({
+    ...state,
+    ending: state.life.phase === 'terminating' ? state.life : undefined,
+    resize: event.resourcesDiffer && mayResize(state, at),
+    nowNanos: at.monotonicNanos,
+  })
+  const isBusy = actions.length > 0
+  const due = wakeAtNanos === undefined || wakeAtNanos > latest ? latest : wakeAtNanos
+  return {
+    state: {
+      ...state,
+      waiting,
+      failures: isBusy ? state.failures : { count: 0, message: '' },
+      quietTurns: isBusy || wakeAtNanos !== undefined ? 0 : state.quietTurns + 1,
+      nextTurnNanos: isBusy ? at.monotonicNanos : due,
+    },
+    effects: actions.map((action) => ({ kind: 'act', action })),
+  }
+}
+
+/** Looked at again when something in the runtime changes. */
+function leaveAlone(state: PodState, why: string, at: Moment, latest: bigint): PodStep {
+  if (state.life.phase === 'terminating') return gone(state)
+  const held = { ...state, heldByOther: why, nextTurnNanos: latest }
+  if (why === state.heldByOther) return { state: held, effects: [] }
+  const hold = { untilNanos: at.monotonicNanos, reason: 'FailedCreatePodSandBox', message: why }
+  return {
+    state: { ...held, holds: changed(state.holds, '', hold) },
+    effects: [log('error', 'pod not started: another kubelet runs it or a pod of its name', state, { why })],
+  }
+}
+
+const gone = (state: PodState): PodStep => ({
+  state: { ...state, life: { phase: 'gone' } },
+  effects: [{ kind: 'gone' }],
+})
+
+function beginAction(state: PodState, action: PodAction, at: Moment): PodStep {
+  if (action.kind !== 'start-container') return { state, effects: [] }
+  const { name, attempt, endedAtNanos } = action
+  const backoffs =
+    endedAtNanos === undefined
+      ? state.backoffs
+      : changed(state.backoffs, name, nextBackoff(state.backoffs.get(name), endedAtNanos, at.monotonicNanos))
+  return {
+    state: { ...state, backoffs },
+    effects: [log('info', 'starting container', state, { container: name, attempt })],
+  }
+}
+
+function endAction(state: PodState, action: PodAction, hold: Hold | undefined): PodStep {
+  switch (action.kind) {
+    case 'start-container':
+    case 'start-created': {
+      const { name } = action
+      const { reason, message } = hold ?? {}
+      return {
+        state: { ...state, holds: changed(state.holds, name, hold) },
+        effects:
+          hold === undefined
+            ? []
+            : [log('warn', 'container not started', state, { container: name, reason, message })],
+      }
+    }
+    case 'run-sandbox':
+      return { state: { ...state, holds: changed(state.holds, '', undefined) }, effects: [] }
+    case 'prepare':
+      return { state: { ...state, prepared: true }, effects: [] }
+    case 'resize':
+      return endResize(state, hold)
+    case 'release':
+      return { state: { ...state, released: true }, effects: [] }
+    case 'forget':
+      return gone(state)
+    default:
+      return { state, effects: [] }
+  }
+}
+
+/** Once per set of values: a runtime that shows other numbers than it was given must not be asked for ever. */
+function mayResize({ spec, life, prepared, resize }: PodState, at: Moment): boolean {
+  if (spec === undefined || life.phase !== 'active' || !prepared) return false
+  if (resize.appliedFor === resourcesKey(spec)) return false
+  return resize.hold === undefined || resize.hold.untilNanos <= at.monotonicNanos
+}
+
+function endResize(state: PodState, hold: Hold | undefined): PodStep {
+  const { spec, resize } = state
+  if (spec === undefined) return { state, effects: [] }
+  if (hold === undefined)
+    return { state: { ...state, resize: { appliedFor: resourcesKey(spec), hold } }, effects: [] }
+  const isNews = hold.message !== resize.hold?.message
+  return {
+    state: { ...state, resize: { ...resize, hold } },
+    effects: isNews
+      ? [
+          log('warn', 'resize deferred: memory usage is above the new limit', state, {
+            message: hold.message,
+          }),
+        ]
+      : [],
+  }
+}
+
+function resourcesKey({ pod }: PodSpec): string {
+  const { containers, initContainers, resources } = pod
+  const lists = [...initContainers, ...containers, ...(resources === undefined ? [] : [{ resources }])]
+  return canonicalJson(lists.map(({ resources: r }) => [[...r.requests], [...r.limits]]))
+}
+
+function fail(
+  state: PodState,
+  { error, runtimeUnreachable }: Extract<PodEvent, { readonly kind: 'failed' }>,
+  at: Moment,
+): PodStep {
+  const { message } = error
+  const count = state.failures.count + (runtimeUnreachable ? 0 : 1)
+  const untilNanos = at.monotonicNanos + (runtimeUnreachable ? unreachableNanos : retryNanos(count))
+  const isSandbox = state.life.phase === 'active' && state.observed.sandboxes[0]?.ready !== true
+  const hold = { untilNanos, reason: 'FailedCreatePodSandBox', message }
+  // Once while it stays the same: a runtime that is unreachable is reported by the PLEG.
+  const isNews = !runtimeUnreachable && message !== state.failures.message
+  return {
+    state: {
+      ...state,
+      failures: { count, message },
+      holds: isSandbox && !runtimeUnreachable ? changed(state.holds, '', hold) : state.holds,
+      quietTurns: 0,
+      nextTurnNanos: untilNanos,
+    },
+    effects: isNews ? [log('warn', 'pod sync failed; retrying', state, { error })] : [],
+  }
+}
+
+function withStatus(state: PodState, at: Moment, { hostIPs, runtimeName }: PodFacts): PodState {
+  const { spec } = state
+  if (spec === undefined) return state
+  const status = podStatus({
+    ...state,
+    spec,
+    sandboxProblem: state.holds.get('')?.message,
+    hostIPs,
+    runtimeName,
+    startedAtNanos: startedAtNanos(state),
+    nowNanos: at.wallNanos,
+    before: state.status,
+  })
+  return { ...state, status }
+}
+
+/** A copy with one entry set, or without it. */
+function changed<T>(map: ReadonlyMap<string, T>, key: string, value: T | undefined): ReadonlyMap<string, T> {
+  const copy = new Map(map)
+  if (value === undefined) copy.delete(key)
+  else copy.set(key, value)
+  return copy
+}
+
+const log = (
+  level: 'info' | 'warn' | 'error',
+  message: string,
+  state: PodState,
+  fields: Readonly<Record<string, unknown>>,
+): PodEffect => ({ kind: 'log', level, message, fields: { pod: podName(state), ...fields } })

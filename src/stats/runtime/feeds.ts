@@ -1,0 +1,89 @@
+// The two feeds of a runtime that gives stats and metrics (gate PodAndContainerStatsFromCRI). Metrics are joined with the
+// stats of the same runtime, so the stats feed comes first.
+import type { HostSource } from '../cgroup/host-source.js'
+import { createCpuHistory } from '../cpu-rate.js'
+import type { LabelSets } from '../render/label-set.js'
+import type { Switches } from '../render/series-writer.js'
+import type { MetricsSample, StatsSample } from '../sample.js'
+import type { RuntimeCalls } from './calls.js'
+import { createRuntimeFeed, type RuntimeFeed, type RuntimeFeedOptions, rejectEmptySample } from './feed.js'
+import type { Inventory, InventoryCache, PodInfo } from './inventory.js'
+import { createCriMetricsSource } from './metrics-source.js'
+import { criStatsSample } from './stats.js'
+
+export interface RuntimeFeeds {
+  readonly stats: RuntimeFeed<StatsSample>
+  readonly metrics: RuntimeFeed<MetricsSample>
+  /** The runtime was restarted: everything that was learnt about it is asked for again. */
+  forget(): void
+}
+
+interface RuntimeFeedsOptions extends Omit<RuntimeFeedOptions<never>, 'endpoint' | 'hasCgroups' | 'read'> {
+  readonly calls: RuntimeCalls
+  readonly inventory: InventoryCache
+  /** Undefined: the node has no cgroups. */
+  readonly host: HostSource | undefined
+  readonly labelSets: LabelSets
+  readonly switches: Switches
+  readonly deviceName: (majorMinor: string) => string | undefined
+}
+
+const noCgroups = { exactCpu: () => undefined, cgroupPath: () => undefined } as const
+
+export function createRuntimeFeeds(o: RuntimeFeedsOptions): RuntimeFeeds {
+  const { calls, host, clock, counters } = o
+  const common = { clock, log: o.log, counters, periodMs: o.periodMs, hasCgroups: host !== undefined }
+  const nowNanos = (): bigint => clock.nowNanos()
+  const history = createCpuHistory()
+  const hasHostNetwork = (pod: PodInfo): boolean => host?.hasHostNetwork(pod) === true
+
+  async function listPods(signal: AbortSignal): Promise<Inventory> {
+    const inventory = await o.inventory.refresh(signal)
+    host?.locator.refresh(inventory)
+    return inventory
+  }
+
+  const stats = createRuntimeFeed<StatsSample>({
+    ...common,
+    endpoint: 'stats',
+    async read(signal) {
+      const answer = await calls.podStats(signal)
+      const receivedNanos = nowNanos()
+      const inventory = await listPods(signal)
+      const sample = criStatsSample(answer, inventory, history, receivedNanos, hasHostNetwork)
+      rejectEmptySample('ListPodSandboxStats', inventory, sample)
+      return sample
+    },
+  })
+  const metricsSource = createCriMetricsSource({
+    calls,
+    nowNanos,
+    onDropped: (dropped) => counters.dropped(dropped),
+    async joinContext(signal) {
+      const inventory = await listPods(signal)
+      return {
+        inventory,
+        labelSets: o.labelSets,
+        switches: o.switches,
+        deviceName: o.deviceName,
+        hasHostNetwork,
+        stats: stats.current(),
+        ...(host?.cgroupsOf(inventory) ?? noCgroups),
+      }
+    },
+  })
+  const metrics = createRuntimeFeed<MetricsSample>({
+    ...common,
+    endpoint: 'metrics',
+    read: (signal) => metricsSource.read(signal),
+  })
+  return {
+    stats,
+    metrics,
+    forget() {
+      metricsSource.forget()
+      stats.probeAgain()
+      metrics.probeAgain()
+    },
+  }
+}
