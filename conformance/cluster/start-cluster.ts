@@ -1,6 +1,6 @@
 // A control plane with one node in a node environment of private namespaces, and a port of this host's loopback that leads
 // to its API server. Nothing of it stays, however the run ends.
-import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -106,7 +106,6 @@ export async function startCluster(request: ClusterRequest): Promise<Cluster> {
   const directory = await mkdtemp(join(tmpdir(), 'keelson-cluster-'))
   const out = join(directory, 'out')
   await mkdir(out)
-  await chmod(directory, 0o700)
   let forwarder: Forwarder | undefined
   let environment: NodeEnvironment
   try {
@@ -115,6 +114,7 @@ export async function startCluster(request: ClusterRequest): Promise<Cluster> {
     environment = await startInside(request, directory)
   } catch (e) {
     await forwarder?.close()
+    await rm(directory, { recursive: true, force: true })
     throw e
   }
   return {

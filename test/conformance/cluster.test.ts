@@ -14,13 +14,13 @@ import {
   type ClusterCertificates,
   createCertificates,
   nodeUser,
-} from '../conformance/cluster/certificates.js'
-import { apiServerArguments, type ControlPlanePlan } from '../conformance/cluster/components.js'
-import { forward } from '../conformance/cluster/forward.js'
-import { formatKubeconfig } from '../conformance/cluster/kubeconfig.js'
-import { parseClusterOptions, requireFreePort } from '../conformance/cluster/options.js'
-import { createSigningRequest } from '../conformance/cluster/signing-request.js'
-import { chooseSpecs, parseE2eOptions } from '../conformance/units/e2e.js'
+} from '../../conformance/cluster/certificates.js'
+import { apiServerArguments, type ControlPlanePlan } from '../../conformance/cluster/components.js'
+import { forward } from '../../conformance/cluster/forward.js'
+import { formatKubeconfig } from '../../conformance/cluster/kubeconfig.js'
+import { parseClusterOptions, requireFreePort } from '../../conformance/cluster/options.js'
+import { createSigningRequest } from '../../conformance/cluster/signing-request.js'
+import { chooseSpecs, parseE2eOptions } from '../../conformance/units/e2e.js'
 
 let directory = ''
 let certificates: ClusterCertificates
@@ -194,7 +194,7 @@ const isAlive = (pid: number): boolean => {
 }
 
 test('a run that is killed leaves no program of its control plane', async () => {
-  const module = join(import.meta.dirname, '../conformance/process.ts')
+  const module = join(import.meta.dirname, '../../conformance/process.ts')
   const program = `const { startDaemon } = await import(${JSON.stringify(module)})
 for (const n of [1, 2]) console.log(startDaemon('sleep', ['1000'], { logFile: ${JSON.stringify(join(directory, 'sleep.log'))} }).pid)
 setInterval(() => {}, 1000)`
