@@ -15,7 +15,7 @@ await labChecks(
     place: 'uml-systemd',
     containerd: { systemdCgroup: true },
     env: { KEELSON_DEB: built?.files[0] ?? '' },
-    timeoutS: 1500,
+    timeoutS: 2400,
   },
   new URL('./inside/package-debian.ts', import.meta.url),
 )

@@ -50,7 +50,7 @@ if (hasHistory)
       place: 'uml',
       containerd: { systemdCgroup: false },
       env: { KEELSON_OLD: oldProgram, KEELSON_NEW: isSkipped ? '' : commandFile() },
-      timeoutS: 1500,
+      timeoutS: 3000,
     },
     new URL('./inside/package-upgrade.ts', import.meta.url),
   )

@@ -108,12 +108,13 @@ async function refusesTheOther(): Promise<void> {
   assert.ok(node, 'an earlier check failed')
   const { version, processes } = node
   const other = theOther(version)
-  for (const [what, attempt] of [
-    ['companion', companion(other)],
-    ['rollback', rollback(other)],
-    ['CRI server', cri(other)],
-    ['kubelet', kubelet(other)],
+  for (const [what, begin] of [
+    ['companion', companion],
+    ['rollback', rollback],
+    ['CRI server', cri],
+    ['kubelet', kubelet],
   ] as const) {
+    const attempt = begin(other)
     const status = await attempt.ended()
     assert.notEqual(status, 0, `${what} of ${names[other]} beside ${names[version]}:\n${attempt.output()}`)
     if (what === 'companion' || what === 'rollback') assert.match(attempt.output(), /companion\.busy/)
@@ -136,10 +137,12 @@ async function change(to: Version): Promise<void> {
   assert.deepEqual(await containers(), first)
 }
 
+const timeoutMs = 1_500_000
+
 export const checks: readonly Check[] = [
   {
     name: 'PKG-30 0.1.0 runs pods: CRI server, kubelet, companion',
-    timeoutMs: 500_000,
+    timeoutMs,
     async run() {
       for (const at of [manifests, rootDir, '/sys/fs/cgroup/node']) mkdirSync(at, { recursive: true })
       writeFileSync('/sys/fs/cgroup/node/cgroup.subtree_control', '+cpu +memory +pids +io')
@@ -203,12 +206,12 @@ companion:
   },
   {
     name: 'PKG-31 while 0.1.0 runs, every part of this version is refused',
-    timeoutMs: 500_000,
+    timeoutMs,
     run: refusesTheOther,
   },
   {
     name: 'PKG-32 upgrade: the same files and state, the same containers, values kept',
-    timeoutMs: 500_000,
+    timeoutMs,
     async run() {
       await change('KEELSON_NEW')
       await until('Memory QoS values', isApplied)
@@ -216,12 +219,12 @@ companion:
   },
   {
     name: 'PKG-33 while this version runs, every part of 0.1.0 is refused',
-    timeoutMs: 500_000,
+    timeoutMs,
     run: refusesTheOther,
   },
   {
     name: 'PKG-34 back to 0.1.0, and up again: no container was restarted',
-    timeoutMs: 900_000,
+    timeoutMs,
     async run() {
       await change('KEELSON_OLD')
       await change('KEELSON_NEW')
@@ -229,7 +232,7 @@ companion:
   },
   {
     name: 'PKG-35 the rollback of this version restores what 0.1.0 found',
-    timeoutMs: 300_000,
+    timeoutMs,
     async run() {
       assert.ok(node, 'an earlier check failed')
       await node.processes[2]?.stop()
