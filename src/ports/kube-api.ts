@@ -25,7 +25,7 @@ export interface ObjectList {
 /** `strategic` is for built-in objects; `json` is a list of operations (RFC 6902); `merge` is RFC 7396. */
 export type PatchKind = 'strategic' | 'merge' | 'json'
 
-export interface RemoveOptions extends ApiCallOptions {
+interface RemoveOptions extends ApiCallOptions {
   /** The object is removed only if it is still this one. */
   readonly uid?: string
   readonly gracePeriodSeconds?: number
