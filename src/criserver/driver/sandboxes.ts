@@ -43,7 +43,7 @@ export async function readSandboxCgroups(input: SandboxInput): Promise<readonly 
     await Promise.all(Array.from({ length: atOnce }, work))
     return found.sort((a, b) => (a.id < b.id ? -1 : 1))
   } catch (error) {
-    o.log.debug('failed to inspect running sandboxes', { error })
+    o.log.debug('running sandboxes were not looked at', { error })
     return undefined
   }
 }
@@ -55,7 +55,7 @@ async function readPath(podSandboxId: string, o: SandboxInput): Promise<string |
     const pid = parsePid(info.info)
     return pid === undefined ? undefined : memoryCgroup(o.procfs.cgroupOf(pid), o.cgroupVersion)
   } catch (error) {
-    o.log.debug('failed to inspect a sandbox', { sandbox: podSandboxId, error })
+    o.log.debug('a sandbox was not looked at', { sandbox: podSandboxId, error })
     return undefined
   }
 }
