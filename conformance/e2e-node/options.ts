@@ -18,6 +18,10 @@ export interface E2eNodeOptions {
 
 const PROCS = 12 // specs mostly wait
 
+/** All specs of pressure are marked: they need the node for themselves. */
+const defaultSet = (group: string | undefined): SetName =>
+  group === 'pressure' ? 'node-conformance' : 'plain'
+
 function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((a) => a === value)
   if (found === undefined) throw new UsageError(`--${flag} ${value}: choose one of ${allowed.join(', ')}`)
@@ -44,7 +48,7 @@ export function parseOptions(given: Readonly<Record<string, string | boolean | u
     kubelet: oneOf<KubeletName>('kubelet', text('kubelet') ?? 'keelson', kubelets),
     runtime: oneOf<RuntimeName>('runtime', text('runtime') ?? 'containerd-2', runtimes),
     selection: {
-      set: oneOf<SetName>('set', text('set') ?? 'plain', sets),
+      set: oneOf<SetName>('set', text('set') ?? defaultSet(group), sets),
       ...(group === undefined ? {} : { group: oneOf<GroupName>('group', group, groupNames) }),
       ...(focus === undefined ? {} : { focus }),
       ...(shard === undefined ? {} : { shard: parseShard(shard) }),

@@ -43,11 +43,12 @@ export const isPlain = ({ labels }: ListedSpec): boolean =>
 
 export const isStandalone = ({ labels }: ListedSpec): boolean => labels.includes('Feature:StandaloneMode')
 
-export const sets = ['plain', 'standalone', 'all'] as const
+export const sets = ['plain', 'node-conformance', 'standalone', 'all'] as const
 export type SetName = (typeof sets)[number]
 
 const inSet: Readonly<Record<SetName, (spec: ListedSpec) => boolean>> = {
   plain: isPlain,
+  'node-conformance': ({ labels }) => labels.includes('NodeConformance'),
   standalone: isStandalone,
   all: (spec) => !isStandalone(spec), // those need another mode of the whole suite
 }

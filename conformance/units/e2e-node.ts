@@ -87,7 +87,7 @@ export const e2eNode: Unit = {
     group: { type: 'string', summary: `only specs of ${groupNames.join(', ')}` },
     set: {
       type: 'string',
-      summary: `${sets.join(', ')} (default plain: NodeConformance without Serial, Slow, Disruptive, Flaky, Alpha, Beta, Feature)`,
+      summary: `${sets.join(', ')} (default plain: NodeConformance without Serial, Slow, Disruptive, Flaky, Alpha, Beta, Feature; for the group pressure node-conformance)`,
     },
     focus: { type: 'string', summary: 'only specs whose names contain the text' },
     shard: { type: 'string', summary: 'K/N: the K-th of N parts of the selection' },
