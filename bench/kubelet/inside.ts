@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import type { StackName } from './stack.js'
 import { runTurn, type Turn, type TurnOptions } from './turn.js'
+import { processesNamed } from './usage.js'
 
 export type InsideOptions = Omit<TurnOptions, 'log'> & {
   readonly stacks: readonly StackName[]
@@ -23,6 +24,8 @@ async function emptyRuntime(socket: string): Promise<void> {
   } finally {
     client.close()
   }
+  // Those of an overloaded containerd that has forgotten them.
+  for (const pid of processesNamed('containerd-shim-runc-v2')) process.kill(pid, 'SIGKILL')
 }
 
 const options = JSON.parse(process.argv[2] ?? '{}') as InsideOptions

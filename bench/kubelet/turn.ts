@@ -1,5 +1,5 @@
 // One turn of one stack, from its start to its end on an empty runtime: health, single pods, many pods, rest, scrapes, stop.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { removePod, watchMarks, writePod } from './pods.js'
 import { ports, prepareStack, type RunningStack, type StackName, type StackPrograms } from './stack.js'
-import { type PartUsage, readUsage, usedBetween } from './usage.js'
+import { type PartUsage, processesNamed, readUsage, usedBetween } from './usage.js'
 
 export interface TurnOptions {
   readonly programs: StackPrograms
@@ -67,21 +67,10 @@ async function untilHealthy({ kubelet }: RunningStack, logFile: string): Promise
   }
 }
 
-/** The shim of a pod ends when its sandbox is stopped. */
-function hasShims(): boolean {
-  return readdirSync('/proc').some((pid) => {
-    if (!/^\d+$/.test(pid)) return false
-    try {
-      return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('containerd-shim')
-    } catch {
-      return false // it has ended meanwhile
-    }
-  })
-}
-
-async function untilNoShims(what: string): Promise<void> {
+/** Until the pause process of every sandbox has ended. Shims say less: containerd 1.6 forgets some when it is overloaded. */
+async function untilNoSandbox(what: string): Promise<void> {
   const deadline = performance.now() + PODS_TIMEOUT_MS
-  while (hasShims()) {
+  while (processesNamed('pause').length > 0) {
     if (performance.now() > deadline) throw new Error(`${what}: pods still run`)
     await sleep(50)
   }
@@ -138,7 +127,7 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
       await marks.waitFor([name], PODS_TIMEOUT_MS)
       singlePodMs.push((marks.started.get(name) ?? Number.NaN) - written)
       await removePod(running.manifests, name)
-      await untilNoShims(name)
+      await untilNoSandbox(name)
       await sleep(300)
     }
     o.log(`${stack}: ${o.singlePods} single pods`)
@@ -157,7 +146,7 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
 
     const stopPods = await measured(async () => {
       for (const name of names) await removePod(running.manifests, name)
-      await untilNoShims('stop')
+      await untilNoSandbox('stop')
     })
     const stopping = performance.now()
     await running.stop()

@@ -1,12 +1,25 @@
 // Processor time and memory of a node's software, apart: kubelet, containerd, shims (with the runc that they run) and, where
 // it stands in front, `keelson cri`. Inside a node environment every process of /proc belongs to the node.
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { addUsage, containerdParts, noUsage, type Usage, usageOf } from '../process-usage.js'
 import type { RunningStack } from './stack.js'
 
 export const parts = ['kubelet', 'containerd', 'shims', 'server'] as const
 export type PartName = (typeof parts)[number]
 export type PartUsage = Readonly<Record<PartName, Usage>>
+
+/** By the name that the kernel has for them, of which it keeps 15 letters. */
+export const processesNamed = (name: string): number[] =>
+  readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === name.slice(0, 15)
+      } catch {
+        return false // it has ended meanwhile
+      }
+    })
+    .map(Number)
 
 /** The cgroup of containerd holds its shims too, and what they ran and collected: it never counts backwards. */
 function runtimeCpuS(cgroup: string): number {
