@@ -134,17 +134,6 @@ export const upstreamFields = {
   ),
   registryBurst: harmless('serializeImagePulls and maxParallelImagePulls bound the pulls, and failures wait'),
 
-  // Credentials
-  rotateCertificates: missing({
-    what: 'the client certificate of --kubeconfig is not renewed, and the API server shuts this node out when it ends',
-    remedy:
-      'renew the files that the kubeconfig names (they are read again without a restart), or set it to false',
-  }),
-  serverTLSBootstrap: missing({
-    what: 'the serving certificate is self-signed, not signed by the cluster',
-    remedy: 'set tlsCertFile and tlsPrivateKeyFile to a certificate that clients can verify',
-  }),
-
   // Where pods come from
   staticPodURL: missing({
     what: 'no pod of this URL runs',

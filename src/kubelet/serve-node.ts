@@ -26,6 +26,8 @@ export interface ServedNode {
   readonly memoryQos: KubeletMemoryQos | undefined
   readonly pods: RunningPods | undefined
   readonly api: KubeCalls | undefined
+  /** The certificate of the cluster with its key; undefined: a self-signed one, or the one of the configuration. */
+  readonly servingPairFile: string | undefined
   readonly signal: AbortSignal
 }
 
@@ -41,7 +43,10 @@ export async function serveNode(
   }
   const { api, memoryQos, pods } = n
   return ports.serve({
-    settings: kubeletServeSettings(config, n.nodeName, n.rootDir),
+    settings: {
+      ...kubeletServeSettings(config, n.nodeName, n.rootDir),
+      ...(n.servingPairFile === undefined ? {} : { servingPairFile: n.servingPairFile }),
+    },
     endpoints: [
       ...statsEndpoints(n.stats),
       ...(pods?.endpoints ?? []),
