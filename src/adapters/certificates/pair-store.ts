@@ -71,7 +71,11 @@ export function createPairStore(
     await symlink(file, updatedPath)
     await rename(updatedPath, currentPath)
     const handle = await open(directory, 'r')
-    await handle.sync().finally(() => handle.close())
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
   }
   const removeOld = async (): Promise<void> => {
     const dated = new RegExp(`^${prefix}-\\d{4}(-\\d{2}){5}\\.pem$`)

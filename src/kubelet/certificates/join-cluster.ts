@@ -61,7 +61,7 @@ export async function joinCluster(
   }
   const api = await ports.openKubeApi(
     kubeconfig,
-    config.kubelet.rotateCertificates ? clientPairs.currentPath : undefined,
+    config.kubelet.rotateCertificates === true ? clientPairs.currentPath : undefined,
   )
   log.info('this machine is a node of a cluster', { kubeconfig, server: api.server })
   return { api, clientPairs, bootstrap: canBootstrap ? bootstrap : undefined }

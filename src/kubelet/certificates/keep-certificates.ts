@@ -28,7 +28,7 @@ export const openServingPairs = (
   link: ClusterLink | undefined,
   { certificates }: Pick<KubeletPorts, 'certificates'>,
 ): PairStore | undefined =>
-  link !== undefined && kubelet.serverTLSBootstrap && kubelet.tlsCertFile === undefined
+  link !== undefined && kubelet.serverTLSBootstrap === true && kubelet.tlsCertFile === undefined
     ? certificates.openStore(directory, 'kubelet-server')
     : undefined
 
@@ -39,7 +39,7 @@ export async function keepCertificates(i: KeepCertificatesInput): Promise<void> 
   const nowMs = (): number => Number(ports.clock.nowNanos() / 1_000_000n)
   const shared = { ...ports, api: link.api, nodeName: i.nodeName, random, signal }
   const loops: Promise<void>[] = []
-  if (config.kubelet.rotateCertificates) {
+  if (config.kubelet.rotateCertificates === true) {
     const counted = clientMetrics(ports.metrics, nowMs)
     loops.push(
       keepCertificate({
