@@ -52,12 +52,16 @@ const ownHosts = ({ nodeName, hostNames }: ServeSettings): string[] => {
 }
 
 async function openTlsSource(settings: ServeSettings, log: Log): Promise<TlsSource> {
-  const { certDirectory, clientCAFile, nodeName, tlsCertFile, tlsPrivateKeyFile } = settings
+  const { certDirectory, clientCAFile, nodeName, servingPairFile, tlsCertFile, tlsPrivateKeyFile } = settings
   const ca = clientCAFile === undefined ? {} : { clientCaFile: clientCAFile }
   if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined))
     throw keelsonError('config.invalid', 'tlsCertFile and tlsPrivateKeyFile: give both or none')
   if (tlsCertFile !== undefined && tlsPrivateKeyFile !== undefined)
     return createTlsSource({ files: { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile, ...ca }, log })
+  if (servingPairFile !== undefined) {
+    const files = { certFile: servingPairFile, keyFile: servingPairFile, mayBeMissing: true as const, ...ca }
+    return createTlsSource({ files, log })
+  }
   const renew = () => ensureSelfSigned(certDirectory, settings.process, nodeName, ownHosts(settings))
   await renew()
   const files = { ...selfSignedFiles(certDirectory, settings.process), ...ca }

@@ -134,16 +134,6 @@ export const upstreamFields = {
   ),
   registryBurst: harmless('serializeImagePulls and maxParallelImagePulls limit pulls; failed pulls back off'),
 
-  // Credentials
-  rotateCertificates: missing({
-    what: 'the client certificate of --kubeconfig is not rotated; the node loses access to the API server when it expires',
-    remedy: 'renew the files of the kubeconfig (they are reloaded without a restart), or set it to false',
-  }),
-  serverTLSBootstrap: missing({
-    what: 'the serving certificate is self-signed, not signed by the cluster',
-    remedy: 'set tlsCertFile and tlsPrivateKeyFile to a certificate that clients can verify',
-  }),
-
   // Where pods come from
   staticPodURL: missing({
     what: 'pods of this URL are not run',

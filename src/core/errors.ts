@@ -49,6 +49,7 @@ export const errorCodes = [
   'host.sysctl',
   'kubeapi.failed',
   'kubeapi.kubeconfig',
+  'certificate.refused',
   'companion.journal',
   'companion.busy',
   'companion.rollback',

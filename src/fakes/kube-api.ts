@@ -82,9 +82,10 @@ export class FakeKubeApi implements KubeApi {
   }
   async create<T extends KubeObject>(path: string, object: T): Promise<T> {
     this.#enter({ verb: 'create', path, body: object })
-    const at = `${path}/${object.metadata?.name ?? ''}`
+    const name = object.metadata?.name ?? `${object.metadata?.generateName ?? ''}${this.#version}`
+    const at = `${path}/${name}`
     if (this.objects.has(at)) throw FakeKubeApi.refusal(409, 'AlreadyExists')
-    return this.#stored(at, object)
+    return this.#stored(at, { ...object, metadata: { ...object.metadata, name } })
   }
   async replace<T extends KubeObject>(path: string, object: T): Promise<T> {
     this.#enter({ verb: 'replace', path, body: object })

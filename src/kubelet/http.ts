@@ -38,6 +38,8 @@ interface ServedNode {
   readonly memoryQos: KubeletMemoryQos | undefined
   readonly pods: RunningPods | undefined
   readonly api: KubeCalls | undefined
+  /** The certificate of the cluster with its key; undefined: a self-signed one, or the one of the configuration. */
+  readonly servingPairFile: string | undefined
   readonly signal: AbortSignal
 }
 
@@ -72,7 +74,10 @@ export async function serveNode(
   }
   const { api } = n
   return ports.serve({
-    settings: kubeletServeSettings(config, n.nodeName, n.rootDir),
+    settings: {
+      ...kubeletServeSettings(config, n.nodeName, n.rootDir),
+      ...(n.servingPairFile === undefined ? {} : { servingPairFile: n.servingPairFile }),
+    },
     endpoints: kubeletEndpoints(n, dashboardOf(n, ports)),
     healthChecks: n.pods?.healthChecks ?? [],
     configz: () => kubeletConfigz({ ...n.facts(), stats: n.stats.describe(), metricsUrl: n.metricsUrl() }),

@@ -1,5 +1,4 @@
-// Opens the kubelet's connections: to the runtime, its image service, and the API server if there is one.
-import type { KubeApi } from '../ports/kube-api.js'
+// Opens the kubelet's connections on this machine: to the runtime and its image service.
 import type { CriClient } from '../ports/runtime.js'
 import type { ConfigzFacts } from './configz.js'
 import { connectImages, connectRuntime } from './connect.js'
@@ -38,18 +37,4 @@ export async function openRuntime(
   const images = open(imageServiceEndpoint)
   await connectImages({ client: images, timeoutMs, signal })
   return { client, images, runtime }
-}
-
-/** Undefined in standalone mode. */
-export async function openApi(
-  kubeconfig: string | undefined,
-  { log, openKubeApi }: Pick<KubeletPorts, 'log' | 'openKubeApi'>,
-): Promise<KubeApi | undefined> {
-  if (kubeconfig === undefined) {
-    log.info('standalone: no --kubeconfig, so no API server is used')
-    return undefined
-  }
-  const api = await openKubeApi(kubeconfig)
-  log.info('this machine is a node of a cluster', { kubeconfig, server: api.server })
-  return api
 }

@@ -12,6 +12,8 @@ import type { CriClient } from '../ports/runtime.js'
 import { createBackgroundValue } from '../serve/dashboard/background-value.js'
 import type { HealthCheck } from '../serve/health.js'
 import { createKubeCalls } from '../serve/kube-calls.js'
+import { joinCluster } from './certificates/join-cluster.js'
+import { keepCertificates, openServingPairs } from './certificates/keep-certificates.js'
 import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver/driver-report.js'
 import { watchRuntime } from './driver/runtime-watch.js'
 import { asksRuntime, settleDriver } from './driver/settle-driver.js'
@@ -26,10 +28,10 @@ import { startMembership } from './node/membership.js'
 import type { NodeFacts } from './node/node-facts.js'
 import { createNodeStats } from './node/node-stats.js'
 import { createOwnNode, waitForUid } from './node/own-node.js'
-import { openApi, openRuntime } from './open-connections.js'
+import { openRuntime } from './open-connections.js'
 import { runsPods, startStaticPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
-import { resolveRootDir } from './serve-settings.js'
+import { certDirectory, resolveRootDir } from './serve-settings.js'
 
 /** The proof is at most this old when it is served. */
 const proofMs = 10_000
@@ -92,9 +94,12 @@ async function startParts(
   const inUse = await settleDriver(loaded, client, ports, signal)
   exposeLosingSupport(inUse, ports.metrics)
   const linux = await inspectNode(files, inUse, client, ports, life)
-  const kubeApi = await openApi(config.process.kubeconfig, ports)
-  const api = kubeApi === undefined ? undefined : createKubeCalls(kubeApi)
-  const own = kubeApi === undefined ? undefined : createOwnNode(kubeApi, nodeName)
+  const pki = certDirectory(config, rootDir)
+  const link = await joinCluster(config, nodeName, pki, ports, signal)
+  if (link !== undefined) life.onClose(() => link.api.close())
+  const servingPairs = openServingPairs(config, pki, link, ports)
+  const api = link === undefined ? undefined : createKubeCalls(link.api)
+  const own = link === undefined ? undefined : createOwnNode(link.api, nodeName)
   const events =
     api === undefined || own === undefined
       ? undefined
@@ -128,6 +133,7 @@ async function startParts(
       memoryQos,
       pods,
       api,
+      servingPairFile: servingPairs?.currentPath,
       signal,
     },
     ports,
@@ -135,9 +141,13 @@ async function startParts(
   if (server !== undefined) life.onClose(() => server.close())
 
   const membership =
-    kubeApi === undefined || own === undefined || events === undefined
+    link === undefined || own === undefined || events === undefined
       ? undefined
-      : startMembership({ ...shared, nodeName, api: kubeApi, own, events, images })
+      : startMembership({ ...shared, nodeName, api: link.api, own, events, images })
+  const certificatesDone =
+    link === undefined
+      ? undefined
+      : keepCertificates({ ...shared, link, nodeName, servingPairs, node: () => own?.current() })
   const statsDone = stats.run(signal)
   const watchDone = watchRuntime({
     client,
@@ -164,9 +174,14 @@ async function startParts(
     events,
     url: server?.url,
     healthChecks: pods?.healthChecks ?? [],
-    done: Promise.all([watchDone, statsDone, pods?.done, memoryQos?.memoryQos.run(), membership?.done]).then(
-      () => undefined,
-    ),
+    done: Promise.all([
+      watchDone,
+      statsDone,
+      pods?.done,
+      memoryQos?.memoryQos.run(),
+      membership?.done,
+      certificatesDone,
+    ]).then(() => undefined),
   }
 }
 

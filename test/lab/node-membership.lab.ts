@@ -1,86 +1,32 @@
 // `keelson kubelet` as a node of a real control plane: etcd, API server with Node authorizer and NodeRestriction, and
 // controller manager. Only the runtime is scripted, so that it can be ill on demand.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ControlPlane, startControlPlane } from '../../conformance/cluster/control-plane.js'
-import { buildPeer } from '../../conformance/peers/build.js'
 import type { KubeNode, Lease } from '../../src/core/kube/objects.js'
-import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
 import { type KubeletProcess, startKubeletProcess } from '../kubelet/kubelet-process.js'
 import { type Bundle, bundleCommand } from '../support/command.js'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js'
-import { version } from '../support/kubelet-fixture.js'
+import {
+  memberFlags,
+  type RealControlPlane,
+  runtimeScripts,
+  startRealControlPlane,
+} from '../support/real-control-plane.js'
 
 let bundle: Bundle
-let plane: ControlPlane
-let proxy: FaultProxy
-let directory: string
+let plane: RealControlPlane
 
 beforeAll(async () => {
   bundle = await bundleCommand()
-  directory = await mkdtemp(join(tmpdir(), 'keelson-membership-'))
-  const names = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const
-  const built = await Promise.all(
-    names.map(async (name) => [name, await buildPeer(name, console.log)] as const),
-  )
-  const binaries = Object.fromEntries(built) as Record<(typeof names)[number], string>
-  plane = await startControlPlane({ binaries, directory: join(directory, 'plane'), auditLog: true })
-  proxy = await startFaultProxy({ host: '127.0.0.1', port: Number(new URL(plane.url).port) })
+  plane = await startRealControlPlane({ auditLog: true })
 })
 afterAll(async () => {
-  await proxy?.close()
   await plane?.close()
-  await rm(directory, { recursive: true, force: true })
   await bundle.remove()
 })
 
-const ready = {
-  conditions: [
-    { type: 'RuntimeReady', status: true },
-    { type: 'NetworkReady', status: true },
-  ],
-}
-const scripts = {
-  RuntimeConfig: runtimeConfig.cgroupfs,
-  Version: { value: { ...version.value, runtimeName: 'containerd', runtimeVersion: 'v2.1.4' } },
-  Status: {
-    value: {
-      status: ready,
-      runtimeHandlers: [
-        { name: 'runc', features: { recursiveReadOnlyMounts: true, userNamespaces: true } },
-        { name: '', features: { recursiveReadOnlyMounts: true, userNamespaces: false } },
-      ],
-      features: { supplementalGroupsPolicy: true },
-    },
-  },
-  ListImages: {
-    value: {
-      images: [
-        { id: 'a', repoTags: ['small:1'], repoDigests: ['small@sha256:1'], size: 10n },
-        { id: 'b', repoTags: ['large:1'], repoDigests: [], size: 20n },
-      ],
-    },
-  },
-}
-
-/** A kubeconfig of the node whose connections pass the proxy. */
-async function kubeconfigOf(nodeName: string): Promise<string> {
-  const text = await readFile(await plane.issueNodeKubeconfig(nodeName), 'utf8')
-  const path = join(directory, `${nodeName}.conf`)
-  await writeFile(path, text.replaceAll(plane.url, `https://127.0.0.1:${proxy.port}`), { mode: 0o600 })
-  return path
-}
-
-const flagsOf = (nodeName: string): string[] => [
-  `--hostname-override=${nodeName}`,
-  '--fail-cgroupv1=false',
-  '--fail-swap-on=false',
-  '--kubernetes-version=1.37.1',
-  '--profile=upstream',
-]
+const kubeconfigOf = async (nodeName: string): Promise<string> =>
+  plane.throughProxy(await plane.issueNodeKubeconfig(nodeName))
 
 async function withNode(
   nodeName: string,
@@ -88,8 +34,8 @@ async function withNode(
   look: (kubelet: KubeletProcess) => Promise<void>,
 ): Promise<void> {
   const kubelet = await startKubeletProcess(bundle.main, {
-    scripts,
-    flags: [...flagsOf(nodeName), `--kubeconfig=${await kubeconfigOf(nodeName)}`, ...flags],
+    scripts: runtimeScripts,
+    flags: [...memberFlags(nodeName), `--kubeconfig=${await kubeconfigOf(nodeName)}`, ...flags],
   })
   try {
     await look(kubelet)
@@ -101,14 +47,12 @@ async function withNode(
   }
 }
 
-const nodeOf = async (name: string): Promise<KubeNode | undefined> =>
-  plane.client.getObject<KubeNode>(`/api/v1/nodes/${name}`)
+const nodeOf = (name: string): Promise<KubeNode | undefined> => plane.node(name)
+const becomes = (name: string, status: string) => plane.becomes(name, status)
 const leaseOf = async (name: string): Promise<Lease | undefined> =>
   plane.client.getObject<Lease>(`/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${name}`)
 const readyOf = async (name: string) =>
   (await nodeOf(name))?.status?.conditions?.find((c) => c.type === 'Ready')
-const becomes = (name: string, status: string, timeout = 60_000) =>
-  expect.poll(async () => (await readyOf(name))?.status, { timeout, interval: 500 }).toBe(status)
 
 interface EventObject {
   readonly reason: string
@@ -263,7 +207,7 @@ describe('a node of a real control plane', () => {
         message:
           'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized',
       })
-      kubelet.runtime.script('Status', scripts.Status)
+      kubelet.runtime.script('Status', runtimeScripts.Status)
       await becomes('node-c', 'True')
       await kubelet.runtime.stop()
       await becomes('node-c', 'False')
@@ -295,8 +239,8 @@ describe('a node of a real control plane', () => {
 
   test('an identity of another node may do nothing, and the kubelet says so without its secrets', async () => {
     const kubelet = await startKubeletProcess(bundle.main, {
-      scripts,
-      flags: [...flagsOf('node-e'), `--kubeconfig=${await kubeconfigOf('node-other')}`, '--v=4'],
+      scripts: runtimeScripts,
+      flags: [...memberFlags('node-e'), `--kubeconfig=${await kubeconfigOf('node-other')}`, '--v=4'],
     })
     try {
       await kubelet.says('the Node cannot be registered; retrying')

@@ -3,8 +3,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createCertificates } from '../../src/adapters/certificates/certificates.js'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { createFiles } from '../../src/adapters/files/files.js'
+import { createKubeconfigs } from '../../src/adapters/kubeapi/node-kubeconfig.js'
 import { createPodHost } from '../../src/adapters/pods/pod-host.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import type { CgroupDriver } from '../../src/core/cgroup/name.js'
@@ -123,6 +125,8 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
         opened.push({ driver, after: runtime.callsOf('RuntimeConfig').length })
         return { tree: cgroups, close: () => cgroups.close() }
       },
+      certificates: createCertificates(),
+      kubeconfigs: { ...createKubeconfigs(), exists: async () => false },
       openKubeApi: async () => kubeApi,
       serve: async (o) => {
         served.push(o)

@@ -87,8 +87,9 @@ export function createCredentials({
         files.set(material.file, text)
         return text
       }
+      const rotated = await readPair(access.pairFile)
       const [ca, ownCert, ownKey, token] = await Promise.all(
-        [access.ca, user.certificate, user.key, user.token].map(textOf),
+        [access.ca, rotated ?? user.certificate, rotated ?? user.key, user.token].map(textOf),
       )
       const asked = await pluginOf(ca)?.read(signal)
       const isTls = access.server.protocol === 'https:'
@@ -114,6 +115,12 @@ function authorizationOf(
   if (token !== undefined) return `Bearer ${token}`
   if (basic === undefined) return undefined
   return `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`
+}
+
+/** Undefined: it is not there yet. */
+async function readPair(file: string | undefined): Promise<Material | undefined> {
+  const bytes = file === undefined ? undefined : await readBounded(file, maxFileBytes)
+  return bytes === undefined ? undefined : { text: Buffer.from(bytes).toString('utf8') }
 }
 
 async function readText(file: string): Promise<string> {

@@ -31,6 +31,8 @@ export interface ApiAccess {
   /** Name that the server's certificate has to have, where it is not that of the URL. */
   readonly serverName?: string
   readonly user: ApiUser
+  /** A certificate with its key in one file, used in place of the user's own while it is there. */
+  readonly pairFile?: string
 }
 
 type Fields = Readonly<Record<string, unknown>>

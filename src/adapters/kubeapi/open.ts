@@ -10,6 +10,8 @@ export interface OpenApiOptions {
   /** Undefined: the service account. */
   readonly kubeconfig: string | undefined
   readonly log: Log
+  /** See ApiAccess. */
+  readonly pairFile?: string | undefined
   /** Version of this program, for the User-Agent. */
   readonly version: string
   readonly report?: (call: CallReport) => void
@@ -48,12 +50,14 @@ function serviceAccountAccess(env: NodeJS.ProcessEnv): ApiAccess {
 
 export async function openKubeApi({
   kubeconfig,
+  pairFile,
   log,
   version,
   report,
 }: OpenApiOptions): Promise<OpenKubeApi> {
+  const access = await readAccess(kubeconfig)
   return createKubeApi({
-    access: await readAccess(kubeconfig),
+    access: pairFile === undefined ? access : { ...access, pairFile },
     clock: createClock(),
     log,
     userAgent: `keelson/${version} (linux)`,

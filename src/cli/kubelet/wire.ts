@@ -1,9 +1,11 @@
 // The kubelet's ways to this machine: the adapters, put together.
+import { createCertificates } from '../../adapters/certificates/certificates.js'
 import { createClock } from '../../adapters/clock/clock.js'
 import { createCriClient } from '../../adapters/cri/client/client.js'
 import { createFiles } from '../../adapters/files/files.js'
 import { createHost } from '../../adapters/host/host.js'
 import { createNodeHost } from '../../adapters/host/node-host.js'
+import { createKubeconfigs } from '../../adapters/kubeapi/node-kubeconfig.js'
 import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import { createPodHost } from '../../adapters/pods/pod-host.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
@@ -51,6 +53,8 @@ export const createKubeletPorts = async (
   live: { ...openLivePorts(), version, diagnose: (signal) => diagnose(env, undefined, signal) },
   connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
   openCgroups,
-  openKubeApi: (kubeconfig) => openKubeApi({ kubeconfig, log, version }),
+  certificates: createCertificates(),
+  kubeconfigs: createKubeconfigs(),
+  openKubeApi: (kubeconfig, pairFile) => openKubeApi({ kubeconfig, pairFile, log, version }),
   serve: startNodeServer,
 })

@@ -61,4 +61,8 @@ export const nodeFields = {
       default: true,
     },
   ),
+  rotateCertificates: flag('renew the client certificate before it ends', { defaultText: '`false`' }),
+  serverTLSBootstrap: flag('ask the cluster for the serving certificate, in place of a self-signed one', {
+    defaultText: '`false`',
+  }),
 }

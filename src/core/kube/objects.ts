@@ -11,6 +11,8 @@ export interface OwnerReference {
 
 export interface ObjectMeta {
   readonly name?: string
+  /** In place of a name: the API server adds to it. */
+  readonly generateName?: string
   readonly namespace?: string
   readonly uid?: string
   readonly resourceVersion?: string
