@@ -17,7 +17,7 @@ const keptPairs = 5
 const keyBlock = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----/
 const certificateBlocks = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-export function parsePair(text: string): StoredPair | undefined {
+function parsePair(text: string): StoredPair | undefined {
   const key = keyBlock.exec(text)?.[0]
   const certificate = (text.match(certificateBlocks) ?? []).join('\n')
   if (key === undefined || certificate === '') return undefined

@@ -80,7 +80,7 @@ export async function refusal(
   )
 }
 
-export interface LineLimits {
+interface LineLimits {
   readonly maxLineBytes: number
   /** Longest silence between two parts of the stream. */
   readonly idleMs: number

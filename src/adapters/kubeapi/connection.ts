@@ -7,7 +7,7 @@ import { keelsonError } from '../../core/errors.js'
 import type { Credentials, Identity } from './credentials.js'
 import type { ApiAccess } from './kubeconfig.js'
 
-export interface ApiRequest {
+interface ApiRequest {
   readonly method: string
   /** With the query. */
   readonly path: string
@@ -18,7 +18,7 @@ export interface ApiRequest {
   readonly timeoutMs: number
 }
 
-export interface Connection {
+interface Connection {
   /** The body is the caller's to read or to destroy. */
   send(request: ApiRequest): Promise<IncomingMessage>
   closeAll(): void

@@ -32,7 +32,7 @@ interface TlsPart {
 
 const maxFileBytes = 1024 * 1024
 
-export interface CredentialsOptions {
+interface CredentialsOptions {
   readonly access: ApiAccess
   readonly log: Log
   readonly env?: NodeJS.ProcessEnv

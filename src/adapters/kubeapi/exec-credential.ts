@@ -5,13 +5,13 @@ import { keelsonError } from '../../core/errors.js'
 import { parseTime } from '../../core/units/rfc3339.js'
 import type { ApiAccess, ExecPlugin } from './kubeconfig.js'
 
-export interface ExecCredential {
+interface ExecCredential {
   readonly token?: string
   readonly certificate?: string
   readonly key?: string
 }
 
-export interface ExecCredentials {
+interface ExecCredentials {
   read(signal: AbortSignal): Promise<ExecCredential>
   /** The API server did not take it: ask the plugin again. */
   forget(): void
@@ -108,7 +108,7 @@ const reasonOf = (error: Error & { code?: unknown; killed?: boolean; signal?: un
 const pluginError = (command: string, why: string) =>
   keelsonError('kubeapi.kubeconfig', `run the credential plugin ${command}: ${why}`, { command })
 
-export function parseExecCredential(
+function parseExecCredential(
   text: string,
   apiVersion: string,
 ): { readonly credential: ExecCredential; readonly untilMs: number | undefined } {

@@ -6,7 +6,7 @@ import { request as requestHttp } from 'node:http'
 import { type RequestOptions, request as requestHttps } from 'node:https'
 import { type KeelsonError, keelsonError } from '../../core/errors.js'
 
-export interface GetOptions {
+interface GetOptions {
   /** Certificates, keys and headers. */
   readonly tls: RequestOptions
   readonly signal: AbortSignal

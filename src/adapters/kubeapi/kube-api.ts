@@ -20,7 +20,7 @@ export interface CallReport {
   readonly seconds: number
 }
 
-export interface KubeApiOptions {
+interface KubeApiOptions {
   readonly access: ApiAccess
   readonly clock: Clock
   readonly log: Log

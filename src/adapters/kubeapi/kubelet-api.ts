@@ -9,7 +9,7 @@ import type { KubeletApi, PodSource } from '../../ports/pod-source.js'
 import { getJson } from './http-get.js'
 import { certificateRemedy, kubeletTrust, type TrustFile } from './kubelet-trust.js'
 
-export interface KubeletApiOptions {
+interface KubeletApiOptions {
   /** `https://127.0.0.1:10250`; `http:` for the read-only port. */
   readonly url: string
   /** Read for each request: service account tokens are replaced. */
@@ -76,7 +76,7 @@ export function createKubeletApi(options: KubeletApiOptions): KubeletApi {
   }
 }
 
-export interface KubeletPodsOptions {
+interface KubeletPodsOptions {
   readonly api: Pick<KubeletApi, 'pods'>
   readonly clock: Clock
   readonly log: Log

@@ -6,7 +6,7 @@ import { readBounded } from '../files/read.js'
 import { type CallReport, createKubeApi, type OpenKubeApi } from './kube-api.js'
 import { type ApiAccess, parseKubeconfig } from './kubeconfig.js'
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   /** Undefined: the service account. */
   readonly kubeconfig: string | undefined
   readonly log: Log

@@ -7,7 +7,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { ObjectList, ObjectStore } from '../../ports/kube-api.js'
 import type { Log } from '../../ports/log.js'
 
-export interface FollowOptions {
+interface FollowOptions {
   /** For the log. */
   readonly name: string
   readonly clock: Clock

@@ -1,7 +1,7 @@
 // API objects as they travel in JSON, reduced to the fields that a node reads or writes. Everything an API server may leave
 // out is optional here, so that code has to say what it does without it. Times are RFC 3339 text, amounts are quantities.
 
-export interface OwnerReference {
+interface OwnerReference {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
@@ -9,7 +9,7 @@ export interface OwnerReference {
   readonly controller?: boolean
 }
 
-export interface ObjectMeta {
+interface ObjectMeta {
   readonly name?: string
   /** In place of a name: the API server adds to it. */
   readonly generateName?: string
@@ -52,7 +52,7 @@ export interface NodeCondition {
   readonly message?: string
 }
 
-export interface NodeSystemInfo {
+interface NodeSystemInfo {
   readonly machineID: string
   readonly systemUUID: string
   readonly bootID: string

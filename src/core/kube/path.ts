@@ -40,7 +40,7 @@ export function collectionPath({ group, version, resource }: Resource, namespace
     : `${root}/namespaces/${segment(namespace)}/${resource}`
 }
 
-export interface ObjectName {
+interface ObjectName {
   readonly namespace?: string
   readonly name: string
   readonly subresource?: string

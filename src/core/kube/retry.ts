@@ -2,7 +2,7 @@
 import { isKeelsonError } from '../errors.js'
 
 /** Details of `kubeapi.failed`. */
-export interface CallFailure {
+interface CallFailure {
   /** HTTP status; undefined: there was no answer. */
   readonly status?: number
   /** The server's one word, such as `AlreadyExists`. */
@@ -33,7 +33,7 @@ const busyStatus = new Set([429, 500, 502, 503, 504])
 const firstWaitMs = 200
 const longestWaitMs = 5_000
 
-export interface RetryQuestion {
+interface RetryQuestion {
   readonly failure: CallFailure
   /** Failures so far, this one included. */
   readonly failures: number

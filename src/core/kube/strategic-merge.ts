@@ -5,7 +5,7 @@ type Json = unknown
 type Fields = Readonly<Record<string, Json>>
 
 /** By path with dots: `status.conditions`. */
-export interface ListRules {
+interface ListRules {
   /** Merged by the API server by this key: only entries that differ are sent, and the order. */
   readonly merged?: Readonly<Record<string, string>>
   /** The API server would merge by a key that is not unique: sent whole, with a mark. */

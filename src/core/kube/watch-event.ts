@@ -1,7 +1,7 @@
 // One line of a watch: what it says, whoever asked for the objects.
 import type { KubeObject } from './objects.js'
 
-export type WatchEvent =
+type WatchEvent =
   | {
       readonly kind: 'put' | 'removed'
       readonly object: KubeObject
@@ -45,7 +45,7 @@ export function parseWatchEvent(event: unknown): WatchEvent {
   }
 }
 
-export interface ListPage {
+interface ListPage {
   readonly items: readonly KubeObject[]
   readonly resourceVersion: string | undefined
   /** Token of the next page; undefined: this was the last. */

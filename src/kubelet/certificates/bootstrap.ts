@@ -8,7 +8,7 @@ import type { Log } from '../../ports/log.js'
 import { nodeSubject, noNames } from './decide/request.js'
 import { requestCertificate } from './request-certificate.js'
 
-export interface BootstrapOptions {
+interface BootstrapOptions {
   readonly api: KubeApi
   readonly certificates: Certificates
   readonly store: PairStore

@@ -9,7 +9,7 @@ import { noNames, servingNames } from './decide/request.js'
 import type { ClusterLink } from './join-cluster.js'
 import { keepCertificate, type RotateOptions } from './rotate.js'
 
-export interface KeepCertificatesInput {
+interface KeepCertificatesInput {
   readonly config: EffectiveConfig
   readonly link: ClusterLink
   readonly nodeName: string

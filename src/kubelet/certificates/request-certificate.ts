@@ -10,7 +10,7 @@ import type { KubeApi } from '../../ports/kube-api.js'
 import { type CertificateUse, signerOf, usagesOf } from './decide/request.js'
 import { requestState } from './decide/request-state.js'
 
-export interface CertificateRequest {
+interface CertificateRequest {
   readonly api: KubeApi
   readonly certificates: Certificates
   readonly use: CertificateUse

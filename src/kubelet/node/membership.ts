@@ -16,7 +16,7 @@ import { renewLease } from './renew-lease.js'
 import { createStatusReporter, type RoundResult } from './report-status.js'
 import { createRuntimeState } from './runtime-state.js'
 
-export interface MembershipInput extends Omit<GatherStatusInput, 'runtimeState'> {
+interface MembershipInput extends Omit<GatherStatusInput, 'runtimeState'> {
   readonly api: KubeApi
   readonly own: OwnNode
   readonly events: EventQueue
@@ -25,7 +25,7 @@ export interface MembershipInput extends Omit<GatherStatusInput, 'runtimeState'>
   readonly signal: AbortSignal
 }
 
-export interface Membership {
+interface Membership {
   readonly contact: ApiContact
   /** Resolves when the signal is aborted; rejects when a loop died of a bug. */
   readonly done: Promise<void>

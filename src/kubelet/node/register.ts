@@ -10,7 +10,7 @@ import { newNode, type RegistrationSettings, reconcileNode } from './decide/new-
 import { nodeStatusPatch } from './decide/node-patch.js'
 import { decideNodeStatus, type NodeFactsNow, type StatusDecision } from './decide/node-status.js'
 
-export interface RegisterOptions {
+interface RegisterOptions {
   readonly api: KubeApi
   readonly clock: Clock
   readonly log: Log
@@ -19,7 +19,7 @@ export interface RegisterOptions {
   readonly signal: AbortSignal
 }
 
-export interface Registered {
+interface Registered {
   readonly node: KubeNode
   /** What the status of a Node that was created says for the first time; undefined: it was there. */
   readonly created: StatusDecision | undefined

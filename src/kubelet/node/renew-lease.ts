@@ -9,7 +9,7 @@ import type { KubeApi } from '../../ports/kube-api.js'
 import type { ApiContact } from './api-contact.js'
 import { leaseNamespace, renewedLease } from './decide/lease.js'
 
-export interface LeaseOptions {
+interface LeaseOptions {
   readonly api: KubeApi
   readonly clock: Clock
   readonly contact: ApiContact

@@ -11,7 +11,7 @@ import { decideNodeStatus, type NodeFactsNow, type StatusDecision } from './deci
 import { decideReport, neverReported, type ReportState } from './decide/report-due.js'
 import type { OwnNode } from './own-node.js'
 
-export interface StatusReporterOptions {
+interface StatusReporterOptions {
   readonly api: KubeApi
   readonly clock: Pick<Clock, 'monotonicNanos'>
   readonly log: Log
@@ -31,7 +31,7 @@ export type RoundResult = 'done' | 'no-node' | 'failed'
 
 const tries = 5
 
-export interface StatusReporter {
+interface StatusReporter {
   /** One round of up to five tries. */
   report(signal: AbortSignal): Promise<RoundResult>
 }

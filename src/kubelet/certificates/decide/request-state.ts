@@ -1,7 +1,7 @@
 // What has become of a request for a certificate.
 import type { CertificateSigningRequest } from '../../../core/kube/objects.js'
 
-export type RequestState =
+type RequestState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'issued'; readonly certificate: string }
   | { readonly kind: 'refused'; readonly why: string }

@@ -3,7 +3,7 @@
 import type { HostNames, StoredPair, Subject } from '../../../ports/certificates.js'
 import { isSameIp } from '../../node/decide/ip-address.js'
 
-export interface RotationFacts {
+interface RotationFacts {
   readonly pair: StoredPair | undefined
   readonly subject: Subject
   readonly names: HostNames

@@ -18,7 +18,7 @@ export interface AddressFacts {
   readonly known: readonly NodeAddress[]
 }
 
-export type AddressDecision =
+type AddressDecision =
   | { readonly addresses: readonly NodeAddress[]; readonly providedIp?: string }
   | { readonly problem: string }
 

@@ -8,7 +8,7 @@ export interface Pressure {
   readonly pid: boolean
 }
 
-export interface ConditionFacts {
+interface ConditionFacts {
   readonly before: readonly NodeCondition[]
   readonly pressure: Pressure
   /** What keeps pods from running here; none: the node is ready. */
@@ -17,7 +17,7 @@ export interface ConditionFacts {
   readonly now: string
 }
 
-export interface ConditionDecision {
+interface ConditionDecision {
   readonly conditions: readonly NodeCondition[]
   /** Reasons of events, in order. */
   readonly events: readonly string[]

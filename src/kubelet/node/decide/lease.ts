@@ -5,7 +5,7 @@ import { parseTime } from '../../../core/units/rfc3339.js'
 
 export const leaseNamespace = 'kube-node-lease'
 
-export interface LeaseInput {
+interface LeaseInput {
   readonly nodeName: string
   readonly durationSeconds: number
   readonly nowNanos: bigint

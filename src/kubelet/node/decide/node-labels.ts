@@ -1,7 +1,7 @@
 // Labels that a Node is created with, and which of them a node may give itself.
 import { keelsonError } from '../../../core/errors.js'
 
-export const hostnameLabel = 'kubernetes.io/hostname'
+const hostnameLabel = 'kubernetes.io/hostname'
 const osLabels = ['kubernetes.io/os', 'beta.kubernetes.io/os']
 const archLabels = ['kubernetes.io/arch', 'beta.kubernetes.io/arch']
 

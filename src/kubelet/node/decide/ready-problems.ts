@@ -9,9 +9,9 @@ export interface RuntimeSeen {
 }
 
 /** Not seen for so long: it is down. */
-export const runtimeDownMs = 30_000
+const runtimeDownMs = 30_000
 
-export interface ReadyFacts {
+interface ReadyFacts {
   readonly runtime: RuntimeSeen
   /** Health checks that fail, such as `PLEG is not healthy: ...`. */
   readonly unhealthy: readonly string[]

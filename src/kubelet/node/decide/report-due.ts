@@ -9,7 +9,7 @@ export interface ReportState {
 
 export const neverReported: ReportState = { lastSentMs: undefined, delayMs: 0 }
 
-export interface ReportQuestion {
+interface ReportQuestion {
   readonly state: ReportState
   readonly nowMs: number
   readonly changed: boolean

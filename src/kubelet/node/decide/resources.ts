@@ -11,7 +11,7 @@ import {
 } from '../../../core/units/quantity.js'
 import type { ResourceList } from '../../../core/units/resource-list.js'
 
-export interface HugePages {
+interface HugePages {
   readonly pageBytes: bigint
   readonly pages: bigint
 }
