@@ -78,13 +78,13 @@ export function kubeletLive(i: KubeletLiveInput): ServedDashboard {
   const warnings = createBackgroundValue({
     ...kept,
     everyMs: doctorMs,
-    meanwhile: 'the doctor is at work',
+    meanwhile: 'the doctor is running',
     find: (s) => live.diagnose(s),
   })
   const sources = createBackgroundValue({
     ...kept,
     everyMs: sourcesMs,
-    meanwhile: 'the first sample is under way',
+    meanwhile: 'taking the first sample',
     find: () => describeSources(i.stats),
   })
   return createLive({
@@ -103,7 +103,7 @@ export function kubeletLive(i: KubeletLiveInput): ServedDashboard {
       config: () => settings,
       sources,
       rpcs: () => ({
-        absent: 'The table belongs to the CRI server (`keelson cri`); its dashboard is on port 10252.',
+        absent: 'The CRI server (`keelson cri`) counts calls; its dashboard is on port 10252.',
       }),
       warnings,
       ...(memoryQos === undefined ? {} : { plan: createPlanCache(clock, () => memoryQos.live()) }),

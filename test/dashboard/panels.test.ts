@@ -149,7 +149,7 @@ describe('keelson cri', () => {
     await shows(container, '123Mi')
   })
 
-  test('what would happen next, and how soon somebody should look', async () => {
+  test('what happens next, with its severity', async () => {
     const next = '[data-pod="shop/db-1"] .next'
     fixture.write(fixture.path(1, 0), 'memory.high', 190 * MiB)
     fixture.write(fixture.path(1, 0), 'memory.current', 180 * MiB)
