@@ -1,6 +1,6 @@
 // The unit's command line, checked before anything is built or started.
 
-import { type RuntimeName, runtimes } from '../node-environment/plan.js'
+import { type Place, places, type RuntimeName, runtimes } from '../node-environment/plan.js'
 import { UsageError } from '../unit.js'
 import { type GroupName, groupNames } from './groups.js'
 import { type Selection, type SetName, sets } from './specs.js'
@@ -11,6 +11,7 @@ export type KubeletName = (typeof kubelets)[number]
 export interface E2eNodeOptions {
   readonly kubelet: KubeletName
   readonly runtime: RuntimeName
+  readonly place: Place
   readonly selection: Selection
   readonly procs: number
   readonly record: boolean
@@ -49,6 +50,7 @@ export function parseOptions(given: Readonly<Record<string, string | boolean | u
   return {
     kubelet: oneOf<KubeletName>('kubelet', text('kubelet') ?? 'keelson', kubelets),
     runtime: oneOf<RuntimeName>('runtime', text('runtime') ?? 'containerd-2', runtimes),
+    place: oneOf<Place>('place', text('place') ?? 'host', places),
     selection: {
       set: oneOf<SetName>('set', text('set') ?? defaultSet(group), sets),
       ...(group === undefined ? {} : { group: oneOf<GroupName>('group', group, groupNames) }),

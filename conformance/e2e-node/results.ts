@@ -1,7 +1,7 @@
 // Recorded results: one file per kubelet and runtime, one line per spec, so that a diff shows what changed.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RuntimeName } from '../node-environment/plan.js'
+import type { Place, RuntimeName } from '../node-environment/plan.js'
 import type { GroupName } from './groups.js'
 import type { KubeletName } from './options.js'
 import type { SpecResult } from './report.js'
@@ -18,8 +18,8 @@ export interface Results {
 
 const directory = join(import.meta.dirname, '..', 'results')
 
-export const resultsPath = (kubelet: KubeletName, runtime: RuntimeName): string =>
-  join(directory, `e2e-node-${kubelet}-${runtime}.json`)
+export const resultsPath = (kubelet: KubeletName, runtime: RuntimeName, place: Place): string =>
+  join(directory, `e2e-node-${kubelet}-${runtime}${place === 'host' ? '' : `-${place}`}.json`)
 
 export async function readResults(path: string): Promise<Results | undefined> {
   const text = await readFile(path, 'utf8').catch((e: unknown) => {

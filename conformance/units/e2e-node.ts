@@ -21,7 +21,7 @@ import { isStandalone, type ListedSpec, selectSpecs, sets } from '../e2e-node/sp
 import { writeTable } from '../e2e-node/table.js'
 import { suiteWaitsFor, waitsFor } from '../e2e-node/waits-for.js'
 import { ensureSuiteImages, missingForImages } from '../images/ensure-images.js'
-import { runtimes } from '../node-environment/plan.js'
+import { places, runtimes } from '../node-environment/plan.js'
 import { readHierarchies } from '../node-environment/start.js'
 import { readPinnedVersion } from '../peers/build.js'
 import { peerOf } from '../peers/catalogue.js'
@@ -30,6 +30,15 @@ import type { Unit, UnitContext } from '../unit.js'
 const IMAGES_MS = 20 * 60_000
 const BASE_MS = 15 * 60_000
 const SPEC_MS = 60_000
+const SERIAL_MS = 6 * 60_000
+const UML_SLOWNESS = 3
+
+/** Far above what a healthy run takes; it ends one that hangs. */
+function timeoutOf(specs: readonly ListedSpec[], { place, procs }: E2eNodeOptions): number {
+  const serial = specs.filter((s) => s.labels.includes('Serial')).length
+  const ms = BASE_MS + serial * SERIAL_MS + ((specs.length - serial) * SPEC_MS) / procs
+  return place === 'uml' ? ms * UML_SLOWNESS : ms
+}
 
 async function runOptions(context: UnitContext, o: E2eNodeOptions): Promise<void> {
   const list = await listSpecs(context.peer('e2e-node'), context.directory)
@@ -50,7 +59,7 @@ async function runOptions(context: UnitContext, o: E2eNodeOptions): Promise<void
     peer: context.peer,
     onOutput: followProgress(context),
     leftovers: [context.directory],
-    timeoutMs: BASE_MS + (SPEC_MS * specs.length) / o.procs,
+    timeoutMs: timeoutOf(specs, o),
   })
   context.note(`the suite took ${Math.round((Date.now() - started) / 1000)} s`)
   for (const failure of suiteFailures(report)) context.note(failure)
@@ -89,7 +98,10 @@ async function describeRun(
     suite: `e2e_node.test ${kubernetes}`,
     kubelet: o.kubelet === 'upstream' ? `kubelet ${kubernetes}` : `keelson ${await readKeelsonVersion()}`,
     runtime: `containerd ${containerd}`,
-    machine: `Linux ${release()}, cgroup ${cgroups}, ${availableParallelism()} CPUs`,
+    machine:
+      o.place === 'uml'
+        ? 'UML lab machine, cgroup v2, 1 CPU'
+        : `Linux ${release()}, cgroup ${cgroups}, ${availableParallelism()} CPUs`,
     specs: Object.fromEntries(
       specs.map((s) => {
         const result = results.get(s.name) ?? { outcome: 'not run' as const }
@@ -103,7 +115,7 @@ async function judge(context: UnitContext, o: E2eNodeOptions, fresh: Results): P
   const entries = Object.entries(fresh.specs)
   const count = (outcome: string): number => entries.filter(([, s]) => s.outcome === outcome).length
   context.note(['passed', 'failed', 'skipped', 'not run'].map((k) => `${count(k)} ${k}`).join(', '))
-  const path = resultsPath(o.kubelet, o.runtime)
+  const path = resultsPath(o.kubelet, o.runtime, o.place)
   const old = await readResults(path)
   for (const change of compareResults(old, fresh)) context.note(change)
   if (o.record) {
@@ -147,6 +159,10 @@ export const e2eNode: Unit = {
     focus: { type: 'string', summary: 'only specs whose names contain the text' },
     shard: { type: 'string', summary: 'K/N: the K-th of N parts of the selection' },
     runtime: { type: 'string', summary: `${runtimes.join(' or ')} (default containerd-2)` },
+    place: {
+      type: 'string',
+      summary: `${places.join(' or ')} (default host); uml is a lab machine with cgroup v2`,
+    },
     procs: { type: 'string', summary: 'how many specs at once (default 12; they mostly wait)' },
     keep: { type: 'string', summary: 'directory for the logs and the raw report' },
     record: { type: 'boolean', summary: 'write conformance/results and the table of docs/conformance.md' },
