@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { availableParallelism, release } from 'node:os'
 import { join } from 'node:path'
-import type { RuntimeName } from '../node-environment/plan.js'
+import type { Place, RuntimeName } from '../node-environment/plan.js'
 import type { KubeletName } from '../node-environment/programs.js'
 import { readHierarchies } from '../node-environment/start.js'
 import { readPinnedVersion } from '../peers/build.js'
@@ -34,7 +34,7 @@ async function readKeelsonVersion(): Promise<string> {
 
 export async function describeRun(
   suite: 'e2e' | 'e2e-node',
-  o: { readonly kubelet: KubeletName; readonly runtime: RuntimeName },
+  o: { readonly kubelet: KubeletName; readonly runtime: RuntimeName; readonly place?: Place },
   specs: readonly ListedSpec[],
   report: string,
 ): Promise<Results> {
@@ -47,7 +47,10 @@ export async function describeRun(
     suite: `${peerOf(suite).command} ${kubernetes}`,
     kubelet: o.kubelet === 'upstream' ? `kubelet ${kubernetes}` : `keelson ${await readKeelsonVersion()}`,
     runtime: `containerd ${containerd}`,
-    machine: `Linux ${release()}, cgroup ${cgroups}, ${availableParallelism()} CPUs`,
+    machine:
+      o.place === 'uml'
+        ? 'UML lab machine, cgroup v2, 1 CPU'
+        : `Linux ${release()}, cgroup ${cgroups}, ${availableParallelism()} CPUs`,
     specs: Object.fromEntries(
       specs.map((s) => {
         const result = results.get(s.name) ?? { outcome: 'not run' as const }

@@ -17,6 +17,13 @@ export const limits: readonly Limit[] = [
     specs: ['[sig-node] PrivilegedPod should enable privileged commands [LinuxOnly] [NodeConformance]'],
   },
   {
+    why: 'cleans up by pulling all images of the suite again, some of which have fixed digests and cannot be made here',
+    specs: ['should GC unused images', 'should not GC unused images prematurely'].map(
+      (name) =>
+        `[sig-node] ImageGarbageCollect when ImageMaximumGCAge is set ${name} [NodeConformance] [Serial]`,
+    ),
+  },
+  {
     why: 'skips itself: it is for runtimes without recursive read-only mounts, and containerd 2 has them',
     specs: [
       'should accept non-recursive read-only mounts [NodeConformance]',

@@ -1,6 +1,6 @@
 // The unit's command line, checked before anything is built or started.
 
-import { type RuntimeName, runtimes } from '../node-environment/plan.js'
+import { type Place, places, type RuntimeName, runtimes } from '../node-environment/plan.js'
 import { type KubeletName, kubelets } from '../node-environment/programs.js'
 import { UsageError } from '../unit.js'
 import { type GroupName, groupNames } from './groups.js'
@@ -9,6 +9,7 @@ import { type Selection, type SetName, sets } from './specs.js'
 export interface E2eNodeOptions {
   readonly kubelet: KubeletName
   readonly runtime: RuntimeName
+  readonly place: Place
   readonly selection: Selection
   readonly procs: number
   readonly record: boolean
@@ -47,6 +48,7 @@ export function parseOptions(given: Readonly<Record<string, string | boolean | u
   return {
     kubelet: oneOf<KubeletName>('kubelet', text('kubelet') ?? 'keelson', kubelets),
     runtime: oneOf<RuntimeName>('runtime', text('runtime') ?? 'containerd-2', runtimes),
+    place: oneOf<Place>('place', text('place') ?? 'host', places),
     selection: {
       set: oneOf<SetName>('set', text('set') ?? defaultSet(group), sets),
       ...(group === undefined ? {} : { group: oneOf<GroupName>('group', group, groupNames) }),

@@ -1,7 +1,7 @@
 // Recorded results: one file per kubelet and runtime, one line per spec, so that a diff shows what changed.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RuntimeName } from '../node-environment/plan.js'
+import type { Place, RuntimeName } from '../node-environment/plan.js'
 import type { KubeletName } from '../node-environment/programs.js'
 import type { GroupName } from './groups.js'
 import type { SpecResult } from './report.js'
@@ -21,8 +21,9 @@ const directory = join(import.meta.dirname, '..', 'results')
 export const resultsPath = (
   kubelet: KubeletName,
   runtime: RuntimeName,
+  place: Place = 'host',
   suite: 'e2e' | 'e2e-node' = 'e2e-node',
-): string => join(directory, `${suite}-${kubelet}-${runtime}.json`)
+): string => join(directory, `${suite}-${kubelet}-${runtime}${place === 'host' ? '' : `-${place}`}.json`)
 
 export async function readResults(path: string): Promise<Results | undefined> {
   const text = await readFile(path, 'utf8').catch((e: unknown) => {

@@ -1,7 +1,7 @@
 // The score in docs/conformance.md, made from the recorded results and the two lists of reasons.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RuntimeName } from '../node-environment/plan.js'
+import type { Place, RuntimeName } from '../node-environment/plan.js'
 import { groupNames, groups } from './groups.js'
 import { limitOf } from './limits.js'
 import { type RecordedSpec, type Results, readResults, resultsPath } from './results.js'
@@ -35,9 +35,11 @@ function formatMissing(title: string, rows: readonly (readonly [string, string])
 }
 
 /** Specs that never began have one reason: a line, not a table of hundreds. */
-function formatNotRun(upstream: Results, keelson: Results | undefined): string[] {
-  const notRun = entriesOf(keelson).filter(
-    ([name, s]) => s.outcome === 'not run' && upstream.specs[name]?.outcome === 'passed',
+function formatNotRun(pairs: readonly Pair[]): string[] {
+  const notRun = pairs.flatMap(({ upstream, keelson }) =>
+    entriesOf(keelson).filter(
+      ([name, s]) => s.outcome === 'not run' && upstream.specs[name]?.outcome === 'passed',
+    ),
   )
   if (notRun.length === 0) return []
   return [
@@ -46,34 +48,54 @@ function formatNotRun(upstream: Results, keelson: Results | undefined): string[]
   ]
 }
 
-export function formatTable(upstream: Results, keelson: Results | undefined): string {
-  const recorded = entriesOf(upstream)
-  const rows = rowNames
-    .map((row) => ({ row, specs: recorded.filter(([, s]) => s.group === row).length }))
+/** A run of both kubelets in one place. */
+export interface Pair {
+  readonly upstream: Results
+  readonly keelson: Results | undefined
+}
+
+const isBehind = ({ upstream }: Pair, name: string, spec: RecordedSpec): boolean =>
+  upstream.specs[name]?.outcome === 'passed' && spec.outcome !== 'passed' && spec.outcome !== 'not run'
+
+const groupRows = ({ upstream, keelson }: Pair): string[] =>
+  rowNames
+    .map((row) => ({ row, specs: entriesOf(upstream).filter(([, s]) => s.group === row).length }))
     .filter(({ specs }) => specs > 0)
     .map(
       ({ row, specs }) =>
         `| ${row} | ${summaryOf(row)} | ${specs} | ${passed(upstream, row)} | ${passed(keelson, row)} |`,
     )
-  const limited = recorded
-    .filter(([, s]) => s.outcome !== 'passed')
-    .map(([name, s]) => [name, limitOf(name) ?? s.message ?? s.outcome] as const)
-  const behind = entriesOf(keelson)
-    .filter(
-      ([name, s]) =>
-        upstream.specs[name]?.outcome === 'passed' && s.outcome !== 'passed' && s.outcome !== 'not run',
-    )
-    .map(([name, s]) => [name, waitsFor(name) ?? s.message ?? s.outcome] as const)
+
+const all = (results: Results | undefined): string =>
+  results === undefined ? '-' : String(entriesOf(results).filter(([, s]) => s.outcome === 'passed').length)
+
+const machineRow = ({ upstream, keelson }: Pair): string =>
+  `| cgroup v2 | Memory QoS, in the ${upstream.machine} | ${entriesOf(upstream).length} | ${all(upstream)} | ${all(keelson)} |`
+
+export function formatTable(host: Pair, uml?: Pair): string {
+  const pairs = uml === undefined ? [host] : [host, uml]
+  const limited = pairs.flatMap(({ upstream }) =>
+    entriesOf(upstream)
+      .filter(([, s]) => s.outcome !== 'passed')
+      .map(([name, s]) => [name, limitOf(name) ?? s.message ?? s.outcome] as const),
+  )
+  const behind = pairs.flatMap((pair) =>
+    entriesOf(pair.keelson)
+      .filter(([name, s]) => isBehind(pair, name, s))
+      .map(([name, s]) => [name, waitsFor(name) ?? s.message ?? s.outcome] as const),
+  )
+  const { upstream, keelson } = host
   return [
     begin,
     `${upstream.suite} on ${upstream.runtime}; ${upstream.machine}.`,
     '',
     `| group | what | specs | ${upstream.kubelet} passes | ${keelson?.kubelet ?? 'Keelson'} passes |`,
     '|---|---|---|---|---|',
-    ...rows,
+    ...groupRows(host),
+    ...(uml === undefined ? [] : [machineRow(uml)]),
     ...formatMissing('Not passed by the upstream kubelet here, each a limit of the environment:', limited),
     ...formatMissing('Passed by the upstream kubelet and not by Keelson:', behind),
-    ...formatNotRun(upstream, keelson),
+    ...formatNotRun(pairs),
     end,
   ].join('\n')
 }
@@ -84,12 +106,17 @@ export function replaceTable(text: string, table: string): string {
   return text.slice(0, from) + table + text.slice(to + end.length)
 }
 
+async function readPair(place: Place): Promise<Pair | undefined> {
+  const upstream = await readResults(resultsPath('upstream', runtime, place))
+  if (upstream === undefined) return undefined
+  return { upstream, keelson: await readResults(resultsPath('keelson', runtime, place)) }
+}
+
 /** The page as it should be; undefined without a recorded run of the upstream kubelet. */
 export async function renderPage(): Promise<string | undefined> {
-  const upstream = await readResults(resultsPath('upstream', runtime))
-  if (upstream === undefined) return undefined
-  const keelson = await readResults(resultsPath('keelson', runtime))
-  return replaceTable(await readFile(page, 'utf8'), formatTable(upstream, keelson))
+  const host = await readPair('host')
+  if (host === undefined) return undefined
+  return replaceTable(await readFile(page, 'utf8'), formatTable(host, await readPair('uml')))
 }
 
 export async function writeTable(): Promise<void> {

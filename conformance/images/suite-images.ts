@@ -179,7 +179,7 @@ export async function suiteImages(from: Ingredients): Promise<TestImage[]> {
     },
     updateDemo('kitten'),
     updateDemo('nautilus'),
-    { repository: e2e('busybox'), tags: ['1.37.0-2'], layers: [base], ...shell },
+    { repository: e2e('busybox'), tags: ['1.37.0-2', '1.36.1-1'], layers: [base], ...shell },
     { repository: e2e('nonroot'), tags: ['1.5'], layers: marked([base], 'nonroot'), ...shell, user: '1234' },
     {
       repository: e2e('nonewprivs'),

@@ -14,11 +14,11 @@ export async function createCgroups(hierarchies: readonly Hierarchy[], name: str
   for (const hierarchy of hierarchies) {
     const path = pathOf(hierarchy, name)
     await mkdir(path, { recursive: true })
-    if (!existsSync(join(path, 'cpuset.cpus'))) continue
+    if (hierarchy.type !== 'cgroup' || !existsSync(join(path, 'cpuset.cpus'))) continue
     // A cpuset of v1 takes no process before it has CPUs and memory nodes; its children copy them.
     for (const file of ['cpuset.cpus', 'cpuset.mems'])
       await writeFile(join(path, file), await readFile(join(path, '..', file)))
-    if (hierarchy.type === 'cgroup') await writeFile(join(path, 'cgroup.clone_children'), '1')
+    await writeFile(join(path, 'cgroup.clone_children'), '1')
   }
   return hierarchies.map((h) => join(pathOf(h, name), 'cgroup.procs'))
 }

@@ -79,9 +79,9 @@ async function startRuntime(plan: EnvironmentPlan): Promise<void> {
     return true
   }
   await waitFor('containerd', daemon, ready)
-  await mustRun([...client, 'images', 'import', plan.imageArchive], {
-    signal: AbortSignal.timeout(IMPORT_MS),
-  })
+  if (plan.imageArchive === undefined) return
+  const importImages = [...client, 'images', 'import', plan.imageArchive]
+  await mustRun(importImages, { signal: AbortSignal.timeout(IMPORT_MS) })
 }
 
 async function runCommand(plan: EnvironmentPlan): Promise<number> {

@@ -78,7 +78,39 @@ async function hideSystemd(): Promise<void> {
   }
 }
 
+/** The same paths as in namespaces, in a machine that is ours as a whole: its root is an overlay in memory already. */
+async function mountInMachine(plan: EnvironmentPlan): Promise<void> {
+  for (const [from, to] of [
+    [plan.directory, insideDirectory],
+    [plan.cache, insideCache],
+  ] as const) {
+    await mkdir(to, { recursive: true })
+    await mount('--bind', from, to)
+  }
+  await hideSystemd()
+  // cAdvisor ends the kubelet on a machine whose CPU tells no clock speed, as UML's does not.
+  const cpuinfo = join(insideDirectory, 'cpuinfo')
+  await writeFile(
+    cpuinfo,
+    `${(await readFile('/proc/cpuinfo', 'utf8')).trimEnd()}\ncpu MHz\t\t: 2000.000\n\n`,
+  )
+  await mount('--bind', cpuinfo, '/proc/cpuinfo')
+  await mount('--make-rshared', '/')
+}
+
 export async function mountEverything(plan: EnvironmentPlan): Promise<void> {
+  await (plan.place === 'uml' ? mountInMachine(plan) : mountInNamespaces(plan))
+  await writeFile('/proc/sys/kernel/hostname', plan.name)
+  for (const [file, text] of [
+    ['/etc/hosts', `127.0.0.1 localhost\n${nodeAddress} ${plan.name}\n`],
+    ['/etc/resolv.conf', 'nameserver 127.0.0.1\n'],
+  ] as const) {
+    await rm(file, { force: true }) // on many hosts a link into /run
+    await writeFile(file, text)
+  }
+}
+
+async function mountInNamespaces(plan: EnvironmentPlan): Promise<void> {
   await mount('-t', 'proc', 'proc', '/proc')
   await mount('-t', 'sysfs', 'sysfs', '/sys')
   await mountCgroups(plan.hierarchies)
@@ -98,12 +130,4 @@ export async function mountEverything(plan: EnvironmentPlan): Promise<void> {
   await mount('-o', 'remount,bind,ro', '/')
   // Volumes with mount propagation need a shared root; nothing of it reaches the host, whose side is private.
   await mount('--make-rshared', '/')
-  await writeFile('/proc/sys/kernel/hostname', plan.name)
-  for (const [file, text] of [
-    ['/etc/hosts', `127.0.0.1 localhost\n${nodeAddress} ${plan.name}\n`],
-    ['/etc/resolv.conf', 'nameserver 127.0.0.1\n'],
-  ] as const) {
-    await rm(file, { force: true }) // on many hosts a link into /run
-    await writeFile(file, text)
-  }
 }

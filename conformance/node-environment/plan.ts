@@ -3,6 +3,10 @@
 export const runtimes = ['containerd-1.6', 'containerd-2'] as const
 export type RuntimeName = (typeof runtimes)[number]
 
+/** On this host in private namespaces, or in the lab's UML machine, which has a kernel with cgroup v2 of its own. */
+export const places = ['host', 'uml'] as const
+export type Place = (typeof places)[number]
+
 export interface Hierarchy {
   /** Below /sys/fs/cgroup; '' for the one hierarchy of cgroup v2. */
   readonly name: string
@@ -20,6 +24,7 @@ export interface RuntimePrograms {
 }
 
 export interface EnvironmentPlan {
+  readonly place: Place
   /** On the host; inside it is `insideDirectory`. Needs a file system that overlayfs can write to. */
   readonly directory: string
   /** Of the environment's cgroup in every hierarchy, and of the node. */
@@ -31,7 +36,8 @@ export interface EnvironmentPlan {
   /** Paths inside the environment. */
   readonly programs: RuntimePrograms
   readonly imageLayout: string
-  readonly imageArchive: string
+  /** Imported before the command runs; without it images are pulled when a spec asks for them. */
+  readonly imageArchive?: string
   /** Stand-ins for systemd-run and systemctl; without them the environment has neither. */
   readonly systemdStandIns: boolean
   readonly argv: readonly string[]

@@ -40,7 +40,7 @@ export interface NodeEnvironment {
   close(): Promise<void>
 }
 
-export type EnvironmentRequest = Omit<EnvironmentPlan, 'name' | 'hierarchies'> & {
+export type EnvironmentRequest = Omit<EnvironmentPlan, 'name' | 'hierarchies' | 'place'> & {
   readonly onOutput: (text: string) => void
   /** Removed by the guardian when this process is killed. */
   readonly leftovers?: readonly string[]
@@ -49,7 +49,7 @@ export type EnvironmentRequest = Omit<EnvironmentPlan, 'name' | 'hierarchies'> &
 export const readHierarchies = async (): Promise<Hierarchy[]> =>
   parseHierarchies(await readFile('/proc/self/mountinfo', 'utf8'))
 
-async function bundleInside(target: string): Promise<void> {
+export async function bundleInside(target: string): Promise<void> {
   const entry = join(import.meta.dirname, 'inside.ts')
   await build({ ...forNode, entryPoints: [entry], outfile: target })
 }
@@ -102,7 +102,7 @@ export async function startEnvironment(request: EnvironmentRequest): Promise<Nod
   const suffix = String(Date.now() % 100_000)
   const [guardian, name] = startGuardian(bundle, { directory, hierarchies, leftovers }, suffix)
   const guardianEnded = once(guardian, 'exit')
-  const plan: EnvironmentPlan = { ...rest, name, hierarchies }
+  const plan: EnvironmentPlan = { ...rest, place: 'host', name, hierarchies }
   await writeFile(join(directory, 'plan.json'), JSON.stringify(plan))
   const procs = await createCgroups(hierarchies, name)
   const inside = [process.execPath, bundle, 'node', join(directory, 'plan.json')]

@@ -15,17 +15,26 @@ import {
   writeResults,
 } from '../e2e-node/results.js'
 import { runSuite } from '../e2e-node/run-suite.js'
-import { selectSpecs, sets } from '../e2e-node/specs.js'
+import { type ListedSpec, selectSpecs, sets } from '../e2e-node/specs.js'
 import { writeTable } from '../e2e-node/table.js'
 import { suiteWaitsFor, waitsFor } from '../e2e-node/waits-for.js'
 import { ensureSuiteImages, missingForImages } from '../images/ensure-images.js'
-import { runtimes } from '../node-environment/plan.js'
+import { places, runtimes } from '../node-environment/plan.js'
 import { kubelets, runtimePeers } from '../node-environment/programs.js'
 import type { Unit, UnitContext } from '../unit.js'
 
 const IMAGES_MS = 20 * 60_000
 const BASE_MS = 15 * 60_000
 const SPEC_MS = 60_000
+const SERIAL_MS = 6 * 60_000
+const UML_SLOWNESS = 3
+
+/** Far above what a healthy run takes; it ends one that hangs. */
+function timeoutOf(specs: readonly ListedSpec[], { place, procs }: E2eNodeOptions): number {
+  const serial = specs.filter((s) => s.labels.includes('Serial')).length
+  const ms = BASE_MS + serial * SERIAL_MS + ((specs.length - serial) * SPEC_MS) / procs
+  return place === 'uml' ? ms * UML_SLOWNESS : ms
+}
 
 async function runOptions(context: UnitContext, o: E2eNodeOptions): Promise<void> {
   const list = await listSpecs(context.peer('e2e-node'), context.directory)
@@ -46,7 +55,7 @@ async function runOptions(context: UnitContext, o: E2eNodeOptions): Promise<void
     peer: context.peer,
     onOutput: followProgress(context.note),
     leftovers: [context.directory],
-    timeoutMs: BASE_MS + (SPEC_MS * specs.length) / o.procs,
+    timeoutMs: timeoutOf(specs, o),
   })
   context.note(`the suite took ${Math.round((Date.now() - started) / 1000)} s`)
   for (const failure of suiteFailures(report)) context.note(failure)
@@ -58,7 +67,7 @@ async function judge(context: UnitContext, o: E2eNodeOptions, fresh: Results): P
   const entries = Object.entries(fresh.specs)
   const count = (outcome: string): number => entries.filter(([, s]) => s.outcome === outcome).length
   context.note(['passed', 'failed', 'skipped', 'not run'].map((k) => `${count(k)} ${k}`).join(', '))
-  const path = resultsPath(o.kubelet, o.runtime)
+  const path = resultsPath(o.kubelet, o.runtime, o.place)
   const old = await readResults(path)
   for (const change of compareResults(old, fresh)) context.note(change)
   if (o.record) {
@@ -92,6 +101,10 @@ export const e2eNode: Unit = {
     focus: { type: 'string', summary: 'only specs whose names contain the text' },
     shard: { type: 'string', summary: 'K/N: the K-th of N parts of the selection' },
     runtime: { type: 'string', summary: `${runtimes.join(' or ')} (default containerd-2)` },
+    place: {
+      type: 'string',
+      summary: `${places.join(' or ')} (default host); uml is a lab machine with cgroup v2`,
+    },
     procs: { type: 'string', summary: 'how many specs at once (default 12; they mostly wait)' },
     keep: { type: 'string', summary: 'directory for the logs and the raw report' },
     record: { type: 'boolean', summary: 'write conformance/results and the table of docs/conformance.md' },

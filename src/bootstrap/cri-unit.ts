@@ -31,7 +31,8 @@ export function formatCriUnit({ program, upstream, listen, mode }: CriUnit): str
   const words = [
     ...program,
     'cri',
-    '--runtime-endpoint',
+    // The name that 0.1.0 knows too: after a downgrade the unit must still start.
+    '--upstream',
     upstream,
     '--listen',
     listen,

@@ -107,7 +107,7 @@ describe('there and back', () => {
     expect(effectiveEndpoint(await node.files())).toBe(listen)
     expect(await node.read(crictlPath)).toContain(`runtime-endpoint: "${listen}"`)
     expect(await node.read(unitPath)).toContain(
-      `ExecStart=/usr/local/bin/keelson cri --runtime-endpoint ${upstream} --listen ${listen} `,
+      `ExecStart=/usr/local/bin/keelson cri --upstream ${upstream} --listen ${listen} `,
     )
     const installed = await snapshot(node)
     expect(installed[wantsPath.slice(1)]).toMatch(/-> \.\.\/keelson-cri\.service$/)
@@ -145,7 +145,7 @@ describe('there and back', () => {
       status: 0,
     })
     expect(await node.read(unitPath)).toContain(
-      `/opt/keelson cri --runtime-endpoint ${containerd} --listen ${listen} --mode observe `,
+      `/opt/keelson cri --upstream ${containerd} --listen ${listen} --mode observe `,
     )
     await cri('uninstall')
     expect(await snapshot(node)).toEqual(before)

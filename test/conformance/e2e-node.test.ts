@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { groupNames, groupOf, groups } from '../../conformance/e2e-node/groups.js'
 import { limits } from '../../conformance/e2e-node/limits.js'
 import { parseOptions, parseShard } from '../../conformance/e2e-node/options.js'
+import type { KubeletName } from '../../conformance/node-environment/programs.js'
 import { parseResults, suiteFailures } from '../../conformance/e2e-node/report.js'
 import {
   compareResults,
@@ -18,6 +19,7 @@ import { focusArguments, type ListedSpec, parseList, selectSpecs } from '../../c
 import { formatTable, renderPage, replaceTable } from '../../conformance/e2e-node/table.js'
 import { suiteWaitsFor, waiting } from '../../conformance/e2e-node/waits-for.js'
 import { formatConfig } from '../../conformance/node-environment/containerd-config.js'
+import { places } from '../../conformance/node-environment/plan.js'
 import { UsageError } from '../../conformance/unit.js'
 
 const root = join(import.meta.dirname, '../..')
@@ -185,27 +187,32 @@ describe('recorded results', () => {
     expect(text.split('\n').filter((l) => l.includes('"group"')).length).toBe(2)
   })
 
+  /** All recorded specs of a kubelet, of every place. */
+  const recorded = async (kubelet: KubeletName): Promise<Results['specs']> => {
+    const files = await Promise.all(places.map((p) => readResults(resultsPath(kubelet, 'containerd-2', p))))
+    return Object.assign({}, ...files.map((f) => f?.specs ?? {})) as Results['specs']
+  }
+
   test('every spec that upstream does not pass is a named limit, and no limit passes', async () => {
-    const upstream = await readResults(resultsPath('upstream', 'containerd-2'))
-    const missed = Object.entries(upstream?.specs ?? {})
+    const missed = Object.entries(await recorded('upstream'))
       .filter(([, s]) => s.outcome !== 'passed')
       .map(([name]) => name)
     expect(limits.flatMap((l) => l.specs).toSorted()).toEqual(missed.toSorted())
   })
 
   test('every spec that upstream passes and Keelson does not has what it waits for', async () => {
-    const upstream = await readResults(resultsPath('upstream', 'containerd-2'))
-    const keelson = await readResults(resultsPath('keelson', 'containerd-2'))
-    const behind = Object.entries(keelson?.specs ?? {})
-      .filter(([name, s]) => upstream?.specs[name]?.outcome === 'passed' && s.outcome === 'failed')
+    const upstream = await recorded('upstream')
+    const keelson = await recorded('keelson')
+    const behind = Object.entries(keelson)
+      .filter(([name, s]) => upstream[name]?.outcome === 'passed' && s.outcome === 'failed')
       .map(([name]) => name)
     expect(waiting.flatMap((w) => w.specs).toSorted()).toEqual(behind.toSorted())
-    const neverBegan = Object.values(keelson?.specs ?? {}).some((s) => s.outcome === 'not run')
+    const neverBegan = Object.values(keelson).some((s) => s.outcome === 'not run')
     expect(suiteWaitsFor !== undefined).toBe(neverBegan)
   })
 
   test('the upstream kubelet passes at least 422 of the 426 plain specs', async () => {
-    const upstream = await readResults(resultsPath('upstream', 'containerd-2'))
+    const upstream = await readResults(resultsPath('upstream', 'containerd-2', 'host'))
     const plain = Object.values(upstream?.specs ?? {}).filter(
       (s) => s.group !== 'standalone' && s.group !== 'pressure',
     )
@@ -217,15 +224,19 @@ describe('recorded results', () => {
 describe('the score', () => {
   test('counts by group, and names what is missing', () => {
     const keelson = results({ a: passed, b: failed }, 'keelson 1')
-    const table = formatTable(results({ a: passed, b: passed, c: failed }), keelson)
+    const table = formatTable({ upstream: results({ a: passed, b: passed, c: failed }), keelson })
     expect(table).toContain('| pods |')
     expect(table).toMatch(/\| 3 \| 2 \| 1 \|/)
     expect(table).toContain('| b | m |')
     expect(table).toContain('| c | m |')
+    const uml = { upstream: results({ d: passed, e: failed }), keelson: undefined }
+    expect(formatTable({ upstream: results({}), keelson: undefined }, uml)).toMatch(
+      /cgroup v2 .* 2 \| 1 \| - \|/,
+    )
   })
 
   test('goes between its marks, and nowhere else', () => {
-    const table = formatTable(results({}), undefined)
+    const table = formatTable({ upstream: results({}), keelson: undefined })
     const [first = '', last = ''] = [table.split('\n')[0], table.split('\n').at(-1)]
     expect(replaceTable(`before\n${first}\nold\n${last}\nafter`, table)).toBe(`before\n${table}\nafter`)
     expect(() => replaceTable('no marks', table)).toThrow('marks')

@@ -1,0 +1,47 @@
+// The same node in the lab's UML machine: for specs that need cgroup v2. The lab removes every trace of a run itself.
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { exitCodeOf, labRequest, runLab } from '../../src/lab/run-machine.js'
+import type { EnvironmentPlan } from './plan.js'
+import { bundleInside, type EnvironmentRequest, type NodeEnvironment } from './start.js'
+
+const MEMORY_MIB = 6144 // images, volumes and containers are in memory there
+
+export async function startMachine(
+  request: EnvironmentRequest & { readonly timeoutMs: number },
+): Promise<NodeEnvironment> {
+  const { onOutput, leftovers: _, timeoutMs, ...rest } = request
+  const { directory } = request
+  const name = 'node'
+  await mkdir(join(directory, 'out'), { recursive: true })
+  const bundle = join(directory, 'inside.mjs')
+  await bundleInside(bundle)
+  const hierarchies = [{ name: '', type: 'cgroup2', options: [] }] as const
+  const plan: EnvironmentPlan = { ...rest, place: 'uml', name, hierarchies }
+  await writeFile(join(directory, 'plan.json'), JSON.stringify(plan))
+  const stop = new AbortController()
+  const sink = new PassThrough().on('data', (data: Buffer) => onOutput(data.toString()))
+  const ended = runLab(
+    labRequest({
+      machine: 'uml',
+      argv: [process.execPath, bundle, 'node', join(directory, 'plan.json')],
+      cwd: '/',
+      out: directory,
+      memoryMiB: MEMORY_MIB,
+      timeoutS: Math.ceil(timeoutMs / 1000),
+    }),
+    { stdout: sink, stderr: sink },
+    stop.signal,
+  ).then(exitCodeOf)
+  return {
+    name,
+    directory,
+    ended,
+    async close() {
+      stop.abort()
+      await ended.catch(() => {})
+      await rm(directory, { recursive: true, force: true, maxRetries: 10 })
+    },
+  }
+}
