@@ -81,6 +81,7 @@ export const checks: readonly Check[] = [
     name: 'PKG-10 install: the command runs with its own Node, no unit is enabled or started',
     timeoutMs,
     run() {
+      run('cp', process.env['LAB_BUSYBOX'] ?? '', '/usr/bin/busybox')
       before = files()
       run('dpkg', '-i', deb())
       assert.match(run('/usr/bin/keelson', '--version'), /^\d+\.\d+\.\d+/)
@@ -214,6 +215,7 @@ export const checks: readonly Check[] = [
           ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'lab-node', uid: 'n', controller: true }],
         },
         spec: {
+          nodeName: 'lab-node',
           containers: [
             { name: 'app', resources: { requests: { memory: '32Mi' }, limits: { memory: '96Mi' } } },
           ],
