@@ -1,6 +1,7 @@
 // node inside.mjs OPTIONS, in a node environment: the stacks in turns on one containerd; the results go to a file as JSON.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import type { StackName } from './stack.js'
 import { runTurn, type Turn, type TurnOptions } from './turn.js'
@@ -12,14 +13,29 @@ export type InsideOptions = Omit<TurnOptions, 'log'> & {
   readonly results: string
 }
 
-/** Ended pods that a kubelet left to its garbage collection are no load of the next one. */
+const EMPTY_MS = 120_000
+
+/**
+ * Ended pods that a kubelet left to its garbage collection are no load of the next one. A sandbox that is just being
+ * stopped refuses to be stopped again: it is asked once more.
+ */
 async function emptyRuntime(socket: string): Promise<void> {
   const client = createCriClient(`unix://${socket}`, { timeoutMs: 60_000 })
+  const deadline = performance.now() + EMPTY_MS
+  const remove = async (podSandboxId: string): Promise<unknown> => {
+    try {
+      await client.runtime.stopPodSandbox({ podSandboxId })
+      return await client.runtime.removePodSandbox({ podSandboxId })
+    } catch (e) {
+      if (performance.now() > deadline) throw e
+      return await sleep(500)
+    }
+  }
   try {
-    const { items } = await client.runtime.listPodSandbox({})
-    for (const { id } of items) {
-      await client.runtime.stopPodSandbox({ podSandboxId: id })
-      await client.runtime.removePodSandbox({ podSandboxId: id })
+    for (;;) {
+      const { items } = await client.runtime.listPodSandbox({})
+      if (items.length === 0) break
+      for (const { id } of items) await remove(id)
     }
   } finally {
     client.close()

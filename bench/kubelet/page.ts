@@ -13,6 +13,8 @@ export interface PageOptions {
   readonly singlePods: number
   readonly windowMs: number
   readonly command: string
+  /** Of the machine before the run: ratios of a busy one say less. */
+  readonly load: number
 }
 
 const formatValue = (value: number, unit: string): string => {
@@ -43,7 +45,7 @@ export function formatPage(turns: readonly Turn[], o: PageOptions): BenchReport 
     title: 'Keelson beside the upstream kubelet',
     command: o.command,
     method: [
-      `Both kubelets in turns on the same containerd 1.6 of Debian, in one node environment of private namespaces on this host: static pods, no API server, cgroupfs. Medians of ${o.turns} turns; the turn begins with an empty runtime.`,
+      `Both kubelets in turns on the same containerd 1.6 of Debian, in one node environment of private namespaces on this host: static pods, no API server, cgroupfs. Medians over ${o.turns} ${o.turns === 1 ? 'turn' : 'turns'}; a turn begins with an empty runtime. Load average of the machine before the run: ${o.load.toFixed(1)}.`,
       `A pod runs when its container has executed its first command, which is seen by a file that it writes: neither kubelet nor runtime is asked. One pod: from the manifest's appearance, ${o.singlePods} pods one after the other in each turn, percentiles over all turns.`,
       `At rest: ${o.pods} pods, ${(o.windowMs / 1000).toFixed(0)} s without a request; then the same with /metrics/cadvisor, /metrics/resource and /stats/summary every 10 s. CPU per minute, of the processes themselves; shims are with the runc that they run. Memory is resident. The server is \`keelson cri\`.`,
       `Stop: from the removal of all manifests until the last sandbox has ended.`,

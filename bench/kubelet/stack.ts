@@ -51,6 +51,7 @@ export interface RunningStack {
   /** `keelson cri`, where it stands in front. */
   readonly server: ChildProcess | undefined
   readonly manifests: string
+  stopKubelet(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -103,6 +104,7 @@ export async function prepareStack(
       kubelet,
       server,
       manifests,
+      stopKubelet: () => endProcess(kubelet),
       async stop() {
         await endProcess(kubelet)
         if (server !== undefined) await endProcess(server)

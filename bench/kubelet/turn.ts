@@ -149,7 +149,7 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
       await untilNoSandbox('stop')
     })
     const stopping = performance.now()
-    await running.stop()
+    await running.stopKubelet()
     const stopKubeletMs = performance.now() - stopping
     return {
       stack,
