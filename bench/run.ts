@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cgroupSweep } from './cgroup-sweep/unit.js'
 import { cri } from './cri/unit.js'
+import { kubelet } from './kubelet/unit.js'
 import { memoryPressure } from './memory-pressure/unit.js'
 import { memoryQosPass } from './memory-qos-pass/unit.js'
 import { memoryQosStart } from './memory-qos-start/unit.js'
@@ -23,6 +24,7 @@ const units: readonly BenchUnit[] = [
   memoryQosPass,
   memoryQosStart,
   pods,
+  kubelet,
 ]
 
 const { values, positionals } = parseArgs({

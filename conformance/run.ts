@@ -39,6 +39,14 @@ interface RunOptions {
   readonly options: OptionValues
 }
 
+const endings = ['SIGINT', 'SIGTERM'] as const
+const endAtOnce = (): void => process.exit(130)
+
+const untilStopped = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of endings) process.removeListener(signal, endAtOnce).once(signal, () => resolve())
+  })
+
 const reasonOf = (e: unknown): string =>
   (e instanceof Error ? e.message : String(e)).trim().replaceAll('\n', '\n     ')
 
@@ -87,6 +95,7 @@ async function runUnit(unit: Unit, { buildOnly, only, options }: RunOptions): Pr
     },
     skip: (check, reason) => skip(unit.name, check, reason),
     note: (line) => say(`     ${line}`),
+    untilStopped,
     defer: (cleanup) => void cleanups.push(cleanup),
   }
   try {
@@ -129,7 +138,9 @@ const common = {
 const unitOptions = (of: readonly Unit[]): Record<string, { type: 'string' | 'boolean' }> =>
   Object.fromEntries(of.flatMap((u) => Object.entries(u.options ?? {}).map(([k, { type }]) => [k, { type }])))
 
-function parseCommandLine(args: readonly string[]): { chosen: readonly Unit[]; values: OptionValues } {
+async function parseCommandLine(
+  args: readonly string[],
+): Promise<{ chosen: readonly Unit[]; values: OptionValues }> {
   const parse = (options: Record<string, { type: 'string' | 'boolean' }>) =>
     parseArgs({ args: [...args], allowPositionals: true, options: { ...common, ...options } })
   try {
@@ -141,7 +152,7 @@ function parseCommandLine(args: readonly string[]): { chosen: readonly Unit[]; v
       )
     const chosen = units.filter((u) => (names.length === 0 ? u.onlyByName !== true : names.includes(u.name)))
     const { values } = parse(unitOptions(chosen)) // a flag of a unit that does not run is a mistake
-    for (const unit of chosen) unit.checkOptions?.(values)
+    for (const unit of chosen) await unit.checkOptions?.(values)
     return { chosen, values }
   } catch (e) {
     // parseArgs, about the arguments; its second sentence is about positional arguments, of which there are none such.
@@ -159,7 +170,7 @@ function listUnits(): void {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const { chosen, values } = parseCommandLine(args)
+  const { chosen, values } = await parseCommandLine(args)
   if (values.list === true) {
     listUnits()
     return 0
@@ -176,7 +187,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 // A stopped run still ends its daemons: their handlers sit on the exit of this process.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+for (const signal of endings) process.once(signal, endAtOnce)
 
 try {
   process.exitCode = await main(process.argv.slice(2))

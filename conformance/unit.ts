@@ -11,7 +11,7 @@ export interface Unit {
   /** Takes long or needs choices: it runs only when it is named. */
   readonly onlyByName?: boolean
   /** Throws UsageError for flags that make no sense; called before anything is built. */
-  checkOptions?(options: OptionValues): void
+  checkOptions?(options: OptionValues): void | Promise<void>
   /** In words what this machine lacks; asked before anything is built. */
   missing?(): string | undefined
   run(context: UnitContext): Promise<void>
@@ -38,6 +38,8 @@ export interface UnitContext {
   /** Records a check that cannot run here, with the reason. A failure where nothing may be skipped (CI=true). */
   skip(name: string, reason: string): void
   note(line: string): void
+  /** Resolves at Ctrl-C or SIGTERM, which from then on do not end the run before its clean-up. */
+  untilStopped(): Promise<void>
   /** Called in reverse order when the unit ends, however it ends. */
   defer(cleanup: () => Promise<void>): void
 }

@@ -1,1 +1,2 @@
-export declare function buildDashboard(directory: string): Promise<void>
+import type { BuildResult } from 'esbuild'
+export declare function buildDashboard(directory: string): Promise<BuildResult<{ metafile: true }>>

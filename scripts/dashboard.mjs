@@ -9,8 +9,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 /** @param {string} directory */
 export async function buildDashboard(directory) {
   mkdirSync(directory, { recursive: true })
-  await build({
+  const result = await build({
     absWorkingDir: root,
+    metafile: true,
     entryPoints: { app: 'src/dashboard/main.tsx' },
     outdir: directory,
     bundle: true,
@@ -25,4 +26,5 @@ export async function buildDashboard(directory) {
   })
   copyFileSync(join(root, 'src/dashboard/page.html'), join(directory, 'index.html'))
   copyFileSync(join(root, 'src/dashboard/icon.svg'), join(directory, 'icon.svg'))
+  return result
 }

@@ -41,8 +41,8 @@ test('the page lists them all', () => {
   const page = [
     '# Scenarios',
     '',
-    'End to end against real components, by id. `POD-*`: the kubelet runs pods. Files are below `test/lab/`; a part runs with',
-    '`npm run test:lab -- PART`, where PART is a piece of a file name.',
+    'End to end against real components, by id. `POD-*`: the kubelet runs pods. `PKG-*`: the packages are installed, upgraded and removed.',
+    'Files are below `test/lab/`; a part runs with `npm run test:lab -- PART`, where PART is a piece of a file name.',
     '',
     '| id | what is shown | file |',
     '|---|---|---|',

@@ -32,7 +32,7 @@ const stalled: PlotOf = {
 const heading = `# The benchmark that KEP-2570 asks for before Beta
 
 Sustained memory pressure with the sum of memory.min near capacity, with Memory QoS off, throttling only, HardReservation and
-TieredReservation, each without and with swap. What it shows is told in [Memory QoS](memory-qos.md#numbers). Red numbers in
+TieredReservation, each without and with swap. [Memory QoS](memory-qos.md#measurements) explains the results. Red numbers in
 the plots are OOM kills.
 `
 

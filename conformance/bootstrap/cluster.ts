@@ -1,6 +1,6 @@
 // The API objects that KEP-4656 speaks of, on the real API server: emptied before a run and read after it.
 import { readFile } from 'node:fs/promises'
-import type { ApiServer } from '../peers/kube-apiserver.js'
+import type { ControlPlane } from '../cluster/control-plane.js'
 import { nodeName } from './documents.js'
 import { annotationName, type NodeState } from './scenario.js'
 
@@ -10,7 +10,7 @@ const pods = '/api/v1/namespaces/kube-system/pods'
 const controlPlanePod = `kube-apiserver-${nodeName}`
 
 /** No ConfigMaps, a fresh Node, and the pod by which `upgrade apply` finds the API server's address. */
-export async function resetCluster({ client }: ApiServer): Promise<void> {
+export async function resetCluster({ client }: ControlPlane): Promise<void> {
   await client.remove(configMap('kubelet-config'))
   await client.remove(configMap('kubeadm-config'))
   await client.remove(`${pods}/${controlPlanePod}?gracePeriodSeconds=0`)
@@ -31,11 +31,11 @@ export async function resetCluster({ client }: ApiServer): Promise<void> {
 }
 
 /** null takes the annotation away. */
-export const annotateNode = ({ client }: ApiServer, criSocket: string | null): Promise<void> =>
+export const annotateNode = ({ client }: ControlPlane, criSocket: string | null): Promise<void> =>
   client.patch(node, { metadata: { annotations: { [annotationName]: criSocket } } })
 
 /** A joining node asks this ConfigMap for a fresh certificate authority. */
-export async function publishClusterInfo({ client, kubeconfig }: ApiServer): Promise<void> {
+export async function publishClusterInfo({ client, kubeconfig }: ControlPlane): Promise<void> {
   const path = '/api/v1/namespaces/kube-public/configmaps'
   await client.remove(`${path}/cluster-info`)
   await client.create(path, {
@@ -48,7 +48,7 @@ export async function publishClusterInfo({ client, kubeconfig }: ApiServer): Pro
 
 export async function readCluster({
   client,
-}: ApiServer): Promise<Pick<NodeState, 'annotation' | 'kubeletConfigMap' | 'kubeadmConfigMap'>> {
+}: ControlPlane): Promise<Pick<NodeState, 'annotation' | 'kubeletConfigMap' | 'kubeadmConfigMap'>> {
   const [kubelet, kubeadm, object] = await Promise.all([
     client.getObject(configMap('kubelet-config')),
     client.getObject(configMap('kubeadm-config')),

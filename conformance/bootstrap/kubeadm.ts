@@ -1,6 +1,6 @@
 // Runs the phases of a real kubeadm on a private root, as far as they go without systemd.
 import { readFile } from 'node:fs/promises'
-import type { ApiServer } from '../peers/kube-apiserver.js'
+import type { ControlPlane } from '../cluster/control-plane.js'
 import { runCommand } from '../process.js'
 import {
   type DocumentContext,
@@ -8,6 +8,7 @@ import {
   formatJoinDocument,
   formatResetDocument,
   formatUpgradeDocument,
+  nodeName,
 } from './documents.js'
 import type { PrivateRoot } from './private-root.js'
 import type { Scenario } from './scenario.js'
@@ -25,7 +26,7 @@ export const places = {
 export interface NodeRun {
   readonly binary: string
   readonly root: PrivateRoot
-  readonly server: ApiServer
+  readonly server: ControlPlane
   readonly context: DocumentContext
 }
 
@@ -81,7 +82,7 @@ export async function runWithKubeadm(run: NodeRun, scenario: Scenario): Promise<
 }
 
 /** Credentials inside the root: an administrator, and the kubelet by whose user kubeadm learns the node's name. */
-export async function placeCredentials(root: PrivateRoot, server: ApiServer): Promise<void> {
+export async function placeCredentials(root: PrivateRoot, server: ControlPlane): Promise<void> {
   await root.write(places.admin, await readFile(server.kubeconfig, 'utf8'))
-  await root.write(places.kubelet, await readFile(server.nodeKubeconfig, 'utf8'))
+  await root.write(places.kubelet, await readFile(await server.issueNodeKubeconfig(nodeName), 'utf8'))
 }

@@ -1,7 +1,7 @@
 // All specs of the suite's binary, by a dry run of it; kept beside the binary.
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { runCommand } from '../process.js'
 import { type ListedSpec, parseList } from './specs.js'
 
@@ -13,7 +13,7 @@ export async function listSpecs(binary: string, directory: string): Promise<List
   // The suite writes into the directory that it is started in.
   const scratch = join(directory, 'list')
   await mkdir(scratch, { recursive: true })
-  const link = join(scratch, 'e2e_node.test')
+  const link = join(scratch, basename(binary))
   await symlink(binary, link)
   const report = join(scratch, 'list.json')
   await runCommand(link, ['--ginkgo.dry-run', `--ginkgo.json-report=${report}`], {

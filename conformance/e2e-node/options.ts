@@ -1,12 +1,10 @@
 // The unit's command line, checked before anything is built or started.
 
 import { type Place, places, type RuntimeName, runtimes } from '../node-environment/plan.js'
+import { type KubeletName, kubelets } from '../node-environment/programs.js'
 import { UsageError } from '../unit.js'
 import { type GroupName, groupNames } from './groups.js'
 import { type Selection, type SetName, sets } from './specs.js'
-
-export const kubelets = ['upstream', 'keelson'] as const
-export type KubeletName = (typeof kubelets)[number]
 
 export interface E2eNodeOptions {
   readonly kubelet: KubeletName

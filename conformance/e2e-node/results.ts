@@ -1,9 +1,9 @@
 // Recorded results: one file per kubelet and runtime, one line per spec, so that a diff shows what changed.
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Place, RuntimeName } from '../node-environment/plan.js'
+import type { KubeletName } from '../node-environment/programs.js'
 import type { GroupName } from './groups.js'
-import type { KubeletName } from './options.js'
 import type { SpecResult } from './report.js'
 
 export type RecordedSpec = SpecResult & { readonly group: GroupName | 'standalone' }
@@ -18,8 +18,16 @@ export interface Results {
 
 const directory = join(import.meta.dirname, '..', 'results')
 
-export const resultsPath = (kubelet: KubeletName, runtime: RuntimeName, place: Place): string =>
-  join(directory, `e2e-node-${kubelet}-${runtime}${place === 'host' ? '' : `-${place}`}.json`)
+interface RunOf {
+  readonly kubelet: KubeletName
+  readonly runtime: RuntimeName
+  readonly place?: Place
+}
+
+export function resultsPath(suite: 'e2e' | 'e2e-node', { kubelet, runtime, place = 'host' }: RunOf): string {
+  const words = [suite, kubelet, runtime, ...(place === 'host' ? [] : [place])]
+  return join(directory, `${words.join('-')}.json`)
+}
 
 export async function readResults(path: string): Promise<Results | undefined> {
   const text = await readFile(path, 'utf8').catch((e: unknown) => {
@@ -43,8 +51,10 @@ export function formatResults({ specs, ...facts }: Results): string {
   return `${head},\n  "specs": {\n${rows.join(',\n')}\n  }\n}\n`
 }
 
-export const writeResults = async (path: string, results: Results): Promise<void> =>
+export async function writeResults(path: string, results: Results): Promise<void> {
+  await mkdir(directory, { recursive: true })
   await writeFile(path, formatResults(results))
+}
 
 /** What changed since the recorded run, in words. */
 export function compareResults(old: Results | undefined, fresh: Results): string[] {

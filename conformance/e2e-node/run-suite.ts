@@ -1,23 +1,15 @@
 // One run of e2e_node.test inside a node environment: the suite starts the kubelet that lies beside its binary.
-import { cp, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
-import { bundleCommand } from '../../test/support/command.js'
+import { join } from 'node:path'
 import type { SuiteImages } from '../images/ensure-images.js'
-import {
-  insideCache,
-  insideDirectory,
-  type Place,
-  type RuntimeName,
-  type RuntimePrograms,
-  runtimeSocket,
-} from '../node-environment/plan.js'
+import { insideDirectory, type Place, type RuntimeName, runtimeSocket } from '../node-environment/plan.js'
+import { inCache, type KubeletName, runtimePrograms, writeKubelet } from '../node-environment/programs.js'
 import { startEnvironment } from '../node-environment/start.js'
 import { startMachine } from '../node-environment/start-in-machine.js'
 import { cacheRoot } from '../peers/build.js'
 import type { PeerName } from '../peers/catalogue.js'
 import { formatKubeletConfig } from './kubelet-config.js'
-import type { KubeletName } from './options.js'
 import { focusArguments, isStandalone, type ListedSpec } from './specs.js'
 
 export interface SuiteRun {
@@ -42,44 +34,6 @@ kernelSpec:
 `
 
 const GRACE_MS = 5 * 60_000
-
-/** A path of the cache as the environment sees it. */
-const inCache = (path: string): string => join(insideCache, relative(cacheRoot(), path))
-
-const runtimePrograms = (runtime: RuntimeName, peer: SuiteRun['peer']): RuntimePrograms =>
-  runtime === 'containerd-1.6'
-    ? { containerd: '/usr/bin/containerd', ctr: '/usr/bin/ctr', runc: '/usr/sbin/runc', shims: '/usr/bin' }
-    : {
-        containerd: inCache(peer('containerd')),
-        ctr: inCache(peer('ctr')),
-        runc: inCache(peer('runc')),
-        shims: dirname(inCache(peer('containerd-shim-runc-v2'))),
-      }
-
-/** The suite takes the file `kubelet` beside its own binary. */
-const keelsonWrapper = `#!/bin/sh
-exec ${process.execPath} ${insideDirectory}/keelson/main.mjs kubelet --keelson-config ${insideDirectory}/keelson.yaml "$@"
-`
-const keelsonConfig = `apiVersion: keelson.dev/v1alpha1
-kind: KeelsonConfiguration
-profile: upstream
-kubernetesVersion: "1.37.1"
-`
-
-async function writeKubelet(run: SuiteRun, directory: string): Promise<void> {
-  const bin = join(directory, 'bin')
-  await mkdir(bin)
-  await symlink(inCache(run.peer('e2e-node')), join(bin, 'e2e_node.test'))
-  if (run.kubelet === 'upstream') {
-    await symlink(inCache(run.peer('kubelet')), join(bin, 'kubelet'))
-    return
-  }
-  const bundle = await bundleCommand()
-  await cp(dirname(bundle.main), join(directory, 'keelson'), { recursive: true })
-  await bundle.remove()
-  await writeFile(join(bin, 'kubelet'), keelsonWrapper, { mode: 0o755 })
-  await writeFile(join(directory, 'keelson.yaml'), keelsonConfig)
-}
 
 function suiteArguments(run: SuiteRun): string[] {
   const out = join(insideDirectory, 'out')
@@ -108,7 +62,9 @@ function suiteArguments(run: SuiteRun): string[] {
 /** The text of ginkgo's report. */
 export async function runSuite(run: SuiteRun): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'keelson-node-'))
-  await writeKubelet(run, directory)
+  await writeKubelet(run.kubelet, { directory, peer: run.peer })
+  // The suite takes the file `kubelet` beside its own binary.
+  await symlink(inCache(run.peer('e2e-node')), join(directory, 'bin/e2e_node.test'))
   await writeFile(join(directory, 'kubelet-config.yaml'), formatKubeletConfig())
   await writeFile(join(directory, 'system-spec.yaml'), umlSystemSpec)
   const request = {

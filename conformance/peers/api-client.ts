@@ -12,26 +12,34 @@ export interface ApiObject {
   readonly data?: Readonly<Record<string, string>>
 }
 
+/** A bearer token, or a client certificate with its key in PEM. */
+export type ApiCredential =
+  | { readonly token: string }
+  | { readonly certificate: string; readonly key: string }
+
 export interface ApiClient {
   /** undefined: there is no such object. */
   get(path: string): Promise<string | undefined>
-  getObject(path: string): Promise<ApiObject | undefined>
+  getObject<T = ApiObject>(path: string): Promise<T | undefined>
   create(path: string, body: unknown): Promise<void>
   /** A JSON merge patch. */
   patch(path: string, body: unknown): Promise<void>
   remove(path: string): Promise<void>
 }
 
-export function createApiClient(server: string, token: string, ca: string): ApiClient {
+export function createApiClient(server: string, credential: ApiCredential, ca: string): ApiClient {
+  const isToken = 'token' in credential
+  const tls = isToken ? { ca } : { ca, cert: credential.certificate, key: credential.key }
+  const authorization = isToken ? { authorization: `Bearer ${credential.token}` } : {}
   const call = (method: string, path: string, body?: unknown, type = 'application/json') =>
     new Promise<{ status: number; text: string }>((resolve, reject) => {
       const headers = {
-        authorization: `Bearer ${token}`,
+        ...authorization,
         ...(body === undefined ? {} : { 'content-type': type }),
       }
       const outgoing = request(
         new URL(path, server),
-        { method, ca, headers, timeout: TIMEOUT_MS },
+        { method, ...tls, headers, timeout: TIMEOUT_MS },
         (answer) => {
           let text = ''
           answer.setEncoding('utf8').on('data', (chunk: string) => {
@@ -57,9 +65,9 @@ export function createApiClient(server: string, token: string, ca: string): ApiC
   }
   return {
     get,
-    getObject: async (path) => {
+    getObject: async <T = ApiObject>(path: string) => {
       const text = await get(path)
-      return text === undefined ? undefined : (JSON.parse(text) as ApiObject)
+      return text === undefined ? undefined : (JSON.parse(text) as T)
     },
     create: (path, body) => must('POST', path, body),
     patch: (path, body) => must('PATCH', path, body, 'application/merge-patch+json'),

@@ -4,16 +4,16 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { annotateNode, publishClusterInfo, readCluster, resetCluster } from '../bootstrap/cluster.js'
 import { compareStates } from '../bootstrap/compare.js'
-import { type DocumentContext, nodeName, patchesDirectory } from '../bootstrap/documents.js'
+import { type DocumentContext, patchesDirectory } from '../bootstrap/documents.js'
 import { type Profile, runWithKeelson } from '../bootstrap/keelson.js'
 import { explain, unusedExplanations } from '../bootstrap/known-differences.js'
 import { type NodeRun, placeCredentials, runWithKubeadm, uploadCluster } from '../bootstrap/kubeadm.js'
 import { createPrivateRoot, type PrivateRoot } from '../bootstrap/private-root.js'
 import type { Minor, NodeState, Scenario, ToolName } from '../bootstrap/scenario.js'
 import { scenarios } from '../bootstrap/scenarios.js'
+import { type ControlPlane, startControlPlane } from '../cluster/control-plane.js'
 import { readPinnedVersion } from '../peers/build.js'
 import { peerOf } from '../peers/catalogue.js'
-import { type ApiServer, startApiServer } from '../peers/kube-apiserver.js'
 import { CommandFailed } from '../process.js'
 import type { Unit, UnitContext } from '../unit.js'
 
@@ -40,7 +40,7 @@ type Tool = 'kubeadm' | Profile
 
 interface Ground {
   readonly context: UnitContext
-  readonly server: ApiServer
+  readonly server: ControlPlane
   readonly healthzPort: number
 }
 
@@ -146,8 +146,9 @@ export const bootstrap: Unit = {
       context.skip('kubeadm and keelson on private roots', 'kubeadm --rootfs needs root')
       return
     }
-    const binaries = { etcd: context.peer('etcd'), kubeApiserver: context.peer('kube-apiserver') }
-    const server = await startApiServer(binaries, context.directory, nodeName)
+    // No controllers: the objects are only written and read.
+    const binaries = { etcd: context.peer('etcd'), 'kube-apiserver': context.peer('kube-apiserver') }
+    const server = await startControlPlane({ binaries, directory: join(context.directory, 'control-plane') })
     context.defer(() => server.close())
     await publishClusterInfo(server)
     const ground: Ground = { context, server, healthzPort: await startHealthz(context) }

@@ -1,13 +1,11 @@
 // Kubernetes' own node suite against a kubelet, upstream's or Keelson's, in a node environment of private namespaces.
-import { readFile } from 'node:fs/promises'
-import { availableParallelism, release } from 'node:os'
-import { join } from 'node:path'
 import { missingRequirement } from '../../test/support/requirements.js'
+import { describeRun, followProgress } from '../e2e-node/describe-run.js'
 import { groupNames } from '../e2e-node/groups.js'
 import { limitOf } from '../e2e-node/limits.js'
 import { listSpecs } from '../e2e-node/list-specs.js'
-import { type E2eNodeOptions, kubelets, parseOptions } from '../e2e-node/options.js'
-import { parseResults, suiteFailures } from '../e2e-node/report.js'
+import { type E2eNodeOptions, parseOptions } from '../e2e-node/options.js'
+import { suiteFailures } from '../e2e-node/report.js'
 import {
   compareResults,
   mergeResults,
@@ -17,14 +15,12 @@ import {
   writeResults,
 } from '../e2e-node/results.js'
 import { runSuite } from '../e2e-node/run-suite.js'
-import { isStandalone, type ListedSpec, selectSpecs, sets } from '../e2e-node/specs.js'
+import { type ListedSpec, selectSpecs, sets } from '../e2e-node/specs.js'
 import { writeTable } from '../e2e-node/table.js'
 import { suiteWaitsFor, waitsFor } from '../e2e-node/waits-for.js'
 import { ensureSuiteImages, missingForImages } from '../images/ensure-images.js'
 import { places, runtimes } from '../node-environment/plan.js'
-import { readHierarchies } from '../node-environment/start.js'
-import { readPinnedVersion } from '../peers/build.js'
-import { peerOf } from '../peers/catalogue.js'
+import { kubelets, runtimePeers } from '../node-environment/programs.js'
 import type { Unit, UnitContext } from '../unit.js'
 
 const IMAGES_MS = 20 * 60_000
@@ -57,65 +53,21 @@ async function runOptions(context: UnitContext, o: E2eNodeOptions): Promise<void
     specs,
     images,
     peer: context.peer,
-    onOutput: followProgress(context),
+    onOutput: followProgress(context.note),
     leftovers: [context.directory],
     timeoutMs: timeoutOf(specs, o),
   })
   context.note(`the suite took ${Math.round((Date.now() - started) / 1000)} s`)
   for (const failure of suiteFailures(report)) context.note(failure)
-  const fresh = await describeRun(o, specs, report)
+  const fresh = await describeRun('e2e-node', o, specs, report)
   await judge(context, o, fresh)
-}
-
-/** ginkgo's output is long; its own summary and the environment's words are enough to follow. */
-function followProgress(context: UnitContext): (text: string) => void {
-  let rest = ''
-  return (text) => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines)
-      if (/^(node ready|node environment:|Ran \d+ of|(SUCCESS|FAIL)!|.*\[FAIL\])/.test(line))
-        context.note(line)
-  }
-}
-
-async function readKeelsonVersion(): Promise<string> {
-  const text = await readFile(join(import.meta.dirname, '../../package.json'), 'utf8')
-  return (JSON.parse(text) as { readonly version: string }).version
-}
-
-async function describeRun(
-  o: E2eNodeOptions,
-  specs: readonly ListedSpec[],
-  report: string,
-): Promise<Results> {
-  const results = parseResults(report, specs)
-  const kubernetes = await readPinnedVersion(peerOf('kubelet'))
-  const cgroups = (await readHierarchies()).some((h) => h.name === '') ? 'v2' : 'v1'
-  const containerd =
-    o.runtime === 'containerd-2' ? await readPinnedVersion(peerOf('containerd')) : 'v1.6 (Debian)'
-  return {
-    suite: `e2e_node.test ${kubernetes}`,
-    kubelet: o.kubelet === 'upstream' ? `kubelet ${kubernetes}` : `keelson ${await readKeelsonVersion()}`,
-    runtime: `containerd ${containerd}`,
-    machine:
-      o.place === 'uml'
-        ? 'UML lab machine, cgroup v2, 1 CPU'
-        : `Linux ${release()}, cgroup ${cgroups}, ${availableParallelism()} CPUs`,
-    specs: Object.fromEntries(
-      specs.map((s) => {
-        const result = results.get(s.name) ?? { outcome: 'not run' as const }
-        return [s.name, { group: isStandalone(s) ? ('standalone' as const) : s.group, ...result }]
-      }),
-    ),
-  }
 }
 
 async function judge(context: UnitContext, o: E2eNodeOptions, fresh: Results): Promise<void> {
   const entries = Object.entries(fresh.specs)
   const count = (outcome: string): number => entries.filter(([, s]) => s.outcome === outcome).length
   context.note(['passed', 'failed', 'skipped', 'not run'].map((k) => `${count(k)} ${k}`).join(', '))
-  const path = resultsPath(o.kubelet, o.runtime, o.place)
+  const path = resultsPath('e2e-node', o)
   const old = await readResults(path)
   for (const change of compareResults(old, fresh)) context.note(change)
   if (o.record) {
@@ -138,17 +90,7 @@ export const e2eNode: Unit = {
   name: 'e2e-node',
   summary: "Kubernetes' node suite (e2e_node.test) with the upstream kubelet or Keelson",
   onlyByName: true,
-  peers: [
-    'kubelet',
-    'e2e-node',
-    'ginkgo',
-    'agnhost',
-    'sample-device-plugin',
-    'containerd',
-    'containerd-shim-runc-v2',
-    'ctr',
-    'runc',
-  ],
+  peers: ['kubelet', 'e2e-node', 'ginkgo', 'agnhost', 'sample-device-plugin', ...runtimePeers],
   options: {
     kubelet: { type: 'string', summary: `${kubelets.join(' or ')} (default keelson)` },
     group: { type: 'string', summary: `only specs of ${groupNames.join(', ')}` },

@@ -2,9 +2,22 @@
 import type { Unit } from '../unit.js'
 import { bootstrap } from './bootstrap.js'
 import { cadvisor } from './cadvisor.js'
+import { cluster } from './cluster.js'
+import { controlPlane } from './control-plane.js'
 import { critest } from './critest.js'
 import { driver } from './driver.js'
+import { e2e } from './e2e.js'
 import { e2eNode } from './e2e-node.js'
 import { metricsServer } from './metrics-server.js'
 
-export const units: readonly Unit[] = [driver, bootstrap, critest, cadvisor, metricsServer, e2eNode]
+export const units: readonly Unit[] = [
+  driver,
+  controlPlane,
+  bootstrap,
+  critest,
+  cadvisor,
+  metricsServer,
+  e2eNode,
+  cluster,
+  e2e,
+]

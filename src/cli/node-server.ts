@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { createClock } from '../adapters/clock/clock.js'
 import { listen } from '../adapters/http/listen.js'
-import { createKubeApi } from '../adapters/kubeapi/client.js'
+import { openKubeApi } from '../adapters/kubeapi/open.js'
 import { createLocalToken } from '../adapters/secrets/local-token.js'
 import { createSecrets } from '../adapters/secrets/secrets.js'
 import { ensureSelfSigned, selfSignedFiles } from '../adapters/tls/self-signed.js'
@@ -12,16 +12,18 @@ import { createTlsSource } from '../adapters/tls/source.js'
 import { keelsonError } from '../core/errors.js'
 import type { Clock } from '../ports/clock.js'
 import type { TlsSource } from '../ports/http.js'
-import type { KubeApi } from '../ports/kubeapi.js'
+import type { KubeCalls } from '../ports/kube-calls.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { Endpoint } from '../serve/endpoint.js'
 import type { ConfigzContent } from '../serve/endpoints/configz.js'
 import { createFileSystemCheck } from '../serve/file-system-check.js'
 import type { HealthCheck } from '../serve/health.js'
+import { createKubeCalls } from '../serve/kube-calls.js'
 import { createProcessMetrics } from '../serve/process-metrics.js'
 import type { ServeSettings } from '../serve/settings.js'
 import { type RunningServer, startServer } from '../serve/start-server.js'
+import { version } from './version.js'
 
 interface NodeServerOptions {
   readonly settings: ServeSettings
@@ -34,11 +36,11 @@ interface NodeServerOptions {
   /** Path; without one the process uses its local token and no reviews. */
   readonly kubeconfig?: string
   /** An API that is there already, in place of `kubeconfig`. */
-  readonly api?: KubeApi
+  readonly api?: KubeCalls
 }
 
 export interface NodeServer extends RunningServer {
-  readonly api?: KubeApi
+  readonly api?: KubeCalls
 }
 
 /** Names and addresses under which this node is reached. */
@@ -50,23 +52,30 @@ const ownHosts = ({ nodeName, hostNames }: ServeSettings): string[] => {
 }
 
 async function openTlsSource(settings: ServeSettings, log: Log): Promise<TlsSource> {
-  const { certDirectory, clientCAFile, nodeName, tlsCertFile, tlsPrivateKeyFile } = settings
+  const { certDirectory, clientCAFile, nodeName, servingPairFile, tlsCertFile, tlsPrivateKeyFile } = settings
   const ca = clientCAFile === undefined ? {} : { clientCaFile: clientCAFile }
   if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined))
     throw keelsonError('config.invalid', 'tlsCertFile and tlsPrivateKeyFile: give both or none')
   if (tlsCertFile !== undefined && tlsPrivateKeyFile !== undefined)
     return createTlsSource({ files: { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile, ...ca }, log })
+  if (servingPairFile !== undefined) {
+    const files = { certFile: servingPairFile, keyFile: servingPairFile, mayBeMissing: true as const, ...ca }
+    return createTlsSource({ files, log })
+  }
   const renew = () => ensureSelfSigned(certDirectory, settings.process, nodeName, ownHosts(settings))
   await renew()
   const files = { ...selfSignedFiles(certDirectory, settings.process), ...ca }
   return createTlsSource({ files, log, renew })
 }
 
+const openCalls = async (kubeconfig: string, log: Log): Promise<KubeCalls> =>
+  createKubeCalls(await openKubeApi({ kubeconfig, log, version }))
+
 export async function startNodeServer(o: NodeServerOptions): Promise<NodeServer> {
   const { settings, log } = o
   const tls = await openTlsSource(settings, log)
   try {
-    const api = o.api ?? (o.kubeconfig === undefined ? undefined : await createKubeApi(o.kubeconfig))
+    const api = o.api ?? (o.kubeconfig === undefined ? undefined : await openCalls(o.kubeconfig, log))
     const credentials =
       api === undefined ? { localToken: createLocalToken(settings.localTokenFile, log) } : { api }
     const clock = o.clock ?? createClock()

@@ -152,19 +152,19 @@ describe('settings that are not honoured', () => {
   test('by a flag: the same, and named by the flag', () => {
     const found = notHonoured('', [
       '--eviction-soft=memory.available<1Gi',
-      '--rotate-certificates',
+      '--reserved-cpus=0-1',
       '--lock-file=/x',
     ])
     expect(found.map((w) => [w.path, w.origin])).toEqual([
       ['', { from: 'flag', flag: '--lock-file' }],
       ['evictionSoft', { from: 'flag', flag: '--eviction-soft' }],
-      ['rotateCertificates', { from: 'flag', flag: '--rotate-certificates' }],
+      ['reservedSystemCPUs', { from: 'flag', flag: '--reserved-cpus' }],
     ])
   })
 
   test('in a drop-in: the same', () => {
     const drop = new TextEncoder().encode(
-      'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nserverTLSBootstrap: true\n',
+      'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nqosReserved: {memory: "50%"}\n',
     )
     const { warnings: found } = loadConfig({
       dropIns: [{ path: '10-a.conf', bytes: drop }],
@@ -173,7 +173,7 @@ describe('settings that are not honoured', () => {
     expect(found).toEqual([
       expect.objectContaining({
         id: 'not-honoured',
-        path: 'serverTLSBootstrap',
+        path: 'qosReserved',
         origin: { from: 'drop-in', path: '10-a.conf', line: 3 },
       }),
     ])

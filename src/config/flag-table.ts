@@ -131,6 +131,10 @@ export const flagTable = {
   config: { kind: 'text' },
   'config-dir': { kind: 'text', since: 28 },
   kubeconfig: { kind: 'text' },
+  'bootstrap-kubeconfig': { kind: 'text' },
+  'cert-dir': { kind: 'text' },
+  'cloud-provider': { kind: 'text' },
+  'node-labels': { kind: 'map' },
   'node-ip': { kind: 'text' },
   'hostname-override': { kind: 'text' },
   'root-dir': { kind: 'text' },
@@ -170,22 +174,16 @@ const others: readonly { readonly effect: OtherEffect; readonly flags: string }[
       redirect-container-streaming! 20-20; runtime-cgroups`,
   },
   {
-    effect: { kind: 'harmless', why: 'this kubelet registers no Node' },
-    flags: 'cloud-config 20-33; cloud-provider; node-labels; register-schedulable! 20-33',
+    effect: { kind: 'harmless', why: 'cloud providers are outside the kubelet' },
+    flags: 'cloud-config 20-33',
   },
   {
-    effect: {
-      kind: 'harmless',
-      why: 'the file of --kubeconfig must already exist; the kubelet does not start without it',
-    },
-    flags: 'bootstrap-kubeconfig; experimental-bootstrap-kubeconfig 20-22',
+    effect: { kind: 'harmless', why: 'replaced by registerWithTaints' },
+    flags: 'register-schedulable! 20-33',
   },
   {
-    effect: {
-      kind: 'harmless',
-      why: 'the self-signed serving certificate is in pki below --root-dir',
-    },
-    flags: 'cert-dir',
+    effect: { kind: 'harmless', why: 'an old name of --bootstrap-kubeconfig' },
+    flags: 'experimental-bootstrap-kubeconfig 20-22',
   },
   {
     effect: { kind: 'harmless', why: 'only the last terminated container of each name is kept' },

@@ -21,6 +21,7 @@ import {
   text,
   textList,
 } from './field-kinds.js'
+import { nodeFields } from './kubelet-fields/node-fields.js'
 import type { Json } from './node.js'
 import { upstreamFields } from './upstream-fields.js'
 
@@ -205,6 +206,9 @@ const fieldsRead = {
     ...unset,
     default: '1m0s',
   }),
+
+  // A node of a cluster
+  ...nodeFields,
 
   // The program itself
   protectKernelDefaults: flag('refuse to start if kernel settings differ from what the kubelet needs', {

@@ -145,8 +145,12 @@ function settle(
   const thresholds = value.mergeDefaultEvictionSettings
     ? kubeletSchema.evictionHard.read(standard ?? {})
     : undefined
+  const isDefaultReport = originOf('nodeStatusReportFrequency').from === 'default'
+  const isDefaultUpdate = originOf('nodeStatusUpdateFrequency').from === 'default'
   return {
     ...value,
+    nodeStatusReportFrequency:
+      isDefaultReport && !isDefaultUpdate ? value.nodeStatusUpdateFrequency : value.nodeStatusReportFrequency,
     serializeImagePulls: isDefault ? !parallel : value.serializeImagePulls,
     evictionHard:
       thresholds?.ok === true ? { ...thresholds.value, ...value.evictionHard } : value.evictionHard,

@@ -5,7 +5,6 @@ import { group, harmless, missing } from './field.js'
 import type { Json } from './node.js'
 
 const noEviction = 'it only tunes eviction, which evictionHard and evictionSoft report'
-const noNode = 'this kubelet registers no Node'
 const fewRequests = 'this kubelet sends few requests to the API server'
 const fewEvents = 'events are few and are queued'
 const noVolumes = 'a pod with such a volume is refused'
@@ -135,16 +134,6 @@ export const upstreamFields = {
   ),
   registryBurst: harmless('serializeImagePulls and maxParallelImagePulls limit pulls; failed pulls back off'),
 
-  // Credentials
-  rotateCertificates: missing({
-    what: 'the client certificate of --kubeconfig is not rotated; the node loses access to the API server when it expires',
-    remedy: 'renew the files of the kubeconfig (they are reloaded without a restart), or set it to false',
-  }),
-  serverTLSBootstrap: missing({
-    what: 'the serving certificate is self-signed, not signed by the cluster',
-    remedy: 'set tlsCertFile and tlsPrivateKeyFile to a certificate that clients can verify',
-  }),
-
   // Where pods come from
   staticPodURL: missing({
     what: 'pods of this URL are not run',
@@ -158,16 +147,8 @@ export const upstreamFields = {
   }),
   configMapAndSecretChangeDetectionStrategy: harmless(noVolumes),
   volumePluginDir: harmless(noVolumes),
-  enableControllerAttachDetach: harmless(noVolumes),
 
   // The cluster
-  registerNode: harmless(noNode, 23),
-  registerWithTaints: harmless(`${noNode}, so that nothing is scheduled to it`, 23),
-  providerID: harmless(noNode),
-  nodeLeaseDurationSeconds: harmless(noNode),
-  nodeStatusMaxImages: harmless(noNode),
-  nodeStatusReportFrequency: harmless(noNode),
-  nodeStatusUpdateFrequency: harmless(noNode),
   podCIDR: harmless('pod addresses are assigned by the CNI plugins of the runtime'),
   hairpinMode: harmless('bridges are set up by the CNI plugins of the runtime'),
   makeIPTablesUtilChains: harmless(

@@ -48,6 +48,8 @@ export const errorCodes = [
   'host.swap',
   'host.sysctl',
   'kubeapi.failed',
+  'kubeapi.kubeconfig',
+  'certificate.refused',
   'companion.journal',
   'companion.busy',
   'companion.rollback',

@@ -1,4 +1,4 @@
-// The first words with the runtime: Version of CRI v1. Any answer other than success ends the start; only a socket
+// Connects to the runtime by calling Version of CRI v1. Any answer other than success ends the start; only a socket
 // that is not there yet is waited for, because runtime and kubelet may start together.
 import { asKeelsonError, isKeelsonError, keelsonError } from '../core/errors.js'
 import type { VersionResponse } from '../cri-api/api.js'
@@ -8,7 +8,7 @@ import type { CriClient } from '../ports/runtime.js'
 /** The service manager starts us again after that. */
 const longestWaitMs = 30_000
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly client: CriClient
   readonly log: Log
   readonly timeoutMs: number
@@ -27,7 +27,7 @@ export async function connectRuntime({
     try {
       return await ask(timeoutMs, false)
     } catch (e) {
-      if (!isAway(e, client)) throw e
+      if (!isUnreachable(e, client)) throw e
       const waitMs = Math.min(timeoutMs, longestWaitMs)
       log.info('waiting for the container runtime', { socket: client.socketPath, upToMs: waitMs })
       return await ask(waitMs, true)
@@ -40,7 +40,7 @@ export async function connectRuntime({
 }
 
 /** No connection could be made, as against a runtime that answers UNAVAILABLE. */
-const isAway = (e: unknown, client: CriClient): boolean =>
+const isUnreachable = (e: unknown, client: CriClient): boolean =>
   isKeelsonError(e) && e.code === 'runtime.unavailable' && client.state === 'backoff'
 
 /** A socket of its own for images is checked too: pods would fail on it one by one. */

@@ -15,7 +15,7 @@ import type { Stats } from '../stats/create-stats.js'
 import type { ConfigzFacts } from './configz.js'
 import type { KubeletLivePorts, KubeletPorts } from './kubelet-ports.js'
 
-export interface KubeletLiveInput {
+interface KubeletLiveInput {
   readonly facts: () => Omit<ConfigzFacts, 'stats' | 'metricsUrl'>
   readonly nodeName: string
   readonly client: CriClient
@@ -31,7 +31,7 @@ export interface KubeletLiveInput {
 const doctorMs = 60_000
 const sourcesMs = 10_000
 
-export function liveDriver({
+function liveDriver({
   inUse,
   proof,
   runtimeDiffers,
@@ -51,7 +51,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Leaves of the document, each with the origin of itself or of the nearest field above. */
-export function liveSettings({ loaded, inUse }: Pick<ConfigzFacts, 'loaded' | 'inUse'>): LiveSetting[] {
+function liveSettings({ loaded, inUse }: Pick<ConfigzFacts, 'loaded' | 'inUse'>): LiveSetting[] {
   const originOf = (path: string): string => {
     for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
       const origin = loaded.origins[at]
@@ -78,13 +78,13 @@ export function kubeletLive(i: KubeletLiveInput): ServedDashboard {
   const warnings = createBackgroundValue({
     ...kept,
     everyMs: doctorMs,
-    meanwhile: 'the doctor is at work',
+    meanwhile: 'the doctor is running',
     find: (s) => live.diagnose(s),
   })
   const sources = createBackgroundValue({
     ...kept,
     everyMs: sourcesMs,
-    meanwhile: 'the first sample is under way',
+    meanwhile: 'taking the first sample',
     find: () => describeSources(i.stats),
   })
   return createLive({
@@ -103,7 +103,7 @@ export function kubeletLive(i: KubeletLiveInput): ServedDashboard {
       config: () => settings,
       sources,
       rpcs: () => ({
-        absent: 'The table belongs to the CRI server (`keelson cri`); its dashboard is on port 10252.',
+        absent: 'The CRI server (`keelson cri`) counts calls; its dashboard is on port 10252.',
       }),
       warnings,
       ...(memoryQos === undefined ? {} : { plan: createPlanCache(clock, () => memoryQos.live()) }),

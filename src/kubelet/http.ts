@@ -1,6 +1,6 @@
 // What the kubelet serves over HTTPS, besides what every process has (`serve/common-endpoints.ts`). A part that this node
 // does not have serves nothing: no pods without staticPodPath, no dashboard without its page.
-import type { KubeApi } from '../ports/kubeapi.js'
+import type { KubeCalls } from '../ports/kube-calls.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { ServedDashboard } from '../serve/dashboard/create-dashboard.js'
 import type { Endpoint } from '../serve/endpoint.js'
@@ -25,7 +25,7 @@ import type { RunningPods } from './pods/start-pods.js'
 import { runningPodList } from './pods/view/running-pods.js'
 import { kubeletServeSettings } from './serve-settings.js'
 
-export interface ServedNode {
+interface ServedNode {
   /** What changes while the kubelet runs is read anew each time. */
   readonly facts: () => Omit<ConfigzFacts, 'stats' | 'metricsUrl'>
   readonly metricsUrl: () => ConfigzFacts['metricsUrl']
@@ -37,7 +37,9 @@ export interface ServedNode {
   readonly stats: Stats
   readonly memoryQos: KubeletMemoryQos | undefined
   readonly pods: RunningPods | undefined
-  readonly api: KubeApi | undefined
+  readonly api: KubeCalls | undefined
+  /** The certificate of the cluster with its key; undefined: a self-signed one, or the one of the configuration. */
+  readonly servingPairFile: string | undefined
   readonly signal: AbortSignal
 }
 
@@ -72,7 +74,10 @@ export async function serveNode(
   }
   const { api } = n
   return ports.serve({
-    settings: kubeletServeSettings(config, n.nodeName, n.rootDir),
+    settings: {
+      ...kubeletServeSettings(config, n.nodeName, n.rootDir),
+      ...(n.servingPairFile === undefined ? {} : { servingPairFile: n.servingPairFile }),
+    },
     endpoints: kubeletEndpoints(n, dashboardOf(n, ports)),
     healthChecks: n.pods?.healthChecks ?? [],
     configz: () => kubeletConfigz({ ...n.facts(), stats: n.stats.describe(), metricsUrl: n.metricsUrl() }),

@@ -1,13 +1,17 @@
 // Every way to the outside that the kubelet is handed. The command puts adapters in, tests put fakes in.
 import type { CgroupDriver } from '../core/cgroup/name.js'
 import type { LiveWarning } from '../core/dashboard/model.js'
+import type { Certificates } from '../ports/certificates.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Files } from '../ports/files.js'
 import type { Host } from '../ports/host.js'
-import type { KubeApi } from '../ports/kubeapi.js'
+import type { KubeApi } from '../ports/kube-api.js'
+import type { KubeCalls } from '../ports/kube-calls.js'
+import type { Kubeconfigs } from '../ports/kubeconfigs.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
+import type { NodeHost } from '../ports/node-host.js'
 import type { PodHost } from '../ports/pod-host.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
@@ -27,7 +31,7 @@ export interface KubeletServeOptions {
   readonly metrics: Metrics
   readonly log: Log
   readonly clock: Clock
-  readonly api?: KubeApi
+  readonly api?: KubeCalls
 }
 
 /** What the dashboard needs beyond the kubelet's other ports. */
@@ -44,6 +48,9 @@ export interface OpenedCgroups {
 }
 
 export interface KubeletPorts {
+  /** Of this program. */
+  readonly version: string
+  readonly nodeHost: NodeHost
   readonly procfs: Procfs
   readonly statsFiles: StatsFiles
   readonly files: Files
@@ -57,6 +64,9 @@ export interface KubeletPorts {
   connect(endpoint: string, timeoutMs: number): CriClient
   /** Called once the driver is known, never before. */
   openCgroups(driver: CgroupDriver): OpenedCgroups
-  openKubeApi(kubeconfig: string): Promise<KubeApi>
+  readonly certificates: Certificates
+  readonly kubeconfigs: Kubeconfigs
+  /** `pairFile`: the certificate with its key that is used while the file is there. */
+  openKubeApi(kubeconfig: string, pairFile?: string): Promise<KubeApi>
   serve(options: KubeletServeOptions): Promise<Pick<RunningServer, 'url' | 'port' | 'close'>>
 }

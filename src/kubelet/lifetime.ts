@@ -5,7 +5,7 @@ export interface Life {
   onClose(closer: () => void | Promise<void>): void
 }
 
-export interface EndableLife extends Life {
+interface EndableLife extends Life {
   end(): Promise<void>
 }
 

@@ -18,7 +18,7 @@ import type { EventQueue } from './node/event-queue.js'
 import type { NodeFacts } from './node/node-facts.js'
 import type { NodeCgroups } from './pods/run/node-cgroups.js'
 
-export interface KubeletMemoryQosInput {
+interface KubeletMemoryQosInput {
   readonly config: EffectiveConfig
   readonly node: NodeFacts
   /** --root-dir without links. */

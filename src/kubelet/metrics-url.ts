@@ -18,7 +18,7 @@ export function parseMetricsUrl(info: Readonly<Record<string, string>>): string 
   return undefined
 }
 
-export interface MetricsUrlOptions {
+interface MetricsUrlOptions {
   readonly client: CriClient
   readonly log: Log
   readonly signal: AbortSignal
@@ -34,10 +34,10 @@ export function watchMetricsUrl({ client, log, signal }: MetricsUrlOptions): () 
       ({ info }) => {
         const found = parseMetricsUrl(info)
         if (found !== undefined && found !== known)
-          log.info('the runtime has container metrics of its own', { url: found })
+          log.info('the runtime serves container metrics of its own', { url: found })
         known = found
       },
-      (error: unknown) => log.debug('the runtime was not asked for its metrics', { error }),
+      (error: unknown) => log.debug('failed to ask the runtime for its metrics', { error }),
     )
   }
   let wasLost = false

@@ -1,5 +1,4 @@
-// Whom the kubelet talks to: the runtime, its image service, and the API server if there is one.
-import type { KubeApi } from '../ports/kubeapi.js'
+// Opens the kubelet's connections on this machine: to the runtime and its image service.
 import type { CriClient } from '../ports/runtime.js'
 import type { ConfigzFacts } from './configz.js'
 import { connectImages, connectRuntime } from './connect.js'
@@ -7,7 +6,7 @@ import type { KubeletPorts } from './kubelet-ports.js'
 import type { Life } from './lifetime.js'
 import type { KubeletConfigFiles } from './read-config.js'
 
-export interface RuntimeConnections {
+interface RuntimeConnections {
   readonly client: CriClient
   /** The same client unless images have a socket of their own. */
   readonly images: CriClient
@@ -38,23 +37,4 @@ export async function openRuntime(
   const images = open(imageServiceEndpoint)
   await connectImages({ client: images, timeoutMs, signal })
   return { client, images, runtime }
-}
-
-/** Undefined in standalone mode. */
-export async function openApi(
-  kubeconfig: string | undefined,
-  { log, openKubeApi }: Pick<KubeletPorts, 'log' | 'openKubeApi'>,
-): Promise<KubeApi | undefined> {
-  if (kubeconfig === undefined) {
-    log.info('standalone: no --kubeconfig, so no API server is asked or told')
-    return undefined
-  }
-  const api = await openKubeApi(kubeconfig)
-  log.info(
-    'the API server is used for TokenReview, SubjectAccessReview and Events; the node is not registered',
-    {
-      kubeconfig,
-    },
-  )
-  return api
 }

@@ -7,7 +7,7 @@ import { defaultSettings, type ServeSettings } from '../serve/settings.js'
 export const defaultRootDir = '/var/lib/kubelet'
 
 /** As it was given; what is made of it while the kubelet runs comes from resolveRootDir. */
-export const givenRootDir = ({ process }: Pick<EffectiveConfig, 'process'>): string =>
+const givenRootDir = ({ process }: Pick<EffectiveConfig, 'process'>): string =>
   process['root-dir'] ?? defaultRootDir
 
 /**
@@ -18,6 +18,9 @@ export const resolveRootDir = (
   config: Pick<EffectiveConfig, 'process'>,
   host: Pick<PodHost, 'resolve'>,
 ): Promise<string> => host.resolve(givenRootDir(config))
+
+export const certDirectory = ({ process }: Pick<EffectiveConfig, 'process'>, rootDir: string): string =>
+  process['cert-dir'] ?? `${rootDir}/pki`
 
 export function kubeletServeSettings(
   config: EffectiveConfig,
@@ -34,7 +37,7 @@ export function kubeletServeSettings(
     readOnlyPort: kubelet.readOnlyPort,
     healthzAddress: kubelet.healthzBindAddress,
     healthzPort: kubelet.healthzPort,
-    certDirectory: `${rootDir}/pki`,
+    certDirectory: certDirectory(config, rootDir),
     // A second kubelet on one machine has a root directory of its own, and so a token of its own.
     localTokenFile:
       givenRootDir(config) === defaultRootDir ? standard.localTokenFile : `${rootDir}/keelson-token`,

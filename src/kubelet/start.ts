@@ -11,6 +11,9 @@ import type { Log } from '../ports/log.js'
 import type { CriClient } from '../ports/runtime.js'
 import { createBackgroundValue } from '../serve/dashboard/background-value.js'
 import type { HealthCheck } from '../serve/health.js'
+import { createKubeCalls } from '../serve/kube-calls.js'
+import { joinCluster } from './certificates/join-cluster.js'
+import { keepCertificates, openServingPairs } from './certificates/keep-certificates.js'
 import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver/driver-report.js'
 import { watchRuntime } from './driver/runtime-watch.js'
 import { asksRuntime, settleDriver } from './driver/settle-driver.js'
@@ -21,14 +24,16 @@ import { createKubeletMemoryQos } from './memory-qos.js'
 import { watchMetricsUrl } from './metrics-url.js'
 import { createEventQueue, type EventQueue } from './node/event-queue.js'
 import { type InspectedNode, inspectNode } from './node/inspect-node.js'
+import { startMembership } from './node/membership.js'
 import type { NodeFacts } from './node/node-facts.js'
 import { createNodeStats } from './node/node-stats.js'
-import { openApi, openRuntime } from './open-connections.js'
+import { createOwnNode, waitForUid } from './node/own-node.js'
+import { openRuntime } from './open-connections.js'
 import { runsPods, startStaticPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
-import { resolveRootDir } from './serve-settings.js'
+import { certDirectory, resolveRootDir } from './serve-settings.js'
 
-/** The proof is at most this old while somebody looks. */
+/** The proof is at most this old when it is served. */
 const proofMs = 10_000
 
 export interface RunningKubelet {
@@ -89,8 +94,16 @@ async function startParts(
   const inUse = await settleDriver(loaded, client, ports, signal)
   exposeLosingSupport(inUse, ports.metrics)
   const linux = await inspectNode(files, inUse, client, ports, life)
-  const api = await openApi(config.process.kubeconfig, ports)
-  const events = api === undefined ? undefined : createEventQueue({ api, clock, log, nodeName, signal })
+  const pki = certDirectory(config, rootDir)
+  const link = await joinCluster(config, nodeName, pki, ports, signal)
+  if (link !== undefined) life.onClose(() => link.api.close())
+  const servingPairs = openServingPairs(config, pki, link, ports)
+  const api = link === undefined ? undefined : createKubeCalls(link.api)
+  const own = link === undefined ? undefined : createOwnNode(link.api, nodeName)
+  const events =
+    api === undefined || own === undefined
+      ? undefined
+      : createEventQueue({ api, clock, log, nodeName, nodeUid: waitForUid(own, clock, signal), signal })
   if (inUse.event) events?.record(runtimeUpgradeNeeded(client.socketPath))
 
   const metricsUrl = watchMetricsUrl({ client, log, signal })
@@ -120,12 +133,21 @@ async function startParts(
       memoryQos,
       pods,
       api,
+      servingPairFile: servingPairs?.currentPath,
       signal,
     },
     ports,
   )
   if (server !== undefined) life.onClose(() => server.close())
 
+  const membership =
+    link === undefined || own === undefined || events === undefined
+      ? undefined
+      : startMembership({ ...shared, nodeName, api: link.api, own, events, images })
+  const certificatesDone =
+    link === undefined
+      ? undefined
+      : keepCertificates({ ...shared, link, nodeName, servingPairs, node: () => own?.current() })
   const statsDone = stats.run(signal)
   const watchDone = watchRuntime({
     client,
@@ -152,11 +174,18 @@ async function startParts(
     events,
     url: server?.url,
     healthChecks: pods?.healthChecks ?? [],
-    done: Promise.all([watchDone, statsDone, pods?.done, memoryQos?.memoryQos.run()]).then(() => undefined),
+    done: Promise.all([
+      watchDone,
+      statsDone,
+      pods?.done,
+      memoryQos?.memoryQos.run(),
+      membership?.done,
+      certificatesDone,
+    ]).then(() => undefined),
   }
 }
 
-/** At the start no pod runs yet, so what runs is compared again whenever somebody looks at the answer. */
+/** At the start no pod runs yet, so what runs is compared again whenever the answer is read. */
 function keepProof({ proof, prove }: InspectedNode, clock: Clock, signal: AbortSignal): () => DriverProof {
   const kept = createBackgroundValue({
     clock,

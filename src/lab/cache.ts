@@ -84,7 +84,7 @@ export async function ensurePart(
 
 class Busy extends Error {}
 
-/** Waits for whoever makes the part now; the lock of one that died is free at once. */
+/** Waits for the process that builds the part now; the lock of a dead process is free at once. */
 export async function waitForLock(path: string, signal: AbortSignal): Promise<Lock> {
   for (;;) {
     signal.throwIfAborted()

@@ -16,7 +16,7 @@ export interface Hands {
   readonly signal: AbortSignal
 }
 
-export interface StepPlace {
+interface StepPlace {
   readonly path: CgroupPath
   readonly containerId: string | undefined
 }
@@ -24,7 +24,7 @@ export interface StepPlace {
 /** Huge page sizes of all architectures, as the kernel's files name them; those that are not here have no file. */
 const hugePages = ['64KB', '1MB', '2MB', '16MB', '32MB', '512MB', '1GB', '2GB', '16GB']
 
-/** Whoever tunes these must find them as they were. */
+/** Others may tune these, so they must stay as they were. */
 const watched: readonly string[] = [
   'memory.min',
   'memory.low',

@@ -3,7 +3,7 @@ import type { PodName } from '../core/pod/origin.js'
 import { type Container, ContainerState } from '../cri-api/api.js'
 import type { RuntimeService } from '../ports/runtime.js'
 
-export interface RunningContainer {
+interface RunningContainer {
   readonly id: string
   readonly name: string
   readonly podUid: string
@@ -23,7 +23,7 @@ const podOf = (labels: Readonly<Record<string, string>>): PodName => ({
 })
 
 /** Of two running instances of one name, as during a restart, the newer one counts. */
-export function runningByPod(containers: readonly Container[]): RunningByPod {
+function runningByPod(containers: readonly Container[]): RunningByPod {
   const pods = new Map<string, Map<string, Container>>()
   for (const container of containers) {
     const uid = container.labels[podUidLabel]

@@ -38,7 +38,7 @@ function readTree(cgroups: CgroupTree, observed: readonly Observation[]): readon
 
 const levels = ['kubepods', 'qos', 'reserved', 'pod', 'container'] as const
 
-export interface LiveOptions {
+interface LiveOptions {
   /** `namespace/name` or a bare name; undefined: everything. */
   readonly pod: string | undefined
   /** Mount option memory_recursiveprot. */

@@ -51,7 +51,7 @@ export interface EngineOptions {
   readonly isNoted?: (target: MemoryTarget) => boolean
 }
 
-export interface PassOptions {
+interface PassOptions {
   readonly signal: AbortSignal
   /** Only these targets are looked at and written. Default: all. */
   readonly scope?: (target: MemoryTarget) => boolean
@@ -63,7 +63,7 @@ export interface PassReport {
   /** Control files written, and changing calls to the runtime. */
   readonly writes: number
   readonly calls: number
-  /** Files of ours that somebody else reset and that are left so. */
+  /** Files of ours that another writer reset and that are left so. */
   readonly drifts: number
   readonly failures: number
   readonly findings: readonly Finding[]
@@ -174,7 +174,7 @@ export class MemoryQosEngine {
     })
   }
 
-  /** Only what is about to be written: a file that we leave alone is not ours to take back either. */
+  /** Only what is about to be written: a file that we leave alone is not restored either. */
   private async note(verdicts: readonly Verdict[], observed: readonly Observation[]): Promise<void> {
     const { found, isNoted = () => true, ownsOtherFiles } = this.options
     if (found === undefined) return
@@ -234,7 +234,7 @@ export class MemoryQosEngine {
   }
 }
 
-/** A runtime keeps keys that are left away, so a container is sent all that we stand by, unchanged files included. */
+/** A runtime keeps keys that are left out, so a container is sent all that we stand by, unchanged files included. */
 const wholeSet = (verdicts: readonly Verdict[], { path }: Observation): Record<string, string> =>
   Object.fromEntries(
     verdicts

@@ -1,4 +1,4 @@
-// What files held before our first write to them, on disk before that write: the way back. A value is noted once and never
+// What files held before our first write to them, on disk before that write, for the rollback. A value is noted once and never
 // overwritten by one of ours, whatever happens to the process in between.
 import type { CgroupDriver } from '../core/cgroup/name.js'
 import { keelsonError } from '../core/errors.js'
@@ -20,7 +20,7 @@ export interface FoundNote {
   readonly files: Readonly<Record<string, string>>
 }
 
-/** What the way back needs to know besides the values. */
+/** What a rollback needs to know besides the values. */
 export interface FoundAbout {
   readonly driver: CgroupDriver
   readonly runtimeEndpoint: string
@@ -33,16 +33,16 @@ export interface FoundValues {
   /** Returns once everything is on disk; files that are known already keep their first value. */
   note(notes: readonly FoundNote[]): Promise<void>
   forget(paths: readonly CgroupPath[]): Promise<void>
-  /** The file itself goes: nothing is left to take back. */
+  /** The file itself is removed: nothing is left to restore. */
   clear(): Promise<void>
 }
 
-export interface FoundValuesOptions {
+interface FoundValuesOptions {
   readonly files: Files
   readonly path: string
   /** /proc/sys/kernel/random/boot_id: cgroups do not outlive a boot, and neither do these values. */
   readonly bootId: string
-  /** Undefined: whoever wrote the file knows. */
+  /** Undefined: taken from the file itself. */
   readonly about?: FoundAbout
 }
 
@@ -63,7 +63,7 @@ function parseStored(path: string, content: Uint8Array): Stored {
   const broken = (why: string, cause?: unknown) =>
     keelsonError(
       'companion.journal',
-      `read the found values in ${path}: ${why}; restore the file from a copy, or remove it if nothing is to be taken back`,
+      `read the found values in ${path}: ${why}; restore the file from a copy, or remove it if no values are to be restored`,
       { path },
       cause,
     )

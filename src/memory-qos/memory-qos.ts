@@ -1,4 +1,4 @@
-// Memory QoS with a life: passes on change and on a timer, and the moments at which whoever runs the pods calls in. The
+// Memory QoS with a life: passes on change and on a timer, and the calls of the pod runner. The
 // kubelet and the companion both hold one.
 import { asKeelsonError, keelsonError } from '../core/errors.js'
 import type { LiveReport } from '../core/memory-qos/effective-values.js'
@@ -31,7 +31,7 @@ export interface MemoryQosOptions extends EngineOptions, ReporterOptions {
 }
 
 export interface MemoryQos {
-  /** kubepods and the QoS cgroups with their values; reserved cgroups, which must exist. For whoever owns the tree. */
+  /** kubepods and the QoS cgroups with their values; reserved cgroups, which must exist. For the owner of the tree. */
   setUpNode(): Promise<void>
   /** The levels above pods follow the pods as they are now: before a new pod's own cgroup is made. */
   coverPods(): Promise<void>
@@ -62,7 +62,7 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
   const coming = new Map<string, PodResources>()
   let newest: { readonly report: PassReport; readonly findings: readonly Finding[] } | undefined
   let wake: (() => void) | undefined
-  let poked = false
+  let notified = false
 
   const inputNow = (): TargetsInput | undefined => {
     const node = options.node()
@@ -113,7 +113,7 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
   }
 
   const notify = (): void => {
-    poked = true
+    notified = true
     wake?.()
   }
   const above = (t: MemoryTarget): boolean => t.level === 'kubepods' || t.level === 'qos'
@@ -170,22 +170,22 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
           await passNow()
         } catch (e) {
           if (signal.aborted) return
-          log.warn('Memory QoS: a pass ended early; the next one follows', { error: asKeelsonError(e) })
+          log.warn('Memory QoS: reconciliation failed; retrying', { error: asKeelsonError(e) })
         }
         await rest()
       }
     },
   }
 
-  /** Until the period is over or somebody pokes, then a moment more for what comes together. */
+  /** Until the period is over or a notify, then a moment more for what comes together. */
   async function rest(): Promise<void> {
-    if (!poked) {
+    if (!notified) {
       const early = new AbortController()
       wake = () => early.abort()
       await pause(clock, options.periodMs ?? defaultPeriodMs, AbortSignal.any([signal, early.signal]))
       wake = undefined
     }
-    if (poked) await pause(clock, settleMs, signal)
-    poked = false
+    if (notified) await pause(clock, settleMs, signal)
+    notified = false
   }
 }

@@ -52,7 +52,7 @@ export class NodeCheck {
       .map((t) => reservedMissing(t.path, t.title))
   }
 
-  /** kubepods below a cgroupRoot, reserved cgroups anywhere: above them nobody but the administrator sets values. */
+  /** kubepods below a cgroupRoot, reserved cgroups anywhere: above them only the administrator sets values. */
   private parents({ path, files, target: { level } }: Observation): readonly Finding[] {
     if (level !== 'kubepods' && level !== 'reserved') return []
     const own = amountOf(files['memory.min'] ?? '0')

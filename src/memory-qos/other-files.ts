@@ -1,5 +1,5 @@
 // cpu, limits, pids and hugetlb of the cgroups that the kubelet owns: written at creation and when the computed text
-// changes, never because the file differs. Whoever tunes them in between is left alone.
+// changes, never because the file differs. Changes that others make in between are kept.
 import { readControlText } from '../core/cgroup/control-file.js'
 import { asKeelsonError } from '../core/errors.js'
 import { isSettled } from '../core/kernel-text/read-back.js'

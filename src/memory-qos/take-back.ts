@@ -12,7 +12,7 @@ import { growsTo } from './decide/decide.js'
 import { orderWrites, type PendingWrite, type WriteStep } from './decide/order.js'
 import type { FoundCgroup } from './found-values.js'
 
-export interface TakenBack {
+interface TakenBack {
   /** Every noted file holds its first value again, or its cgroup is gone. */
   readonly settled: readonly CgroupPath[]
   readonly writes: number

@@ -13,7 +13,7 @@ interface CommonServed {
   readonly health: Health
   readonly configz: () => ConfigzContent
   readonly metrics: Metrics
-  /** A registry of its own: /metrics/slis shows nothing else. */
+  /** A separate registry: /metrics/slis shows nothing else. */
   readonly sliMetrics: Metrics
   readonly sessions: Sessions
   readonly cookieName: () => string

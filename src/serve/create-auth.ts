@@ -1,6 +1,6 @@
 // Builds the authenticators and the authorizer of a plan.
 import type { Clock } from '../ports/clock.js'
-import type { KubeApi } from '../ports/kubeapi.js'
+import type { KubeCalls } from '../ports/kube-calls.js'
 import type { LocalToken, Secrets } from '../ports/secrets.js'
 import type { AuthPlan } from './auth-plan.js'
 import type { Authenticator } from './authn/authenticator.js'
@@ -18,7 +18,7 @@ interface AuthParts {
   readonly clock: Clock
   readonly secrets: Secrets
   readonly random: () => number
-  readonly api?: KubeApi
+  readonly api?: KubeCalls
   readonly localToken?: LocalToken
 }
 

@@ -29,6 +29,8 @@ export interface ServeSettings {
   readonly healthzPort: number
   /** Given certificate; both or none. None: a self-signed one is made in `certDirectory`. */
   readonly tlsCertFile?: string
+  /** Certificate and key in one file that may come later, in place of a self-signed pair. */
+  readonly servingPairFile?: string
   readonly tlsPrivateKeyFile?: string
   readonly certDirectory: string
   readonly tlsMinVersion: string

@@ -2,7 +2,7 @@
 // the read-only port where one is configured. Every way to the outside is handed in.
 import type { Clock } from '../ports/clock.js'
 import type { HttpHandler, HttpListener, Listen, TlsSource } from '../ports/http.js'
-import type { KubeApi } from '../ports/kubeapi.js'
+import type { KubeCalls } from '../ports/kube-calls.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { LocalToken, Secrets } from '../ports/secrets.js'
@@ -38,7 +38,7 @@ interface StartOptions {
   readonly clock: Clock
   readonly log: Log
   /** Where a kubeconfig is given. */
-  readonly api?: KubeApi
+  readonly api?: KubeCalls
   /** Where it is not. */
   readonly localToken?: LocalToken
 }

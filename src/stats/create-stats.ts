@@ -3,6 +3,7 @@ import { keelsonError } from '../core/errors.js'
 import { didYouMean } from '../core/units/nearest-name.js'
 import { allFamilies } from './catalogue/index.js'
 import { alwaysFamilies } from './catalogue/times-and-limits.js'
+import { createLoops } from './loops.js'
 import { memoizeBody } from './memoize-latest.js'
 import { createOwnCounters } from './own-counters.js'
 import { createExposition } from './render/exposition.js'
@@ -46,8 +47,10 @@ export function createStats(o: StatsOptions): Stats {
         allFamilies.map((f) => f.name),
       )}`,
     })
-  const sources = createSources(o, counters)
-  const { labelSets, switches, filesystems } = sources
+  const loops = createLoops(o, counters)
+  const sources = createSources(loops, o.clock)
+  const { filesystems } = loops
+  const { labelSets, switches } = loops.metricsOptions
 
   const summaryText = (full: boolean) => (node: NodeReading, stats: StatsSample | undefined) =>
     formatJson(
@@ -123,6 +126,6 @@ export function createStats(o: StatsOptions): Stats {
       return cadvisor(sources.node(), metrics, filesystems.version)
     },
     describe: () => sources.describe(),
-    run: (signal) => sources.run(signal),
+    run: (signal) => loops.run(signal),
   }
 }

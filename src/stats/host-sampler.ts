@@ -12,7 +12,7 @@ import type { Inventory, InventoryCache } from './runtime/inventory.js'
 import type { MetricsSample, NodeReading, StatsSample } from './sample.js'
 import { createSampler, type Sampler, waitAtMost } from './sampler.js'
 
-interface HostReading {
+export interface HostReading {
   readonly node: NodeReading
   /** Undefined: the cgroups of pods were not read. */
   readonly pods: { readonly stats: StatsSample; readonly metrics: MetricsSample } | undefined

@@ -49,10 +49,10 @@ const unitLists: readonly UnitList[] = [
     folders: ['src/criserver/methods'],
     lists: ['src/criserver/methods/index.ts'],
     program: keelson,
-    shared: ['method', 'completing'],
+    shared: ['method', 'completing', 'stream-pages'],
   },
   {
-    kind: 'a step of every call through the CRI server',
+    kind: 'a step that every call through the CRI server takes',
     folders: ['src/criserver/steps'],
     lists: ['src/criserver/chain.ts'],
     program: keelson,
@@ -60,7 +60,7 @@ const unitLists: readonly UnitList[] = [
   {
     kind: 'a collector',
     folders: ['src/stats/collectors'],
-    lists: ['src/stats/cgroup/container-stats.ts'],
+    lists: ['src/stats/collectors/index.ts'],
     program: keelson,
     // Of a network namespace and not of a cgroup: network.
     shared: ['amounts', 'collector', 'device', 'memory-v1', 'memory-v2', 'memory-values', 'network'],
@@ -70,7 +70,7 @@ const unitLists: readonly UnitList[] = [
     folders: ['src/stats/catalogue'],
     lists: ['src/stats/catalogue/index.ts'],
     program: keelson,
-    shared: ['define', 'family', 'left-out', 'required'],
+    shared: ['family', 'required'],
   },
   {
     kind: 'a page of the dashboard',

@@ -149,17 +149,17 @@ describe('keelson cri', () => {
     await shows(container, '123Mi')
   })
 
-  test('what would happen next, and how soon somebody should look', async () => {
+  test('what happens next, with its severity', async () => {
     const next = '[data-pod="shop/db-1"] .next'
     fixture.write(fixture.path(1, 0), 'memory.high', 190 * MiB)
     fixture.write(fixture.path(1, 0), 'memory.current', 180 * MiB)
-    await shows(next, /^watch 10Mi until it is throttled at memory\.high 190Mi$/)
+    await shows(next, /^Warning 10Mi until it is throttled at memory\.high 190Mi$/)
     fixture.write(fixture.path(1, 0), 'memory.current', 195 * MiB)
-    await shows(next, /^act .*(above memory\.high|throttled)/)
+    await shows(next, /^Critical .*(above memory\.high|throttled)/)
     await shows('[data-node="pods"]', '3')
     expect((await texts('.pods > li:first-child .pod-name'))[0]).toContain('db-1')
     fixture.write(fixture.path(1, 0), 'memory.current', 20 * MiB)
-    await shows(next, /^fine /)
+    await shows(next, /^OK /)
   })
 
   test('the node: capacity, what is available, processors and pressure', async () => {

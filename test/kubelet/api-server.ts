@@ -1,4 +1,5 @@
-// An API server as far as this kubelet uses one: reviews that always say yes to one token, and Events that are kept.
+// An API server as far as these tests need one: reviews that always say yes to one token, Events that are kept, and a Node
+// that can be created and nothing more.
 // It can be down at first: its address is known before it listens.
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -7,11 +8,14 @@ import { join } from 'node:path'
 import { createAuthority, createLeaf } from '../serve/pki.js'
 import { freePorts } from '../support/command.js'
 
+/** Of every Node that is registered here. */
+export const nodeUid = 'a2b0c7e4-node'
+
 export const reviewedToken = 'a-token-that-the-api-server-knows'
 
 export interface KeptEvent {
   readonly metadata: { readonly name: string; readonly namespace: string }
-  readonly involvedObject: { readonly kind: string; readonly name: string }
+  readonly involvedObject: { readonly kind: string; readonly name: string; readonly uid: string }
   readonly type: string
   readonly reason: string
   readonly message: string
@@ -61,6 +65,8 @@ export async function createTestApiServer(directory: string): Promise<TestApiSer
       }
       if (req.url === '/apis/authorization.k8s.io/v1/subjectaccessreviews')
         return send(201, { ...body, status: { allowed: body.spec.user === 'tester' } })
+      if (req.method === 'POST' && req.url === '/api/v1/nodes')
+        return send(201, { ...body, metadata: { ...body.metadata, uid: nodeUid } })
       return send(404, { kind: 'Status', code: 404 })
     })
   })

@@ -156,7 +156,7 @@ describe('starts', () => {
           expect(metrics).toContain(`${family}{version="${c.losing}"} 1\n`)
         }
         expect(await kubelet.end('SIGTERM')).toBe(0)
-        expect(kubelet.output()).toContain('"ended"')
+        expect(kubelet.output()).toContain('"stopped"')
       }))
 })
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
 import { type Bundle, bundleCommand, startCommand } from '../support/command.js'
-import { createTestApiServer } from './api-server.js'
+import { createTestApiServer, nodeUid } from './api-server.js'
 import { type KubeletProcess, startKubeletProcess } from './kubelet-process.js'
 
 let bundle: Bundle
@@ -36,10 +36,10 @@ test('a restarted runtime with the same driver: waited for, compared, nothing el
   withKubelet({ scripts: { RuntimeConfig: runtimeConfig.cgroupfs } }, async (kubelet) => {
     await kubelet.says('the kubelet is up')
     await kubelet.runtime.stop()
-    await kubelet.says('the container runtime does not answer; waiting for it')
+    await kubelet.says('the container runtime is unreachable; waiting for it')
     const before = kubelet.runtime.callsOf('RuntimeConfig').length
     await kubelet.runtime.start()
-    await kubelet.says('the container runtime is back')
+    await kubelet.says('the container runtime is reachable again')
     expect((await fetch(`http://127.0.0.1:${kubelet.healthPort}/healthz`)).status).toBe(200)
     await expect.poll(() => kubelet.runtime.callsOf('RuntimeConfig').length).toBe(before + 1)
     expect(kubelet.output()).not.toMatch(/^E\d{4}/m)
@@ -51,40 +51,41 @@ test('a runtime that comes back with another driver is reported loudly, the driv
     await kubelet.says('the kubelet is up')
     kubelet.runtime.script('RuntimeConfig', runtimeConfig.systemd)
     await kubelet.runtime.restart()
-    await kubelet.says('the runtime came back with another cgroup driver')
+    await kubelet.says('is reachable again with another cgroup driver')
     expect(kubelet.output()).toMatch(/^E\d{4}.*inUse="cgroupfs" runtime="systemd".*drain the node/m)
     const { keelson, kubeletconfig } = JSON.parse(await kubelet.page('/configz'))
     expect(kubeletconfig.cgroupDriver).toBe('cgroupfs')
     expect(keelson.cgroupDriver).toMatchObject({ driver: 'cgroupfs', runtimeDiffers: 'systemd' })
     kubelet.runtime.script('RuntimeConfig', runtimeConfig.cgroupfs)
     kubelet.runtime.cutAll()
-    await kubelet.says('the connection to the container runtime was renewed')
+    await kubelet.says('reconnected to the container runtime')
     await expect
       .poll(async () => JSON.parse(await kubelet.page('/configz')).keelson.cgroupDriver.runtimeDiffers)
       .toBe(null)
     expect(await kubelet.end()).toBe(0)
   }))
 
-test('a fallback: the Event waits for an API server that comes later, and comes once', async () => {
+test('a fallback: the Event waits for an API server that comes later, and comes once, with the real Node', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'keelson-api-'))
   const api = await createTestApiServer(directory)
+  const warnings = () => api.events.filter((e) => e.type === 'Warning')
   try {
     await withKubelet({ flags: [`--kubeconfig=${api.kubeconfig}`, '--v=4'] }, async (kubelet) => {
       await kubelet.says('the kubelet is up')
-      await kubelet.says('an event waits for the API server')
+      await kubelet.says('the Node cannot be registered; retrying')
       expect(api.events).toEqual([])
       await api.listen()
-      await expect.poll(() => api.events.length, { timeout: 15_000 }).toBe(1)
-      expect(api.events[0]).toMatchObject({
-        involvedObject: { kind: 'Node', name: 'node-1' },
+      await expect.poll(warnings, { timeout: 15_000 }).toHaveLength(1)
+      expect(warnings()[0]).toMatchObject({
+        involvedObject: { kind: 'Node', name: 'node-1', uid: nodeUid },
         type: 'Warning',
         reason: 'RuntimeUpgradeNeeded',
         source: { component: 'kubelet', host: 'node-1' },
       })
-      expect(api.events[0]?.message).toContain(kubelet.runtime.socketPath)
+      expect(warnings()[0]?.message).toContain(kubelet.runtime.socketPath)
       expect(await kubelet.end()).toBe(0)
     })
-    expect(api.events.length).toBe(1)
+    expect(warnings()).toHaveLength(1)
   } finally {
     await api.close()
     await rm(directory, { recursive: true, force: true })
@@ -145,7 +146,7 @@ test('--help groups the flags and needs no runtime', async () => {
   expect(help.output()).not.toContain('\nOther:\n')
 })
 
-test('a left-over endpoint flag that beats config.yaml, and handlers that differ, are reported with remedies', async () => {
+test('a left-over endpoint flag that overrides config.yaml, and handlers that differ, are reported with remedies', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'keelson-proof-'))
   const file = join(directory, 'config.yaml')
   await writeFile(
@@ -170,7 +171,7 @@ test('a left-over endpoint flag that beats config.yaml, and handlers that differ
       },
       async (kubelet) => {
         await kubelet.says('the kubelet is up')
-        expect(kubelet.output()).toMatch(/beats unix:\/\/\/run\/crio\/crio\.sock of .*config\.yaml:3/)
+        expect(kubelet.output()).toMatch(/overrides unix:\/\/\/run\/crio\/crio\.sock of .*config\.yaml:3/)
         expect(kubelet.output()).toContain('kubeadm-flags.env')
         expect(kubelet.output()).toContain('runtime handlers do not use the driver cgroupfs: crun (systemd)')
         const { keelson } = JSON.parse(await kubelet.page('/configz'))

@@ -134,7 +134,9 @@ test('lists that fail for three minutes make /healthz/pleg say so; the first goo
   away = false
   await node.pass(3)
   expect(await node.health('pleg')).toBeUndefined()
-  expect(node.fixture.log.lines.filter(({ message }) => message === 'pods are seen again')).toHaveLength(1)
+  expect(node.fixture.log.lines.filter(({ message }) => message === 'listing pods works again')).toHaveLength(
+    1,
+  )
 })
 
 test('the metrics count each relist and tell when the last one was', async () => {

@@ -61,7 +61,9 @@ test('static pods of an upstream kubelet, etcd of a control plane, are not ended
   await node.pass(130)
   expect(isReady(node, etcd)).toBe(true)
   expect(node.fixture.runtime.callsOf('StopPodSandbox')).toEqual([])
-  const said = node.fixture.log.lines.filter((l) => l.message.includes('did not start is left alone'))
+  const said = node.fixture.log.lines.filter((l) =>
+    l.message.includes('ignoring a pod that this kubelet did not start'),
+  )
   expect(said.map((l) => l.fields['pod'])).toEqual(['default/etcd-node-1'])
 })
 
@@ -109,7 +111,7 @@ test('a pod of the same name that another kubelet runs: ours waits, says why, an
   await node.until('it is wanted', () => node.podNamed('etcd'))
   await node.pass(90)
   expect(node.state.sandboxes.size).toBe(1)
-  expect(JSON.stringify(node.podNamed('etcd')?.status)).toContain('a pod of this name runs already')
+  expect(JSON.stringify(node.podNamed('etcd')?.status)).toContain('another pod of this name')
   const said = node.fixture.log.lines.filter((l) => l.message.includes('pod not started'))
   expect(said).toHaveLength(1)
   node.state.sandboxes.delete(etcd)

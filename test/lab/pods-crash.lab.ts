@@ -30,7 +30,7 @@ describe('the kubelet is restarted', () => {
       await running(node(), 'adopt')
       await sleep(1500)
       expect(await ids(node(), 'adopt')).toEqual(before)
-      expect(node().log()).toContain('a pod that runs is taken over')
+      expect(node().log()).toContain('adopting a running pod')
     }
     const status = (await node().podNamed('adopt'))?.status
     expect(status?.containerStatuses.map((c) => c.restartCount)).toEqual([0, 0])

@@ -127,7 +127,7 @@ describe('a root directory behind a link', () => {
     await node().stop()
     await node().start()
     await running(node(), 'memory')
-    await until('the pod was looked at', async () => node().log().includes('a pod that runs is taken over'))
+    await until('the pod was looked at', async () => node().log().includes('adopting a running pod'))
     // A new container makes the kubelet look at the volumes again.
     await node().cri.runtime.stopContainer({ containerId: (await node().containers('memory'))[0]?.id ?? '' })
     await until(

@@ -75,7 +75,7 @@ test('POD-64 a second kubelet with other manifests, root directory and node name
     expect([...(await namesUp())].sort()).toEqual(['first-node-1', 'theirs-node-2'])
     await sleep(settleMs)
     expect(await everything()).toEqual(before)
-    expect(second.output()).toContain('a pod that this kubelet did not start is left alone')
+    expect(second.output()).toContain('ignoring a pod that this kubelet did not start')
     // A restart looks at strays and leftovers from the beginning.
     await node().stop('SIGKILL')
     await node().start()

@@ -174,6 +174,15 @@ describe('which certificates are taken for the kubelet of this node', () => {
     expect(await ask(old, cluster.certificate)).toMatch(/expired; .*restarted/)
   })
 
+  test('a file that is missing is passed over when another is there; when none is, the error names it', async () => {
+    const kubelet = await listenWith(await servingLeaf(cluster, 'node-1'))
+    const missing = join(directory.path, 'pki/kubelet.crt')
+    const api = (...caFiles: string[]) => createKubeletApi({ url: kubelet.url, caFiles, nodeName: 'node-1' })
+    const signal = AbortSignal.timeout(10_000)
+    await api(missing, put('ca.crt', cluster.certificate)).configz(signal)
+    await expect(api(missing).configz(signal)).rejects.toThrow(/pki\/kubelet\.crt/)
+  })
+
   test('a file without a certificate is an error that names it', async () => {
     expect(await ask(selfSigned, 'no certificate')).toMatch(/trusted-0\.crt: there is none/)
   })

@@ -6,6 +6,7 @@ import { createKubeletApi, createKubeletPods } from '../../src/adapters/kubeapi/
 import { createPodWatch } from '../../src/adapters/kubeapi/pod-watch.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import type { PodSource } from '../../src/ports/pod-source.js'
+import { stubClient } from '../support/kube-client.js'
 import { type ApiStub, startApiStub } from './api-stub.js'
 
 const pod = (uid: string, label = ''): object => ({
@@ -21,12 +22,6 @@ afterEach(async () => {
     await stub.close()
   }
 })
-
-/** The real pauses of the adapter, but shorter. */
-const quickClock = () => {
-  const clock = createClock()
-  return { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(Math.min(ms, 20), signal) }
-}
 
 async function follow(
   make: (stub: ApiStub) => PodSource,
@@ -54,11 +49,8 @@ const uids = (source: PodSource): string =>
 describe('the API server', () => {
   const watchPods =
     (log = new FakeLog()) =>
-    (stub: ApiStub) => {
-      const server = new URL(stub.url)
-      const access = { server, credentials: async () => ({}) }
-      return createPodWatch({ access, nodeName: 'n1', clock: quickClock(), log })
-    }
+    (stub: ApiStub) =>
+      createPodWatch(stubClient({ url: stub.url, log }), 'n1')
 
   test('a list in pages, of this node alone, then changes as they come', async () => {
     const { stub, source, changes } = await follow(watchPods())

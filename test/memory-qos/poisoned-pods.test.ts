@@ -10,6 +10,7 @@ import { parseActuatedPod } from '../../src/memory-qos/decide/actuated-pod.js'
 import { createMemoryQos, type MemoryQos } from '../../src/memory-qos/memory-qos.js'
 import type { PodSource } from '../../src/ports/pod-source.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
+import { stubClient } from '../support/kube-client.js'
 import { startApiStub } from './api-stub.js'
 import { hard, type MemoryFixture, mib, startFixture } from './fixture.js'
 
@@ -66,10 +67,9 @@ async function start(
     stub.put(String(i), pod)
   })
   const log = new FakeLog()
-  const access = { server: new URL(stub.url), credentials: async () => ({}) }
   const source: PodSource =
     from === 'api'
-      ? createPodWatch({ access, nodeName: 'n1', clock: fixture.clock, log })
+      ? createPodWatch(stubClient({ url: stub.url, log }), 'n1')
       : createKubeletPods({
           api: createKubeletApi({ url: stub.url }),
           clock: fixture.clock,
@@ -187,7 +187,7 @@ describe('one pod with an impossible uid does not stop the others', () => {
     const node = await start('kubelet', [bad, victim], [running(victim)])
     for (let i = 0; i < 3; i += 1) await node.memoryQos.passNow()
     expect(node.values(running(victim))).toEqual(ofVictim)
-    const said = node.log.lines.filter((l) => l.message.startsWith('a pod cannot be read'))
+    const said = node.log.lines.filter((l) => l.message.startsWith('ignoring a pod'))
     expect(said.map((l) => l.fields['pod'])).toEqual(['default/odd'])
   })
 })

@@ -110,8 +110,10 @@ export async function startApiStub(directory: string, ca: Authority): Promise<Ap
     const chunks: Buffer[] = []
     req.on('data', (chunk: Buffer) => chunks.push(chunk))
     req.on('end', () => {
+      // A kubelet is a node, too: its heartbeats are none of the reviews.
+      if (req.method !== 'POST' || req.url === '/api/v1/nodes') return void res.writeHead(404).end('{}')
       stub.shown.push(serialOf(req))
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Review
+      const body = JSON.parse(Buffer.concat(chunks).toString() || '{"kind":""}') as Review
       const path = isEvent(body)
         ? `/api/v1/namespaces/${body.metadata.namespace}/events`
         : `/apis/${body.apiVersion}/${body.kind.toLowerCase()}s`

@@ -5,11 +5,11 @@ import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createKubeApi } from '../../src/adapters/kubeapi/client.js'
 import { createSelfSigned } from '../../src/adapters/tls/self-signed.js'
 import { loadConfig } from '../../src/config/load.js'
 import { kubeletServeSettings } from '../../src/kubelet/serve-settings.js'
 import { defaultSettings } from '../../src/serve/settings.js'
+import { callsOf } from '../support/kube-client.js'
 import { formatKubeconfig, startApiStub } from './api-stub.js'
 import { ask, openTls } from './client.js'
 import { type Here, startHere } from './here.js'
@@ -111,7 +111,7 @@ test('4.2.10 a renewed client certificate is shown to the API server without a r
     return new X509Certificate(certificate).serialNumber
   }
   const first = await renew()
-  const api = await createKubeApi(kubeconfig)
+  const api = await callsOf(kubeconfig)
   await api.reviewToken('any', AbortSignal.timeout(5000))
   expect(stub.shown.at(-1)).toBe(first)
   const second = await renew()

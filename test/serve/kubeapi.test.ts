@@ -3,8 +3,8 @@ import { X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createKubeApi } from '../../src/adapters/kubeapi/client.js'
-import type { KubeApi, NodeEvent } from '../../src/ports/kubeapi.js'
+import type { KubeCalls, NodeEvent } from '../../src/ports/kube-calls.js'
+import { callsOf } from '../support/kube-client.js'
 import { type ApiStub, formatKubeconfig, startApiStub } from './api-stub.js'
 import { type Authority, createAuthority, createLeaf, type Pair } from './pki.js'
 import { temporaryDirectory } from './start.js'
@@ -14,12 +14,12 @@ const { signal } = new AbortController()
 const node = { user: 'system:node:node-1', groups: ['system:nodes'] }
 let ca: Authority
 let stub: ApiStub
-let api: KubeApi
+let api: KubeCalls
 
 beforeAll(async () => {
   ca = await createAuthority('cluster-ca')
   stub = await startApiStub(directory.path, ca)
-  api = await createKubeApi(stub.kubeconfig)
+  api = await callsOf(stub.kubeconfig)
 })
 afterAll(async () => {
   await stub.close()
@@ -107,7 +107,7 @@ test('a client certificate that was replaced on disk is shown at the next call',
   writeFileSync(key, first.key)
   const files = { 'client-certificate': certificate, 'client-key': key }
   writeFileSync(kubeconfig, formatKubeconfig(stub.port, ca, files))
-  const rotated = await createKubeApi(kubeconfig)
+  const rotated = await callsOf(kubeconfig)
   await rotated.reviewToken('known', signal)
   expect(stub.shown.at(-1)).toBe(serialOf(first))
   writeFileSync(key, second.key)

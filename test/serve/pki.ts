@@ -81,3 +81,20 @@ export async function createLeaf(by: Authority, o: LeafOptions): Promise<Authori
   const dates = [o.fromMs ?? Date.now() - dayMs, o.untilMs ?? Date.now() + dayMs] as const
   return issue(subject, extensions, dates, by)
 }
+
+/** A certificate for a request (PKCS #10), with its subject and names, from now on. */
+export async function signRequest(by: Authority, request: string, days: number): Promise<string> {
+  const csr = new x509.Pkcs10CertificateRequest(request)
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: `01${randomBytes(12).toString('hex')}`,
+    subject: csr.subject,
+    issuer: by.issuer.subject,
+    notBefore: new Date(Date.now() - 1000),
+    notAfter: new Date(Date.now() + days * dayMs),
+    publicKey: csr.publicKey,
+    signingKey: by.keys.privateKey,
+    signingAlgorithm: algorithm,
+    extensions: [...csr.extensions],
+  })
+  return `${certificate.toString('pem')}\n`
+}

@@ -29,7 +29,7 @@ export async function ensureHealthImage(
   const texts = await Promise.all(sources.map((name) => readFile(join(sourceDir, name), 'utf8')))
   const part = {
     name: 'health-image',
-    recipe: { from: createHash('sha256').update(texts.join('\0')).digest('hex'), format: 1 },
+    recipe: { from: createHash('sha256').update(texts.join('\0')).digest('hex'), format: 2 },
     build: (dir: string, stop: AbortSignal): Promise<void> => build(dir, cacheDir, stop),
   }
   return join(await ensurePart(cacheDir, part, signal, progress), 'health.tar')

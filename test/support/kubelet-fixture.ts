@@ -3,8 +3,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createCertificates } from '../../src/adapters/certificates/certificates.js'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { createFiles } from '../../src/adapters/files/files.js'
+import { createKubeconfigs } from '../../src/adapters/kubeapi/node-kubeconfig.js'
 import { createPodHost } from '../../src/adapters/pods/pod-host.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import type { CgroupDriver } from '../../src/core/cgroup/name.js'
@@ -12,11 +14,11 @@ import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeClock } from '../../src/fakes/clock.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
+import { FakeKubeApi } from '../../src/fakes/kube-api.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import type { KubeletPorts, KubeletServeOptions } from '../../src/kubelet/kubelet-ports.js'
 import { readKubeletConfig } from '../../src/kubelet/read-config.js'
 import { type RunningKubelet, startKubelet } from '../../src/kubelet/start.js'
-import type { NodeEvent } from '../../src/ports/kubeapi.js'
 import type { Metrics } from '../../src/ports/metrics.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
 import { noFiles } from './stats-fixture.js'
@@ -30,8 +32,6 @@ export interface KubeletFixtureOptions {
   readonly systemd?: boolean
   /** Folder of test/fixtures/procfs. */
   readonly kernel?: string
-  /** What the API server does with an Event. Default: takes it. */
-  readonly createEvent?: (event: NodeEvent) => Promise<void>
 }
 
 /** Notes every wait, so that a test sees what would have taken time. */
@@ -53,7 +53,8 @@ export interface KubeletFixture {
   readonly cgroups: FakeCgroupTree
   /** Drivers with which the cgroup tree was opened, with the number of RuntimeConfig calls before. */
   readonly opened: { readonly driver: CgroupDriver; readonly after: number }[]
-  readonly events: NodeEvent[]
+  /** The cluster that --kubeconfig leads to. */
+  readonly kubeApi: FakeKubeApi
   readonly served: KubeletServeOptions[]
   /** What the kubelet set its own oom_score_adj to. */
   readonly oomScores: readonly number[]
@@ -77,7 +78,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
   let metrics = await createProcessMetrics({ processDefaults: false })
   const cgroups = new FakeCgroupTree()
   const opened: { driver: CgroupDriver; after: number }[] = []
-  const events: NodeEvent[] = []
+  const kubeApi = new FakeKubeApi()
   const served: KubeletServeOptions[] = []
   const running: RunningKubelet[] = []
   const oomScores: number[] = []
@@ -98,11 +99,20 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
     },
     cgroups,
     opened,
-    events,
+    kubeApi,
     served,
     oomScores,
     ports: {
       procfs: { ...createProcfs({ proc: join(kernel, 'proc') }), pageSize: () => 4096n },
+      version: '0.0.0',
+      nodeHost: {
+        architecture: 'amd64',
+        ownAddresses: () => ['10.0.0.7'],
+        routedAddresses: () => ['10.0.0.7'],
+        lookup: async () => [],
+        hugePages: () => [],
+        osImage: () => 'Test Linux',
+      },
       statsFiles: noFiles,
       files: createFiles(),
       podHost: createPodHost(),
@@ -115,14 +125,9 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
         opened.push({ driver, after: runtime.callsOf('RuntimeConfig').length })
         return { tree: cgroups, close: () => cgroups.close() }
       },
-      openKubeApi: async () => ({
-        reviewToken: async () => undefined,
-        reviewAccess: async () => ({ allowed: false }),
-        createEvent: async (event) => {
-          await options.createEvent?.(event)
-          events.push(event)
-        },
-      }),
+      certificates: createCertificates(),
+      kubeconfigs: { ...createKubeconfigs(), exists: async () => false },
+      openKubeApi: async () => kubeApi,
       serve: async (o) => {
         served.push(o)
         return { url: 'https://127.0.0.1:10250', port: 10250, close: async () => {} }

@@ -1,17 +1,17 @@
-// GET over HTTP or HTTPS with bounds: whole answers as JSON, and streams of JSON lines. Every call ends with its deadline or
-// its caller's signal.
+// GET of a kubelet over HTTP or HTTPS: a whole answer as JSON, with bounds. Every call ends with its deadline or its caller's
+// signal. The API server has a client of its own (kube-api.ts).
 
 import type { IncomingMessage } from 'node:http'
 import { request as requestHttp } from 'node:http'
 import { type RequestOptions, request as requestHttps } from 'node:https'
 import { type KeelsonError, keelsonError } from '../../core/errors.js'
 
-export interface GetOptions {
+interface GetOptions {
   /** Certificates, keys and headers. */
   readonly tls: RequestOptions
   readonly signal: AbortSignal
   readonly timeoutMs: number
-  /** Of the whole answer, or of one line of a stream. */
+  /** Of the whole answer. */
   readonly maxBytes: number
   /** What to do about the server's certificate, by the code of its refusal. */
   readonly certificateRemedy?: (code: string) => string
@@ -77,30 +77,5 @@ export async function getJson(url: URL, options: GetOptions): Promise<unknown> {
     return JSON.parse(Buffer.concat(parts).toString('utf8')) as unknown
   } catch (cause) {
     throw sourceError(url, cause instanceof Error ? cause.message : String(cause), {}, cause)
-  }
-}
-
-/** One value a line, until the server ends the stream. */
-export async function* getJsonLines(url: URL, options: GetOptions): AsyncGenerator<unknown> {
-  const response = await open(url, options)
-  if (response.statusCode !== 200) throw await refusal(url, response)
-  let rest = ''
-  response.setEncoding('utf8')
-  try {
-    for await (const part of response as AsyncIterable<string>) {
-      rest += part
-      let end = rest.indexOf('\n')
-      while (end >= 0) {
-        const line = rest.slice(0, end)
-        rest = rest.slice(end + 1)
-        if (line.trim() !== '') yield JSON.parse(line) as unknown
-        end = rest.indexOf('\n')
-      }
-      if (rest.length > options.maxBytes) throw new Error(`a line of more than ${options.maxBytes} bytes`)
-    }
-  } catch (cause) {
-    throw sourceError(url, cause instanceof Error ? cause.message : String(cause), {}, cause)
-  } finally {
-    response.destroy()
   }
 }

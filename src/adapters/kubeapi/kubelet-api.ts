@@ -1,4 +1,5 @@
 // /pods and /configz of this node's kubelet, and a pod source that asks again and again: a kubelet has no watch.
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
 import { asKeelsonError, keelsonError } from '../../core/errors.js'
@@ -8,7 +9,7 @@ import type { KubeletApi, PodSource } from '../../ports/pod-source.js'
 import { getJson } from './http-get.js'
 import { certificateRemedy, kubeletTrust, type TrustFile } from './kubelet-trust.js'
 
-export interface KubeletApiOptions {
+interface KubeletApiOptions {
   /** `https://127.0.0.1:10250`; `http:` for the read-only port. */
   readonly url: string
   /** Read for each request: service account tokens are replaced. */
@@ -35,8 +36,12 @@ const fileText = async (path: string): Promise<string> => {
 }
 
 export function createKubeletApi(options: KubeletApiOptions): KubeletApi {
-  const trustFiles = (paths: readonly string[]): Promise<TrustFile[]> =>
-    Promise.all(paths.map(async (path) => ({ path, pem: await fileText(path) })))
+  /** One of several may be missing: a node whose kubelet has a certificate of the cluster keeps no kubelet.crt. */
+  const trustFiles = async (paths: readonly string[]): Promise<TrustFile[]> => {
+    const there = paths.filter((path) => existsSync(path))
+    const chosen = there.length > 0 ? there : paths
+    return Promise.all(chosen.map(async (path) => ({ path, pem: await fileText(path) })))
+  }
   const credentials = async (): Promise<RequestOptions> => ({
     ...(options.tokenFile === undefined
       ? {}
@@ -71,7 +76,7 @@ export function createKubeletApi(options: KubeletApiOptions): KubeletApi {
   }
 }
 
-export interface KubeletPodsOptions {
+interface KubeletPodsOptions {
   readonly api: Pick<KubeletApi, 'pods'>
   readonly clock: Clock
   readonly log: Log

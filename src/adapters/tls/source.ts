@@ -1,7 +1,7 @@
 // Certificate, key and client CA from files, looked at every second. A new set is used only when it holds together;
 // until then the old one stays, so that a half-written file does no harm.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { isKeelsonError, keelsonError } from '../../core/errors.js'
 import type { TlsMaterial, TlsSource } from '../../ports/http.js'
@@ -12,6 +12,8 @@ interface TlsFiles {
   readonly certFile: string
   readonly keyFile: string
   readonly clientCaFile?: string
+  /** The certificate may come later: handshakes fail until then. */
+  readonly mayBeMissing?: true
 }
 
 const maxBytes = 4 * 1024 * 1024
@@ -35,7 +37,18 @@ function readText(path: string): string {
   }
 }
 
-function readTlsMaterial({ certFile, keyFile, clientCaFile }: TlsFiles): TlsMaterial {
+/** Until there is one: no handshake succeeds without a certificate. */
+const noPair = { certificate: '', key: '' }
+
+function readTlsMaterial({ clientCaFile, ...files }: TlsFiles): TlsMaterial {
+  const pair = files.mayBeMissing === true && !existsSync(files.certFile) ? noPair : readPair(files)
+  if (clientCaFile === undefined) return pair
+  const clientCa = readText(clientCaFile)
+  parseBundle(clientCa, clientCaFile)
+  return { ...pair, clientCa }
+}
+
+function readPair({ certFile, keyFile }: TlsFiles): Pick<TlsMaterial, 'certificate' | 'key'> {
   const certificate = readText(certFile)
   const key = readText(keyFile)
   try {
@@ -50,10 +63,7 @@ function readTlsMaterial({ certFile, keyFile, clientCaFile }: TlsFiles): TlsMate
       cause,
     )
   }
-  if (clientCaFile === undefined) return { certificate, key }
-  const clientCa = readText(clientCaFile)
-  parseBundle(clientCa, clientCaFile)
-  return { certificate, key, clientCa }
+  return { certificate, key }
 }
 
 function mark(files: TlsFiles): string {

@@ -1,13 +1,14 @@
 // The companion's connections to the kubelet beside it and to the API server, and where its events go.
 import { createClock } from '../../adapters/clock/clock.js'
-import { openApiAccess } from '../../adapters/kubeapi/api-access.js'
 import { createKubeletApi, createKubeletPods } from '../../adapters/kubeapi/kubelet-api.js'
 import { createPodWatch } from '../../adapters/kubeapi/pod-watch.js'
 import { readManifest } from '../../config/read-manifest.js'
+import { keelsonError } from '../../core/errors.js'
 import { createEventQueue } from '../../kubelet/node/event-queue.js'
 import { type KubeletSettings, parseKubeletSettings } from '../../memory-qos/decide/kubelet-settings.js'
 import type { MemoryQosEvent } from '../../memory-qos/report.js'
-import type { KubeApi } from '../../ports/kubeapi.js'
+import type { KubeApi } from '../../ports/kube-api.js'
+import type { KubeCalls } from '../../ports/kube-calls.js'
 import type { Log } from '../../ports/log.js'
 import type { PodSource } from '../../ports/pod-source.js'
 import { readInput } from '../input.js'
@@ -42,16 +43,26 @@ export async function readSettingsFile(path: string, io: Io): Promise<KubeletSet
   return parseKubeletSettings(document?.content)
 }
 
-export async function openSource(o: CompanionCommandOptions, nodeName: string, log: Log): Promise<PodSource> {
-  const clock = createClock()
+export function openSource(
+  o: CompanionCommandOptions,
+  nodeName: string,
+  api: KubeApi | undefined,
+  log: Log,
+): PodSource {
   if (o.podsFrom === 'kubelet')
-    return createKubeletPods({ api: kubeletOf(o, nodeName), clock, log, periodMs: podsPeriodMs })
-  const access = await openApiAccess(o.kubeconfig)
-  return createPodWatch({ access, nodeName, clock, log })
+    return createKubeletPods({
+      api: kubeletOf(o, nodeName),
+      clock: createClock(),
+      log,
+      periodMs: podsPeriodMs,
+    })
+  if (api === undefined)
+    throw keelsonError('usage.invalid', '--pods-from api needs --kubeconfig or --in-cluster')
+  return createPodWatch(api, nodeName)
 }
 
 export function eventsTo(
-  api: KubeApi | undefined,
+  api: KubeCalls | undefined,
   nodeName: string,
   log: Log,
   signal: AbortSignal,

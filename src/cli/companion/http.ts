@@ -1,6 +1,6 @@
 // What the companion serves over HTTPS, besides what every process has (`serve/common-endpoints.ts`).
 import type { LiveSetting } from '../../core/dashboard/model.js'
-import type { KubeApi } from '../../ports/kubeapi.js'
+import type { KubeCalls } from '../../ports/kube-calls.js'
 import type { Metrics } from '../../ports/metrics.js'
 import type { ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
 import type { Endpoint } from '../../serve/endpoint.js'
@@ -35,7 +35,7 @@ interface CompanionServeInput extends Omit<CompanionLiveInput, 'stats'> {
   readonly options: CompanionCommandOptions
   readonly flags: readonly LiveSetting[]
   readonly metrics: Metrics
-  readonly api: KubeApi | undefined
+  readonly api: KubeCalls | undefined
 }
 
 interface ServedCompanion {

@@ -1,16 +1,18 @@
 // The companion put together: machine, pods, settings, Memory QoS and its server.
 import { hostname } from 'node:os'
 import { createClock } from '../../adapters/clock/clock.js'
-import { createKubeApi } from '../../adapters/kubeapi/client.js'
+import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import type { LiveSetting } from '../../core/dashboard/model.js'
 import { checkKernel } from '../../core/release/kernel-check.js'
 import { bytes } from '../../core/units/bytes.js'
 import { createCompanion } from '../../memory-qos/companion/companion.js'
 import { companionInput } from '../../memory-qos/companion/node-input.js'
 import type { Log } from '../../ports/log.js'
+import { createKubeCalls } from '../../serve/kube-calls.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { readConfig } from '../config-files.js'
 import type { Io } from '../io.js'
+import { version } from '../version.js'
 import { eventsTo, openSource, readSettingsFile, settingsAsker } from './cluster.js'
 import { serveCompanion } from './http.js'
 import { mountedRecursive, openMachine, procfsOf } from './machine.js'
@@ -47,8 +49,11 @@ export async function startCompanion(
     const procfs = procfsOf(o)
     const clock = createClock()
     const metrics = await createProcessMetrics()
-    const api =
-      o.kubeconfig !== undefined || o.inCluster === true ? await createKubeApi(o.kubeconfig) : undefined
+    const kubeApi =
+      o.kubeconfig !== undefined || o.inCluster === true
+        ? await openKubeApi({ kubeconfig: o.kubeconfig, log, version })
+        : undefined
+    const api = kubeApi === undefined ? undefined : createKubeCalls(kubeApi)
     const cgroupVersion = machine.cgroups.version === 'v2' ? 2 : 1
     const memoryCapacity = bytes(procfs.memInfo().get('MemTotal') ?? 0n)
     const kernel = checkKernel({ osrelease: procfs.osRelease(), gate: true, cgroupVersion })
@@ -60,7 +65,7 @@ export async function startCompanion(
       metrics,
       event: eventsTo(api, nodeName, log, ended),
       signal: ended,
-      source: await openSource(o, nodeName, log),
+      source: openSource(o, nodeName, kubeApi, log),
       settings,
       ...(askSettings === undefined ? {} : { askSettings }),
       input: (kubelet) =>

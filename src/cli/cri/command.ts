@@ -72,7 +72,7 @@ async function runCri(flags: CriFlags, settings: readonly LiveSetting[], io: Io)
     await running.close()
     log.info('stopped')
   }
-  await untilSignal(run, { onSignal: (signal) => log.info('ending', { signal }) }).finally(() =>
+  await untilSignal(run, { onSignal: (signal) => log.info('stopping', { signal }) }).finally(() =>
     watchdog.stop(),
   )
 }

@@ -63,7 +63,7 @@ async function runKubelet(argv: readonly string[], io: Io): Promise<void> {
       io.exitCode = exitStatus(error.code)
     }
   }
-  await untilSignal(run, { onSignal: (signal) => log.info('ending', { signal }) }).finally(() =>
+  await untilSignal(run, { onSignal: (signal) => log.info('stopping', { signal }) }).finally(() =>
     watchdog.stop(),
   )
 }

@@ -11,7 +11,11 @@ type FlagName = keyof typeof flagTable
 const processDocs: Readonly<Partial<Record<FlagName, string>>> = {
   config: 'file of kind KubeletConfiguration',
   'config-dir': 'directory of drop-ins (*.conf), merged over --config in name order',
-  kubeconfig: 'API server for TokenReview, SubjectAccessReview and Events (default: none, standalone)',
+  kubeconfig: 'identity of this node and its API server (default: none, standalone)',
+  'bootstrap-kubeconfig': 'requests a client certificate when --kubeconfig is missing or has expired',
+  'cert-dir': 'directory of certificates (default pki below --root-dir)',
+  'cloud-provider': 'external: a cloud controller manager sets the addresses of the Node; empty: none',
+  'node-labels': 'labels of the Node, set when it is created',
   'node-ip': 'addresses of this node, also in its serving certificate',
   'hostname-override': 'node name (default: the host name)',
   'root-dir': 'directory of the kubelet files (default /var/lib/kubelet)',
@@ -27,7 +31,11 @@ const groups: readonly (readonly [string, RegExp])[] = [
   ['Keelson', /^(keelson-config|kubernetes-version|profile|strict)$/],
   [
     'Files and node',
-    /^(config|config-dir|kubeconfig|node-ip|hostname-override|root-dir|feature-gates|oom-score-adj|protect-kernel-defaults)$/,
+    /^(config|config-dir|node-ip|hostname-override|root-dir|cert-dir|feature-gates|oom-score-adj|protect-kernel-defaults)$/,
+  ],
+  [
+    'Cluster',
+    /^(kubeconfig|bootstrap-kubeconfig|cloud-provider|node-labels|node-status|provider-id|register-|rotate-|enable-controller)/,
   ],
   [
     'Container runtime',

@@ -1,9 +1,12 @@
 // The kubelet's ways to this machine: the adapters, put together.
+import { createCertificates } from '../../adapters/certificates/certificates.js'
 import { createClock } from '../../adapters/clock/clock.js'
 import { createCriClient } from '../../adapters/cri/client/client.js'
 import { createFiles } from '../../adapters/files/files.js'
 import { createHost } from '../../adapters/host/host.js'
-import { createKubeApi } from '../../adapters/kubeapi/client.js'
+import { createNodeHost } from '../../adapters/host/node-host.js'
+import { createKubeconfigs } from '../../adapters/kubeapi/node-kubeconfig.js'
+import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import { createPodHost } from '../../adapters/pods/pod-host.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
@@ -37,6 +40,8 @@ export const createKubeletPorts = async (
   log: Log,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<KubeletPorts> => ({
+  version,
+  nodeHost: createNodeHost(),
   procfs: createProcfs(),
   statsFiles: createStatsFiles(),
   files: createFiles(),
@@ -48,6 +53,8 @@ export const createKubeletPorts = async (
   live: { ...openLivePorts(), version, diagnose: (signal) => diagnose(env, undefined, signal) },
   connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
   openCgroups,
-  openKubeApi: createKubeApi,
+  certificates: createCertificates(),
+  kubeconfigs: createKubeconfigs(),
+  openKubeApi: (kubeconfig, pairFile) => openKubeApi({ kubeconfig, pairFile, log, version }),
   serve: startNodeServer,
 })

@@ -1,7 +1,7 @@
 // SIGINT and SIGTERM for a command: they abort a signal, and the command ends in good order. As long as nothing listens, they
 // end the process at once.
 
-export interface SignalOptions {
+interface SignalOptions {
   /** Default SIGINT and SIGTERM. */
   readonly names?: readonly NodeJS.Signals[]
   readonly onSignal?: (name: NodeJS.Signals) => void

@@ -106,8 +106,8 @@ async function runUp(flags: Flags, io: Io): Promise<void> {
   const closed = new AbortController()
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', () => closed.abort(new Error('the terminal was closed')))
-  const run = async (told: AbortSignal): Promise<void> => {
-    const signal = AbortSignal.any([told, closed.signal])
+  const run = async (outer: AbortSignal): Promise<void> => {
+    const signal = AbortSignal.any([outer, closed.signal])
     const write = (text: string): unknown => io.stdout.write(text)
     try {
       if (inside === undefined) await fromOutside(flags, io, progress, signal)

@@ -1,4 +1,4 @@
-// Cgroup names as lists of components, their literal paths under both drivers, and the way back.
+// Cgroup names as lists of components, their literal paths under both drivers, and back.
 // Which names the kubelet gives to its pods is in pod-cgroup.ts.
 import { keelsonError } from '../errors.js'
 

@@ -1,4 +1,4 @@
-// What runtimes tell beyond CRI's fields in a verbose status: JSON under the key `info`.
+// What runtimes report beyond CRI's fields in a verbose status: JSON under the key `info`.
 
 /** containerd and CRI-O both put `pid` there, for sandboxes and containers. Undefined: not told, or no process. */
 export function parsePid(info: string | undefined): number | undefined {

@@ -64,7 +64,7 @@ export interface LiveRequest {
 }
 
 export interface LiveNext {
-  /** How soon somebody should look. */
+  /** How soon to look at it. */
   readonly level: 'calm' | 'watch' | 'act'
   readonly text: string
 }
@@ -91,7 +91,7 @@ export interface LivePod {
   readonly createdAt: string
   readonly qosClass: string | null
   readonly cgroup: string | null
-  /** Where the values come from; `none`: nobody has any. */
+  /** Where the values come from; `none`: there are none. */
   readonly source: LiveSource
   readonly values: LiveValues
   readonly request: LiveRequest
@@ -129,7 +129,7 @@ export const hasList = ({ state, listAgeSeconds }: Pick<LiveRuntime, 'state' | '
 /** One control file of one cgroup. */
 export interface LiveValue {
   readonly file: string
-  /** Null: nobody plans it here. */
+  /** Null: it is not planned here. */
   readonly intended: Amount | null
   readonly reason: string | null
   readonly written: Amount | null

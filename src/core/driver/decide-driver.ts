@@ -16,7 +16,7 @@ export type RuntimeConfigAnswer =
   | { readonly kind: 'failed'; readonly calls: number; readonly reason: string }
 
 /** Where the driver was set: `cri` is the runtime itself. */
-export type DriverSource = 'cri' | 'flag' | 'dropin' | 'config' | 'default'
+type DriverSource = 'cri' | 'flag' | 'dropin' | 'config' | 'default'
 
 export interface ConfiguredDriver {
   /** As written: only a word that is needed has to be a driver. */
@@ -33,7 +33,7 @@ export interface DriverFacts {
   /** `1.36`, for messages. */
   readonly kubernetes: string
   readonly os: 'linux' | 'windows'
-  /** No API server to tell. */
+  /** No API server to report to. */
   readonly standalone: boolean
   readonly socket: string
 }
@@ -53,7 +53,7 @@ export interface DriverInUse {
   readonly overruled: ConfiguredDriver | undefined
 }
 
-export interface DriverRefused {
+interface DriverRefused {
   readonly kind: 'refused'
   readonly code: ErrorCode
   readonly message: string
@@ -86,7 +86,7 @@ export function decideDriver(facts: DriverFacts): DriverDecision {
     case 'unknown-driver':
       return refuse(
         'driver.unknown',
-        `RuntimeConfig at ${socket} names the unknown cgroup driver ${answer.value}, known are 0 (systemd) and 1 (cgroupfs); upgrade keelson or mend the runtime`,
+        `RuntimeConfig at ${socket} names the unknown cgroup driver ${answer.value}, known are 0 (systemd) and 1 (cgroupfs); upgrade keelson or fix the runtime`,
       )
     case 'failed':
       return refuse(
@@ -116,7 +116,7 @@ function fallBack(facts: DriverFacts, fallback: 'unimplemented' | 'no-linux'): D
     const said = fallback === 'unimplemented' ? 'answers UNIMPLEMENTED' : 'leaves out the linux field'
     return refuse(
       'driver.runtime-too-old',
-      `the runtime at ${socket} does not tell its cgroup driver (RuntimeConfig ${said}), and Kubernetes ${facts.kubernetes} has no fallback; upgrade to ${oldestAnsweringRuntimes} or later`,
+      `the runtime at ${socket} does not report its cgroup driver (RuntimeConfig ${said}), and Kubernetes ${facts.kubernetes} has no fallback; upgrade to ${oldestAnsweringRuntimes} or later`,
     )
   }
   const used = useConfigured(facts, fallback)

@@ -2,8 +2,8 @@
 // make of them is driver-proof.ts.
 import type { CgroupDriver } from '../cgroup/name.js'
 
-/** `mismatch`: the runtime took a systemd name for a directory. `other`: made by somebody else, proves nothing. */
-export type PathEvidence = CgroupDriver | 'mismatch' | 'other'
+/** `mismatch`: the runtime took a systemd name for a directory. `other`: not made by a kubelet, proves nothing. */
+type PathEvidence = CgroupDriver | 'mismatch' | 'other'
 
 const podSlice = /(^|-)kubepods(-[^/]*)?\.slice$/
 /** `cri-containerd-<id>.scope`, `crio-<id>.scope`, and their parents without a suffix under cgroupfs. */

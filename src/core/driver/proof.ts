@@ -29,7 +29,7 @@ export interface ProofFacts {
   readonly endpoint: EndpointChoice
 }
 
-export type ProofFindingId =
+type ProofFindingId =
   | 'sandboxes-under-other-driver'
   | 'fallback-against-sandboxes'
   | 'sandboxes-outside-pod-cgroups'
@@ -91,7 +91,7 @@ function differing(
   if (list.length === 0) return []
   const message = `the driver in use is ${inUse.driver}, but ${counted(list.length, 'running sandbox has', 'running sandboxes have')} cgroups of ${other}`
   const sandboxes = named(list)
-  // The runtime did not say, so what it does is better evidence than what somebody configured.
+  // The runtime did not say, so what it does is better evidence than what is configured.
   return inUse.fallback !== undefined || inUse.source !== 'cri'
     ? [
         {
@@ -109,7 +109,7 @@ function escaped(list: readonly SandboxCgroup[]): readonly ProofFinding[] {
   return [
     {
       id: 'sandboxes-outside-pod-cgroups',
-      message: `${counted(list.length, 'running sandbox stands', 'running sandboxes stand')} in a directory named like a systemd unit, outside of all pod limits: the kubelet used systemd and the runtime cgroupfs`,
+      message: `${counted(list.length, 'running sandbox is', 'running sandboxes are')} in a directory named like a systemd unit, outside of all pod limits: the kubelet used systemd and the runtime cgroupfs`,
       remedy:
         'give runtime and kubelet the same driver (containerd: SystemdCgroup = true), then recreate these pods',
       sandboxes: named(list),
@@ -164,7 +164,7 @@ function endpointBeaten({ endpoint }: ProofFacts): readonly ProofFinding[] {
   return [
     {
       id: 'endpoint-flag-beats-file',
-      message: `--container-runtime-endpoint ${endpoint.used} beats ${value} of ${place}: the driver is that of the runtime at the flag's socket`,
+      message: `--container-runtime-endpoint ${endpoint.used} overrides ${value} of ${place}: the driver is that of the runtime at the flag's socket`,
       remedy: 'remove the flag, often left over in /var/lib/kubelet/kubeadm-flags.env',
     },
   ]

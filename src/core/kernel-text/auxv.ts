@@ -1,4 +1,4 @@
-// /proc/self/auxv: the page size that the kernel tells every program, without asking a subprocess.
+// /proc/self/auxv: the page size that the kernel gives every program, without asking a subprocess.
 
 /** AT_PAGESZ of include/uapi/linux/auxvec.h. */
 const AT_PAGESZ = 6n

@@ -1,7 +1,7 @@
 // cpu.max of cgroup v2: `QUOTA PERIOD` in microseconds.
 import { parseDigits, parseDigitsOrMax, trimmedEnd } from './digits.js'
 
-export interface CpuMax {
+interface CpuMax {
   readonly quotaMicros: bigint | 'max'
   readonly periodMicros: bigint
 }

@@ -6,8 +6,8 @@ import { decodeText, splitLines } from './words.js'
 const SPACE = 32
 const NEWLINE = 10
 
-export type FlatKeyed<K extends string> = { readonly [key in K]: bigint | undefined }
-export type FlatKeyedParser<K extends string> = (text: Uint8Array) => FlatKeyed<K>
+type FlatKeyed<K extends string> = { readonly [key in K]: bigint | undefined }
+type FlatKeyedParser<K extends string> = (text: Uint8Array) => FlatKeyed<K>
 
 interface WantedKey {
   readonly name: string

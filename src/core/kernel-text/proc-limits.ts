@@ -1,7 +1,7 @@
 // /proc/PID/limits: resource limits of one process.
 import { splitLines } from './words.js'
 
-export interface ProcessLimit {
+interface ProcessLimit {
   readonly soft: bigint | 'unlimited'
   readonly hard: bigint | 'unlimited'
   readonly units: string | undefined

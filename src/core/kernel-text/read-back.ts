@@ -13,7 +13,7 @@ function unitOf(file: string, pageSize: bigint): bigint | undefined {
 }
 
 /** The kernel counts pages up to LONG_MAX / PAGE_SIZE; from there on the file reads `max`. */
-export const readsAsMaxFrom = (unit: bigint): bigint => ((2n ** 63n - 1n) / unit) * unit
+const readsAsMaxFrom = (unit: bigint): bigint => ((2n ** 63n - 1n) / unit) * unit
 
 /** How the kernel prints a value after it was written to a v2 control file. */
 export function settledValue(file: string, written: string, pageSize: bigint): string {
@@ -26,7 +26,7 @@ export function settledValue(file: string, written: string, pageSize: bigint): s
   return n >= readsAsMaxFrom(unit) ? 'max' : ((n / unit) * unit).toString()
 }
 
-/** A quota alone keeps the period, which is 100 ms unless somebody changed it. */
+/** A quota alone keeps the period, which is 100 ms unless it was changed. */
 function settledCpuMax(value: string): string {
   const [quota = '', period] = value.split(/\s+/)
   return `${quota} ${period ?? '100000'}`

@@ -65,7 +65,7 @@ export function effectiveMemoryQos(fields: MemoryQosFields, rules: MemoryQosRule
 
 const aliasWarning: Problem = {
   path: 'memoryReservationPolicy',
-  message: 'memoryReservationPolicy: Disabled is an old word for None and will go away',
+  message: 'memoryReservationPolicy: Disabled is deprecated; use None',
   remedy: 'write None',
 }
 

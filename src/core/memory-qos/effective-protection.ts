@@ -17,7 +17,7 @@ export interface EffectiveProtection {
   readonly cappedBy: string | undefined
 }
 
-export interface ProtectionOptions {
+interface ProtectionOptions {
   /** Mount option memory_recursiveprot (kernel 5.7): what children leave unclaimed is shared by their usage. Default true. */
   readonly recursive?: boolean
 }

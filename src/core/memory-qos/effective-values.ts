@@ -1,5 +1,5 @@
 // Intended, written and effective values side by side, at every level of the tree: which ancestor caps a protection is the
-// question that nobody can answer from one file.
+// question that no single file answers.
 import { parentPath } from '../cgroup/path.js'
 import type { PlannedValue } from '../plan/planned-value.js'
 import { effectiveProtection, type ProtectionNode } from './effective-protection.js'

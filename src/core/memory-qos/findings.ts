@@ -22,7 +22,7 @@ export const findingIds = [
   'pod-skipped',
 ] as const
 
-export type FindingId = (typeof findingIds)[number]
+type FindingId = (typeof findingIds)[number]
 
 export interface Finding {
   readonly id: FindingId
@@ -85,7 +85,7 @@ export function nodeFindings(i: NodeFindingsInput): readonly Finding[] {
   return found
 }
 
-export interface MinNearMaxInput {
+interface MinNearMaxInput {
   readonly path: string
   readonly min: bigint
   readonly max: bigint
@@ -130,7 +130,7 @@ export const highBelowUsage = (path: string, high: string, usage: bigint): Findi
 export const driftFinding = (path: string, file: string, wanted: string, observed: string): Finding => ({
   id: 'drift',
   subject: path,
-  message: `${file} is ${observed} and not ${wanted}: somebody else keeps resetting it, and it is no longer put back`,
+  message: `${file} is ${observed} and not ${wanted}: another writer keeps resetting it, and it is no longer restored`,
   remedy:
     'find the other writer (a second agent, a unit file with Memory*= settings) and stop one of the two',
 })

@@ -1,5 +1,5 @@
 // memory.min and memory.low of containers and pods by reservation policy. Zeros are written out, because
-// leaving a key away does not clear an old value.
+// leaving a key out does not clear an old value.
 
 import { notWritten, type PlannedValue, value } from '../plan/planned-value.js'
 import type { QosClass } from '../pod/pod.js'

@@ -36,7 +36,7 @@ export interface MemoryTarget {
   /** memory.min, low and high: a file that is missing here is left alone. */
   readonly desired: MemoryFiles
   readonly outcomes: Readonly<Partial<Record<QosFile, PlannedValue<bigint>>>>
-  /** Files that whoever runs the pods writes at creation and when these texts change, never otherwise. */
+  /** Files that the pod runner writes at creation and when these texts change, never otherwise. */
   readonly others: Readonly<Record<string, string>>
   readonly pod?: PodRef
   readonly container?: { readonly name: string; readonly type: ContainerType }
@@ -60,7 +60,7 @@ export interface TargetsInput {
   readonly claims?: ReadonlyMap<string, ReadonlyMap<string, Bytes>>
 }
 
-export interface SkippedPod {
+interface SkippedPod {
   readonly namespace: string
   readonly name: string
   readonly why: string
@@ -144,7 +144,7 @@ function textsOf(outcomes: MemoryTarget['outcomes']): MemoryFiles {
   const texts: Partial<Record<QosFile, string>> = {}
   for (const file of qosFiles) {
     const outcome = outcomes[file]
-    // Nobody of ours ever writes protection there, so what it holds is somebody else's.
+    // Keelson never writes protection there, so what it holds is another writer's.
     if (outcome === undefined || outcome.code === 'besteffort-unprotected') continue
     const text = desiredText(file, outcome)
     if (text !== undefined) texts[file] = text
@@ -152,7 +152,7 @@ function textsOf(outcomes: MemoryTarget['outcomes']): MemoryFiles {
   return texts
 }
 
-/** A limit that goes away is cleared; a weight or quota without a value was never ours. */
+/** A limit that is removed is cleared; a weight or quota without a value was never ours. */
 function othersOf(files: Files): Record<string, string> {
   const others: Record<string, string> = {}
   for (const [file, outcome] of Object.entries(files)) {
@@ -165,7 +165,7 @@ function othersOf(files: Files): Record<string, string> {
   return others
 }
 
-/** With the gate off memory.high is lifted everywhere; with it on, nobody but containers and pods has one of ours. */
+/** With the gate off memory.high is lifted everywhere; with it on, only containers and pods have one of ours. */
 const clearedHigh = (s: MemoryQosSettings): Files => {
   const off = whyMemoryQosIsOff(s)
   return off === undefined ? {} : { 'memory.high': notWritten(off.code, off.reason) }
@@ -174,7 +174,7 @@ const clearedHigh = (s: MemoryQosSettings): Files => {
 function treeTargets(i: TargetsInput, plan: NodePlan): readonly MemoryTarget[] {
   const of = (level: TargetLevel, title: string, name: CgroupName, files: Files): MemoryTarget =>
     target(i, level, title, name, { ...files, ...clearedHigh(i.memoryQos) })
-  // QoS cgroups have no limit of ours: theirs is nobody's to clear.
+  // QoS cgroups have no limit of ours: theirs is not cleared.
   const { 'memory.max': _b, ...burstable } = plan.burstable
   const { 'memory.max': _e, ...besteffort } = plan.besteffort
   return [

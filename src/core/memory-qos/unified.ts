@@ -1,9 +1,9 @@
 // The `unified` map that a container runtime is sent: memory values of one container by file name. It is always
-// the full set that we own, because a runtime does not clear a key that is left away.
+// the full set that we own, because a runtime does not clear a key that is left out.
 import { type PlannedValue, plannedValue } from '../plan/planned-value.js'
 import type { ContainerFiles } from '../plan/pod-plan.js'
 
-/** What a file reads when nobody has written it, and so what clears it. */
+/** What a file reads before its first write, and so what clears it. */
 export const restingValues = {
   'memory.min': '0',
   'memory.low': '0',

@@ -12,7 +12,7 @@ import { notWritten, type PlannedValue } from './planned-value.js'
 import { type ContainerPlan, type PodFiles, type PodPlanInput, planPod } from './pod-plan.js'
 import { planReservedCgroups, type ReservedCgroup, type ReservedInput } from './reserved-cgroups.js'
 
-export type Paths = Readonly<Record<CgroupDriver, string>>
+type Paths = Readonly<Record<CgroupDriver, string>>
 
 /** One cgroup and what its files get. `level` is what a person calls it. */
 export interface ExplainedCgroup {
@@ -27,7 +27,7 @@ export interface ExplainedFile {
   readonly outcome: PlannedValue<bigint | string>
 }
 
-export interface ExplainedPod {
+interface ExplainedPod {
   readonly origin: string
   readonly namespace: string
   readonly name: string

@@ -59,7 +59,7 @@ function reservedMemory(s: MemoryQosSettings, reservation: Reservation, amount: 
   const max = value(memory, 'reservation', `the memory of ${reservation}`, formula)
   const off = whyMemoryQosIsOff(s)
   if (off === undefined) return { 'memory.max': max, 'memory.min': max }
-  // Upstream leaves an old memory.min behind when the gate goes off; a zero takes it away.
+  // Upstream leaves an old memory.min behind when the gate goes off; a zero removes it.
   const min =
     off.code === 'gate-off' ? value(bytes(0n), off.code, off.reason) : notWritten(off.code, off.reason)
   return { 'memory.max': max, 'memory.min': min }
@@ -70,6 +70,6 @@ function compressibleOnly(reservation: Reservation): MemoryFiles {
   return { 'memory.max': nothing, 'memory.min': nothing }
 }
 
-/** Above a nested reserved cgroup nobody writes protection, so the kernel may void it: worth a log line. */
+/** Above a nested reserved cgroup no protection is written, so the kernel may void it: worth a log line. */
 export const unprotectedAncestors = (cgroup: CgroupName): readonly CgroupName[] =>
   cgroup.slice(0, -1).map((_, i) => cgroup.slice(0, i + 1))

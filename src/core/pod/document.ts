@@ -22,7 +22,7 @@ export interface PodJson {
   readonly status: PodStatus
 }
 
-export interface PodDocumentFacts {
+interface PodDocumentFacts {
   readonly nodeName: string
   readonly createdAtNanos: bigint
   readonly endingSinceNanos: bigint | undefined

@@ -50,12 +50,12 @@ export interface PodName {
   readonly name: string
 }
 
-export interface RefusedClaim {
+interface RefusedClaim {
   readonly pod: PodResources
   readonly why: string
 }
 
-export interface SettledPods {
+interface SettledPods {
   /** Each with the uid of its cgroup; no two with the same. */
   readonly pods: readonly PodResources[]
   readonly refused: readonly RefusedClaim[]
@@ -64,7 +64,7 @@ export interface SettledPods {
 const text = ({ namespace, name }: PodName): string => `${namespace}/${name}`
 
 /**
- * A uid that the API server or the kubelet gave is nobody else's. One from an annotation counts while the runtime runs
+ * A uid that the API server or the kubelet gave is unique. One from an annotation counts while the runtime runs
  * containers of it for a pod of that very name; until then the pod stands under its own uid, where nothing is found.
  */
 export function settlePodUids(

@@ -1,4 +1,4 @@
-// The status of a pod and of its containers as the Kubernetes API has it: shapes only, for whoever writes, serves or prints it.
+// The status of a pod and of its containers as the Kubernetes API has it: types only.
 
 export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
 

@@ -2,14 +2,14 @@
 // Reading the pod's fields is parse-pod.ts; this file only knows where a pod hides.
 import { keelsonError } from '../errors.js'
 
-export interface PodSource {
+interface PodSource {
   /** What the person wrote: `Deployment web`. */
   readonly origin: string
   /** An untyped Pod object; its metadata.name is the workload's where the template has none. */
   readonly pod: Readonly<Record<string, unknown>>
 }
 
-export interface FoundPods {
+interface FoundPods {
   readonly pods: readonly PodSource[]
   /** Kinds without pods (a Service, a ConfigMap): passed over, but said. */
   readonly skipped: readonly string[]

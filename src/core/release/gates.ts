@@ -28,7 +28,7 @@ export interface GateState {
   readonly effective: boolean
 }
 
-export interface GateProblem {
+interface GateProblem {
   readonly gate: string
   /** Whether `stages` or the given gates are at fault. */
   readonly in: 'stages' | 'given'
@@ -36,7 +36,7 @@ export interface GateProblem {
   readonly remedy: string
 }
 
-export interface GateRequest {
+interface GateRequest {
   readonly version: KubernetesVersion
   readonly profile: Profile
   readonly stages?: Readonly<Record<string, SelectableStage>>
@@ -44,7 +44,7 @@ export interface GateRequest {
   readonly component?: GateComponent
 }
 
-export interface ResolvedGates {
+interface ResolvedGates {
   readonly gates: Readonly<Record<string, GateState>>
   readonly problems: readonly GateProblem[]
   readonly warnings: readonly GateProblem[]
@@ -147,7 +147,7 @@ function applyGiven(
   problems: GateProblem[],
   warnings: GateProblem[],
 ): void {
-  // A gate named by itself beats its group, whatever the order in the file.
+  // A gate named by itself overrides its group, whatever the order in the file.
   const entries = Object.entries(given).sort(([a], [b]) => Number(isGroup(b)) - Number(isGroup(a)))
   for (const [gate, value] of entries) {
     if (typeof value !== 'boolean') {

@@ -1,5 +1,5 @@
 // Which Kubernetes release's rules apply: a minor, and a patch where one is named. The range is what the
-// tables of this folder describe; outside of it nobody could say what a gate or a field means.
+// tables of this folder describe; outside of it the meaning of a gate or a field is not known.
 
 import { keelsonError } from '../errors.js'
 

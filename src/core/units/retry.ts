@@ -16,7 +16,7 @@ export const doubling =
   (failures: number): number =>
     Math.min(firstMs * 2 ** (failures - 1), longestMs)
 
-export interface RetryOptions {
+interface RetryOptions {
   readonly clock: Sleeper
   readonly signal: AbortSignal
   /** How long to wait after so many failures in a row; undefined: the error is final. */

@@ -9,10 +9,10 @@ import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { CriClient } from '../../ports/runtime.js'
 
-export const maxCalls = 3
-export const waitMs = 2000
+const maxCalls = 3
+const waitMs = 2000
 
-export interface DiscoverOptions {
+interface DiscoverOptions {
   readonly client: Pick<CriClient, 'runtime' | 'socketPath'>
   readonly clock: Pick<Clock, 'sleep'>
   readonly log: Log

@@ -8,7 +8,7 @@ import type { Metrics } from '../../ports/metrics.js'
 import type { NewEvent } from '../node/event-queue.js'
 
 export const driverFromCriLine = 'using the cgroup driver that the runtime names'
-export const configuredDriverLine = 'using the configured cgroup driver'
+const configuredDriverLine = 'using the configured cgroup driver'
 export const configuredDriverIgnoredLine =
   'the configured cgroup driver is not used: the runtime names another'
 
@@ -36,7 +36,7 @@ export function exposeLosingSupport(inUse: DriverInUse, metrics: Metrics): void 
 export const runtimeUpgradeNeeded = (socket: string): NewEvent => ({
   type: 'Warning',
   reason: 'RuntimeUpgradeNeeded',
-  message: `The container runtime at ${socket} does not tell its cgroup driver over CRI. A future release will not start with it: upgrade to ${oldestAnsweringRuntimes} or later.`,
+  message: `The container runtime at ${socket} does not report its cgroup driver over CRI. A future release will not start with it: upgrade to ${oldestAnsweringRuntimes} or later.`,
 })
 
 export function reportProof(findings: readonly ProofFinding[], log: Log): void {

@@ -25,7 +25,7 @@ const maxCgroups = 2_000
 /** Proof is a help, not a condition: all of it gets this long. */
 const wholeMs = 10_000
 
-export interface EvidenceInput {
+interface EvidenceInput {
   readonly runtime: Pick<RuntimeService, 'listPodSandbox' | 'podSandboxStatus' | 'status'>
   readonly procfs: Pick<Procfs, 'cgroupOf'>
   readonly cgroups: CgroupTree
@@ -36,7 +36,7 @@ export interface EvidenceInput {
   readonly signal: AbortSignal
 }
 
-export interface Evidence {
+interface Evidence {
   /** False: the runtime did not list its sandboxes, so having none here says nothing. */
   readonly isListed: boolean
   readonly sandboxes: readonly SandboxCgroup[]
@@ -75,7 +75,7 @@ async function readSandboxes(input: EvidenceInput): Promise<readonly SandboxCgro
     await Promise.all(Array.from({ length: atOnce }, work))
     return found.sort((a, b) => (a.id < b.id ? -1 : 1))
   } catch (error) {
-    log.debug('running sandboxes were not looked at', { error })
+    log.debug('failed to inspect running sandboxes', { error })
     return undefined
   }
 }
@@ -93,7 +93,7 @@ async function readSandbox(
       ? []
       : [{ id, pod: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, path }]
   } catch (error) {
-    log.debug('a sandbox was not looked at', { sandbox: id, error })
+    log.debug('failed to inspect a sandbox', { sandbox: id, error })
     return []
   }
 }
@@ -103,7 +103,7 @@ async function readHandlers({ runtime, signal, log }: EvidenceInput): Promise<re
     const { info } = await runtime.status({ verbose: true }, { timeoutMs: callTimeoutMs, signal })
     return parseHandlerSettings(info.config ?? '') ?? []
   } catch (error) {
-    log.debug('the runtime handlers were not looked at', { error })
+    log.debug('failed to inspect runtime handlers', { error })
     return []
   }
 }

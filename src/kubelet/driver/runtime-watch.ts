@@ -1,4 +1,4 @@
-// Watches the connection to the runtime for the life of the process: notices that it went away, waits until it is
+// Watches the connection to the runtime for the life of the process: notices that the runtime is unreachable, waits until it is
 // back, and asks RuntimeConfig once more, only to compare. The driver in use never changes here.
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import { rethrowBug } from '../../core/errors.js'
@@ -7,7 +7,7 @@ import type { Log } from '../../ports/log.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { askOnce, readAnswer } from './discover-driver.js'
 
-export interface RuntimeWatchOptions {
+interface RuntimeWatchOptions {
   readonly client: CriClient
   readonly clock: Clock
   readonly log: Log
@@ -46,14 +46,14 @@ async function lookOnce(o: RuntimeWatchOptions, connection: ConnectionWatch): Pr
   const socket = client.socketPath
   if (await answers(o, false)) {
     if (!wasCut) return
-    log.info('the connection to the container runtime was renewed', { socket })
+    log.info('reconnected to the container runtime', { socket })
   } else {
-    log.warn('the container runtime does not answer; waiting for it', { socket })
+    log.warn('the container runtime is unreachable; waiting for it', { socket })
     const since = clock.monotonicNanos()
     while (!(await answers(o, true))) await clock.sleep(1_000, signal)
-    log.info('the container runtime is back', {
+    log.info('the container runtime is reachable again', {
       socket,
-      awayMs: Number((clock.monotonicNanos() - since) / 1_000_000n),
+      unreachableMs: Number((clock.monotonicNanos() - since) / 1_000_000n),
     })
   }
   connection.reset()
@@ -98,28 +98,34 @@ async function compare(o: RuntimeWatchOptions): Promise<void> {
     if (answer.kind === 'driver' && answer.driver === driver) {
       o.onDifference(undefined)
       if (o.inFallback)
-        log.info('the runtime now tells its cgroup driver; the next start will not need the fallback', {
+        log.info('the runtime now reports its cgroup driver; the next start will not need the fallback', {
           driver,
         })
     } else if (answer.kind === 'driver') {
       log.error(
-        'the runtime came back with another cgroup driver; this process keeps its own and moves no pod',
+        'the runtime is reachable again with another cgroup driver; keeping the current one, no pod is moved',
         {
           inUse: driver,
           runtime: answer.driver,
           socket: client.socketPath,
-          remedy: 'drain the node, then restart the kubelet; or give the runtime its old driver back',
+          remedy: 'drain the node, then restart the kubelet; or set the runtime back to its old driver',
         },
       )
       o.onDifference(answer.driver)
     } else
-      log.warn('the runtime came back without a usable cgroup driver; this process keeps its own', { answer })
+      log.warn(
+        'the runtime is reachable again but reports no usable cgroup driver; keeping the current one',
+        { answer },
+      )
   } catch (e) {
     o.signal.throwIfAborted()
     const error = rethrowBug(e)
     if (error.code === 'runtime.unimplemented' && o.inFallback) return
-    log.warn('the runtime came back and does not tell its cgroup driver; this process keeps its own', {
-      error,
-    })
+    log.warn(
+      'the runtime is reachable again but does not report its cgroup driver; keeping the current one',
+      {
+        error,
+      },
+    )
   }
 }

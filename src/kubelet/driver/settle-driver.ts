@@ -19,7 +19,7 @@ const sources: Readonly<Record<Origin['from'], ConfiguredDriver['source']>> = {
   runtime: 'default',
 }
 
-/** Up to 1.27 nobody asks; after that the gate decides. */
+/** Up to 1.27 the runtime is not asked; after that the gate decides. */
 export const asksRuntime = ({ config }: LoadedConfig): boolean =>
   isGateEnabled(config.gates, 'KubeletCgroupDriverFromCRI')
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { keelsonError } from '../../core/errors.js'
 import { FakeClock } from '../../fakes/clock.js'
 import { FakeLog } from '../../fakes/log.js'
-import type { NodeEvent } from '../../ports/kubeapi.js'
+import type { NodeEvent } from '../../ports/kube-calls.js'
 import { createEventQueue } from './event-queue.js'
 
 function queueWith(answer: (event: NodeEvent, nth: number) => Promise<void> | void) {

@@ -1,9 +1,9 @@
 // Events of this node on their way to the API server: kept until it is reachable, in order, in a bounded queue. A
-// refusal that asking again cannot mend drops that one event.
+// refusal that no retry can change drops that one event.
 import { asKeelsonError } from '../../core/errors.js'
 import { doubling, pause } from '../../core/units/retry.js'
 import type { Clock } from '../../ports/clock.js'
-import type { KubeApi, NodeEvent } from '../../ports/kubeapi.js'
+import type { KubeCalls, NodeEvent } from '../../ports/kube-calls.js'
 import type { Log } from '../../ports/log.js'
 
 export interface NewEvent {
@@ -19,11 +19,13 @@ export interface NewEvent {
   }
 }
 
-export interface EventQueueOptions {
-  readonly api: Pick<KubeApi, 'createEvent'>
+interface EventQueueOptions {
+  readonly api: Pick<KubeCalls, 'createEvent'>
   readonly clock: Clock
   readonly log: Log
   readonly nodeName: string
+  /** The uid of the Node once it is known, for events about it; undefined: it stays unknown. Default: the node's name. */
+  readonly nodeUid?: () => Promise<string | undefined>
   /** Who says it. Default `kubelet`. */
   readonly component?: string
   readonly signal: AbortSignal
@@ -45,30 +47,37 @@ export function createEventQueue({
   log,
   nodeName,
   component = 'kubelet',
+  nodeUid = async () => nodeName,
   signal,
 }: EventQueueOptions): EventQueue {
   const waiting: NodeEvent[] = []
   let isSending = false
   let sent = Promise.resolve()
 
+  /** At the start the Node may not be registered yet. */
+  const withNode = async (event: NodeEvent): Promise<NodeEvent> =>
+    event.involved.kind === 'Node'
+      ? { ...event, involved: { ...event.involved, uid: (await nodeUid()) ?? '' } }
+      : event
+
   const sendAll = async (): Promise<void> => {
     let failures = 0
     for (let next = waiting[0]; next !== undefined && !signal.aborted; next = waiting[0]) {
       try {
-        await api.createEvent(next, signal)
+        await api.createEvent(await withNode(next), signal)
         waiting.shift()
         failures = 0
       } catch (e) {
         if (signal.aborted) return
         const error = asKeelsonError(e)
         if (isFinal(error.details.status)) {
-          log.warn('the API server refused an event; it is dropped', { reason: next.reason, error })
+          log.warn('the API server refused an event; dropping it', { reason: next.reason, error })
           waiting.shift()
           continue
         }
         failures += 1
         const waitMs = waitAfter(failures)
-        log.debug('an event waits for the API server', { reason: next.reason, error, waitMs })
+        log.debug('failed to send an event; retrying', { reason: next.reason, error, waitMs })
         await pause(clock, waitMs, signal)
       }
     }
@@ -87,7 +96,7 @@ export function createEventQueue({
       if (waiting.length >= maxWaiting) {
         // The one under way stays: it may already be at the server.
         waiting.splice(1, 1)
-        log.warn('too many events wait for the API server; the oldest is dropped')
+        log.warn('event queue is full; dropping the oldest event')
       }
       const nowNanos = clock.nowNanos()
       const nowMs = Number(nowNanos / 1_000_000n)
@@ -97,7 +106,7 @@ export function createEventQueue({
         // Upstream's shape of a name: the object and a time that no other event has.
         name: `${involved?.name ?? nodeName}.${(nowNanos + BigInt(waiting.length)).toString(16)}`,
         namespace: involved?.namespace ?? 'default',
-        involved: involved ?? { kind: 'Node', name: nodeName, uid: nodeName },
+        involved: involved ?? { kind: 'Node', name: nodeName, uid: '' },
         component,
         host: nodeName,
         firstMs: nowMs,

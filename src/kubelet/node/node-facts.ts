@@ -29,7 +29,7 @@ export interface NodeFacts {
   readonly allocatable: Allocatable
 }
 
-export interface NodeFactsInput {
+interface NodeFactsInput {
   readonly config: EffectiveConfig
   readonly driver: CgroupDriver
   readonly procfs: Procfs

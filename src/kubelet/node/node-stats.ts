@@ -9,7 +9,7 @@ import { createStats, type Stats } from '../../stats/create-stats.js'
 import type { MachineFacts } from '../../stats/render/machine-metrics.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 
-export interface NodeStatsInput {
+interface NodeStatsInput {
   readonly loaded: LoadedConfig
   readonly nodeName: string
   /** --root-dir without links. */

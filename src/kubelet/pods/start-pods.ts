@@ -27,7 +27,7 @@ import { watchStaticPods } from './source/static-source.js'
 import type { PodPaths } from './to-cri/names.js'
 import { RuntimeView } from './view/runtime-view.js'
 
-export interface PodsInput {
+interface PodsInput {
   readonly config: EffectiveConfig
   readonly node: NodeFacts
   readonly nodeName: string

@@ -96,7 +96,18 @@ test('writeImageArchive: digests match, equal layers are stored once, same input
     manifest.map((m) => m.RepoTags),
     [['k/one:1'], ['k/two:1']],
   )
-  assert.equal([...entries.keys()].filter((n) => n.endsWith('.tar')).length, 1)
+  assert.equal(new Set(manifest.flatMap((m) => m.Layers)).size, 1)
+  for (const [name, data] of entries)
+    if (name.startsWith('blobs/sha256/'))
+      assert.equal(name, `blobs/sha256/${createHash('sha256').update(data).digest('hex')}`)
+  const index = JSON.parse(entries.get('index.json')?.toString() ?? '') as {
+    manifests: { digest: string; annotations: Record<string, string> }[]
+  }
+  assert.deepEqual(
+    index.manifests.map((m) => m.annotations['io.containerd.image.name']),
+    ['k/one:1', 'k/two:1'],
+  )
+  for (const { digest } of index.manifests) assert.ok(entries.has(`blobs/${digest.replace(':', '/')}`))
   for (const { Config, Layers } of manifest) {
     const layer = entries.get(Layers[0] ?? '') ?? Buffer.alloc(0)
     const config = JSON.parse(entries.get(Config)?.toString() ?? '') as { rootfs: { diff_ids: string[] } }

@@ -82,7 +82,7 @@ export async function ensureImages(
     cacheDir,
     {
       name: 'images',
-      recipe: { from: digest.digest('hex'), references: imageReferences, format: 1 },
+      recipe: { from: digest.digest('hex'), references: imageReferences, format: 2 },
       async build(target) {
         const list = (await mustRun([path, '--list'], { signal })).split('\n')
         const applets = list.filter((a) => a !== '' && a !== 'busybox')

@@ -1,4 +1,4 @@
-// Memory QoS beside another kubelet, for the life of the process: follow the pods, keep the values, and the way back. Writes
+// Memory QoS beside another kubelet, for the life of the process: follow the pods, keep the values, and roll back. Writes
 // nothing before the values that it finds are on disk.
 import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import type { TargetsInput } from '../../core/memory-qos/targets.js'
@@ -12,7 +12,7 @@ import { createMemoryQos, type MemoryQos, type MemoryQosOptions } from '../memor
 import { takeBack } from '../take-back.js'
 import { createPodList } from './pod-list.js'
 
-export interface CompanionOptions
+interface CompanionOptions
   extends Pick<
     MemoryQosOptions,
     | 'cgroups'
@@ -37,7 +37,7 @@ export interface CompanionOptions
 
 const settingsPeriodMs = 300_000
 
-export interface Companion {
+interface Companion {
   readonly memoryQos: MemoryQos
   run(): Promise<void>
 }
@@ -46,7 +46,7 @@ export function createCompanion(options: CompanionOptions): Companion {
   const { askSettings, clock, log, signal, source } = options
   let input = options.input(options.settings)
   if (options.settings.memoryQosGate)
-    log.warn("the kubelet's own MemoryQoS gate is on: two writers will meet", {
+    log.warn("the kubelet's own MemoryQoS gate is on: both write the same files", {
       remedy: 'run either the companion or the gate',
     })
   const memoryQos = createMemoryQos({
@@ -65,7 +65,9 @@ export function createCompanion(options: CompanionOptions): Companion {
         input = options.input(await askSettings(signal))
       } catch (e) {
         if (!signal.aborted)
-          log.warn("the kubelet's settings cannot be read; the last ones stay", { error: asKeelsonError(e) })
+          log.warn("failed to read the kubelet's settings; keeping the last ones", {
+            error: asKeelsonError(e),
+          })
       }
     }
   }
@@ -78,7 +80,7 @@ export function createCompanion(options: CompanionOptions): Companion {
   }
 }
 
-export interface RollbackOptions {
+interface RollbackOptions {
   readonly cgroups: CgroupTree
   readonly runtime: Pick<RuntimeService, 'updateContainerResources'>
   readonly found: FoundValues
@@ -96,7 +98,7 @@ export async function rollBack(o: RollbackOptions): Promise<{ cgroups: number; f
     const [first] = findings
     throw keelsonError(
       'companion.rollback',
-      `${all - settled.length} of ${all} cgroups do not have their first values back${first === undefined ? '' : `: ${first.subject}: ${first.message}`}; run the rollback again`,
+      `${all - settled.length} of ${all} cgroups were not restored to their original values${first === undefined ? '' : `: ${first.subject}: ${first.message}`}; run the rollback again`,
       { left: all - settled.length },
     )
   }

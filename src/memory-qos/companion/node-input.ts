@@ -10,20 +10,20 @@ import type { Bytes } from '../../core/units/bytes.js'
 import { defaultCpuPeriodUs } from '../../core/units/cpu.js'
 import type { KubeletSettings } from '../decide/kubelet-settings.js'
 
-export interface CompanionPolicy {
+interface CompanionPolicy {
   /** Null: no memory.high. */
   readonly factor: number | null
   readonly policy: ReservationPolicy
 }
 
-export interface Machine {
+interface Machine {
   readonly memoryCapacity: Bytes
   readonly pageSize: bigint
   readonly cgroupVersion: 1 | 2
 }
 
 /** Running the companion is the opt-in, so there is no gate; the formula is that of 1.27 and later. */
-export function companionSettings(policy: CompanionPolicy, cgroupVersion: 1 | 2): MemoryQosSettings {
+function companionSettings(policy: CompanionPolicy, cgroupVersion: 1 | 2): MemoryQosSettings {
   const { factor } = policy
   if (factor !== null && !(factor > 0 && factor <= 1))
     throw keelsonError(

@@ -22,7 +22,7 @@ export function createPodList(source: PodSource, log: Log): () => readonly PodRe
         const problem = `${read.name}\0${read.error.message}`
         problems.add(problem)
         if (!reported.has(problem))
-          log.warn('a pod cannot be read and is left alone', { pod: read.name, error: read.error })
+          log.warn('ignoring a pod that cannot be read', { pod: read.name, error: read.error })
         return []
       }
       if (read.uid === '') return []

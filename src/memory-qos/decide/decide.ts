@@ -1,5 +1,5 @@
-// What one pass does about one file of ours: nothing, a write, waiting, or only a report. Our own value that somebody
-// else reset is put back three times in ten minutes; after that it is a report, so that two writers never fight for ever.
+// What one pass does about one file of ours: nothing, a write, waiting, or only a report. A value of ours that
+// another writer reset is restored three times in ten minutes; after that it is reported, so that two writers never fight for ever.
 import { settledValue } from '../../core/kernel-text/read-back.js'
 import type { QosFile } from '../../core/memory-qos/targets.js'
 
@@ -36,7 +36,7 @@ export interface FileDecisionInput {
 
 export const maxPutBack = 3
 export const putBackWindowNanos = 600_000_000_000n
-/** One period: time for use to fall, and for somebody to read the finding. */
+/** One period: time for usage to fall, and for the finding to be read. */
 export const highGraceNanos = 60_000_000_000n
 
 const amountOf = (text: string): bigint | 'max' => (text === 'max' ? 'max' : BigInt(text))

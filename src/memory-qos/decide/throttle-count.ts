@@ -7,7 +7,7 @@ export interface ThrottleCount {
   readonly seen: bigint
 }
 
-export interface ThrottleStep {
+interface ThrottleStep {
   readonly next: ThrottleCount
   /** What the counter grows by. */
   readonly added: bigint

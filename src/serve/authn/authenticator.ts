@@ -1,6 +1,6 @@
 // Who is asking: the shape of a user, of what they showed, and of one way to check it.
 import type { PeerCertificate } from '../../ports/http.js'
-import type { ReviewedUser } from '../../ports/kubeapi.js'
+import type { ReviewedUser } from '../../ports/kube-calls.js'
 
 export type AuthenticatedBy = 'x509' | 'token-review' | 'local-token' | 'anonymous'
 

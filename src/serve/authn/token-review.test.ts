@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { keelsonError } from '../../core/errors.js'
 import { FakeClock } from '../../fakes/clock.js'
-import type { ReviewedUser } from '../../ports/kubeapi.js'
+import type { ReviewedUser } from '../../ports/kube-calls.js'
 import { tokenReview } from './token-review.js'
 
 type Answer = ReviewedUser | undefined | Error | 'never'

@@ -2,7 +2,7 @@
 // a failure to ask is not kept. Callers with the same token share one question, which ends when none of them waits any more.
 import { keelsonError } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { KubeApi, ReviewedUser } from '../../ports/kubeapi.js'
+import type { KubeCalls, ReviewedUser } from '../../ports/kube-calls.js'
 import type { Secrets } from '../../ports/secrets.js'
 import { reviewBackoff, withDeadline, withRetries } from '../deadline.js'
 import { createExpiringCache } from '../expiring-cache.js'
@@ -10,7 +10,7 @@ import { createWaitingRoom } from '../waiting-room.js'
 import { type Authenticator, absent, knownUser, refused } from './authenticator.js'
 
 interface TokenReviewOptions {
-  readonly api: Pick<KubeApi, 'reviewToken'>
+  readonly api: Pick<KubeCalls, 'reviewToken'>
   readonly clock: Clock
   readonly secrets: Pick<Secrets, 'digest'>
   readonly random: () => number

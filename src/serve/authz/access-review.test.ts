@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { keelsonError } from '../../core/errors.js'
 import { FakeClock } from '../../fakes/clock.js'
-import type { AccessQuestion, AccessVerdict } from '../../ports/kubeapi.js'
+import type { AccessQuestion, AccessVerdict } from '../../ports/kube-calls.js'
 import type { User } from '../authn/authenticator.js'
 import { accessReview } from './access-review.js'
 

@@ -1,14 +1,14 @@
 // Rights, asked from the API server one subresource after the other. Answers are kept: yes for minutes, no for seconds.
 import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
-import type { AccessVerdict, KubeApi } from '../../ports/kubeapi.js'
+import type { AccessVerdict, KubeCalls } from '../../ports/kube-calls.js'
 import type { User } from '../authn/authenticator.js'
 import { reviewBackoff, withDeadline, withRetries } from '../deadline.js'
 import { createExpiringCache } from '../expiring-cache.js'
 import { type Authorizer, allowed } from './authorizer.js'
 
 interface AccessReviewOptions {
-  readonly api: Pick<KubeApi, 'reviewAccess'>
+  readonly api: Pick<KubeCalls, 'reviewAccess'>
   readonly clock: Clock
   readonly random: () => number
   readonly nodeName: string

@@ -14,6 +14,8 @@ import { criStatsSample } from './stats.js'
 export interface RuntimeFeeds {
   readonly stats: RuntimeFeed<StatsSample>
   readonly metrics: RuntimeFeed<MetricsSample>
+  /** Called after each failure of either: cgroups have to be read now. */
+  onFailure(listener: () => void): void
   /** The runtime was restarted: everything that was learnt about it is asked for again. */
   forget(): void
 }
@@ -80,6 +82,10 @@ export function createRuntimeFeeds(o: RuntimeFeedsOptions): RuntimeFeeds {
   return {
     stats,
     metrics,
+    onFailure(listener) {
+      stats.onFailure(listener)
+      metrics.onFailure(listener)
+    },
     forget() {
       metricsSource.forget()
       stats.probeAgain()

@@ -137,7 +137,7 @@ export const checks: readonly Check[] = [
         (await kubelet.containers('sized')).map((c) => c.id),
         ids,
       )
-      assert.ok(kubelet.output().includes('a pod that runs is taken over'))
+      assert.ok(kubelet.output().includes('adopting a running pod'))
       assert.equal(kernelValue(before.own, 'memory.max'), String(48 * MiB))
     },
   },

@@ -6,6 +6,7 @@ import { deprecatedFallbackLine } from '../../../src/core/driver/decide-driver.j
 import { asKeelsonError } from '../../../src/core/errors.js'
 import type { AnswerOf } from '../../../src/fakes/cri/answers.js'
 import { runtimeConfig } from '../../../src/fakes/cri/shapes.js'
+import type { FakeKubeApi } from '../../../src/fakes/kube-api.js'
 import { configuredDriverIgnoredLine, driverFromCriLine } from '../../../src/kubelet/driver/driver-report.js'
 import type { RunningKubelet } from '../../../src/kubelet/start.js'
 import {
@@ -83,7 +84,8 @@ async function runCase(input: Fields): Promise<Fields> {
       error = asKeelsonError(e).message
     }
     const delaysMs = [...fixture.clock.waits].filter((ms) => ms === 2000)
-    await kubelet?.events?.idle()
+    // Events about the Node wait until it is registered.
+    if (kubelet?.events !== undefined) await passingTime(fixture.clock, kubelet.events.idle())
     return { ...(await observe(fixture)), delaysMs, ...outcomeOf(kubelet), error }
   } finally {
     await fixture.close()
@@ -155,9 +157,16 @@ async function observe(fixture: KubeletFixture): Promise<Fields> {
     warnings,
     notices,
     metrics: parseFamily((await fixture.metrics.text()).body, 'kubelet_cri_losing_support'),
-    events: fixture.events.filter((e) => e.type === 'Warning').map((e) => e.reason),
+    events: warningReasons(fixture.kubeApi),
   }
 }
+
+const warningReasons = (api: FakeKubeApi): readonly unknown[] =>
+  [...api.objects]
+    .filter(([path]) => path.startsWith('/api/v1/namespaces/default/events/'))
+    .map(([, event]) => event as Fields)
+    .filter(({ type }) => type === 'Warning')
+    .map(({ reason }) => reason)
 
 /** The samples of one family as a scraper would see them. */
 function parseFamily(text: string, name: string): readonly Fields[] {

@@ -164,7 +164,8 @@ describe('streams', () => {
     }
     const { cri } = await pair({ StreamContainers: () => ({ values: values() }) })
     let read = 0
-    for await (const _ of cri.runtime.streamContainers({})) {
+    // 64 MiB of text: seconds on a machine with other work.
+    for await (const _ of cri.runtime.streamContainers({}, { timeoutMs: 60_000 })) {
       if (++read === 1) await sleep(300)
       if (read === 1) expect(sent).toBeLessThan(48)
     }

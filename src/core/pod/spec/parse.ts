@@ -13,7 +13,7 @@ import { readPodSecurity } from './security.js'
 import type { DnsSpec, HostAlias, PodSpec, RestartPolicy } from './spec.js'
 import { readVolumes } from './volumes.js'
 
-export type ParsedPodSpec =
+type ParsedPodSpec =
   | { readonly kind: 'pod'; readonly spec: PodSpec }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] }
 
@@ -169,7 +169,7 @@ function readDns(given: FieldReader): DnsSpec {
     ['searches', searches],
   ] as const)
     if (words.some((word) => !/^[A-Za-z0-9._:-]{1,253}$/.test(word)))
-      config?.problem(key, 'holds something that is neither a name nor an address', 'mend it')
+      config?.problem(key, 'holds something that is neither a name nor an address', 'fix it')
   const options = (config?.objects('options') ?? []).flatMap((entry) => {
     const name = entry.text('name', {
       required: true,
@@ -196,7 +196,7 @@ function readResources(input: unknown, problems: Problem[]): PodResources | unde
     if (!isKeelsonError(e)) throw e
     const path = typeof e.details['path'] === 'string' ? e.details['path'] : ''
     const known = problems.some((p) => path !== '' && path !== 'spec' && p.path === path)
-    if (!known) problems.push({ path, message: e.message, remedy: 'mend it' })
+    if (!known) problems.push({ path, message: e.message, remedy: 'fix it' })
     return undefined
   }
 }

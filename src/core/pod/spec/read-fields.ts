@@ -1,5 +1,5 @@
 // Reads untyped objects field by field and collects every problem with its path, instead of stopping at the first.
-// A key that nobody asked for is a problem too, with the nearest known name.
+// A key that is not asked for is a problem too, with the nearest known name.
 import { nearestName } from '../../units/nearest-name.js'
 import type { Problem } from '../../units/problem.js'
 
@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>
 const maxProblems = 100
 const maxEntries = 1_000
 
-export interface TextRule {
+interface TextRule {
   readonly required?: boolean
   /** What the text must look like, and how a person would say it. */
   readonly pattern?: RegExp
@@ -133,7 +133,7 @@ export class FieldReader {
     return map
   }
 
-  /** Fields that would change behaviour and that nobody carries out yet: refused by name, never ignored. */
+  /** Fields that would change behaviour and that are not implemented yet: refused by name, never ignored. */
   refuse(table: Readonly<Record<string, string>>): void {
     for (const [key, why] of Object.entries(table))
       if (!isEmpty(this.raw(key))) this.problem(key, `is not supported: ${why}`, 'remove it')

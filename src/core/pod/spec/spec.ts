@@ -5,7 +5,7 @@ import type { PodResources } from '../pod.js'
 export type RestartPolicy = 'Always' | 'OnFailure' | 'Never'
 export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never'
 export type Protocol = 'TCP' | 'UDP' | 'SCTP'
-export type TerminationMessagePolicy = 'File' | 'FallbackToLogsOnError'
+type TerminationMessagePolicy = 'File' | 'FallbackToLogsOnError'
 
 export interface PodSpec {
   /** Names, annotations and resources, defaults applied. */
@@ -30,7 +30,7 @@ export interface PodSpec {
   readonly document: PodDocument
 }
 
-export interface PodDocument {
+interface PodDocument {
   readonly metadata: Readonly<Record<string, unknown>>
   readonly spec: Readonly<Record<string, unknown>>
 }

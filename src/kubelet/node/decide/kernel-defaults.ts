@@ -10,7 +10,7 @@ export const kernelDefaults = {
   'kernel.keys.root_maxbytes': '25000000',
 } as const
 
-export interface DifferentSysctl {
+interface DifferentSysctl {
   readonly name: string
   readonly wanted: string
   /** Undefined: this kernel does not have it, or it cannot be read. */

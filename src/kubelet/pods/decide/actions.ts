@@ -40,9 +40,9 @@ export type PodAction =
   | { readonly kind: 'stop-sandbox'; readonly id: string }
   | { readonly kind: 'remove-container'; readonly id: string }
   | { readonly kind: 'remove-sandbox'; readonly id: string }
-  /** The pod is over: cgroup and volumes go, status and logs stay while the manifest does. */
+  /** The pod has completed: cgroup and volumes are removed, status and logs stay as long as the manifest. */
   | { readonly kind: 'release' }
-  /** Nobody wants the pod any more and nothing of it runs: everything goes. */
+  /** The pod is unwanted and nothing of it runs: everything is removed. */
   | { readonly kind: 'forget' }
 
 export interface Waiting {
@@ -65,7 +65,7 @@ export interface PodTurnInput {
   readonly resize: boolean
   /** Container id -> when it ended, by the clock of `nowNanos`. */
   readonly endedAt: ReadonlyMap<string, bigint>
-  /** Of a clock that nobody sets; holds, back-offs and the beginning of the end are by the same. */
+  /** Monotonic; holds, back-offs and the start of the termination are by the same clock. */
   readonly nowNanos: bigint
 }
 

@@ -8,7 +8,7 @@ export interface EnvFacts {
   readonly podIPs: readonly string[]
 }
 
-export interface ContainerWords {
+interface ContainerWords {
   readonly env: readonly { readonly key: string; readonly value: string }[]
   readonly command: readonly string[]
   readonly args: readonly string[]

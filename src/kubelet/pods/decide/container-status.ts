@@ -10,7 +10,7 @@ import { formatTime } from '../../../core/units/rfc3339.js'
 import type { Waiting } from './actions.js'
 import { newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
 
-export interface ContainerStatusFacts {
+interface ContainerStatusFacts {
   readonly observed: ObservedPod
   readonly waiting: ReadonlyMap<string, Waiting>
   readonly initializing: boolean
@@ -56,7 +56,10 @@ function stateOf(
   if (newest?.state === 'exited') return { terminated: terminated(newest, facts.runtimeName) }
   if (newest?.state === 'unknown')
     return {
-      waiting: { reason: 'ContainerStatusUnknown', message: 'the runtime lost sight of the container' },
+      waiting: {
+        reason: 'ContainerStatusUnknown',
+        message: 'the runtime does not know the state of the container',
+      },
     }
   const isHeldByInit = facts.initializing && kind === 'app'
   return {

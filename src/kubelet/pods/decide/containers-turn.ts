@@ -23,7 +23,7 @@ export function planContainers(i: PodTurnInput, spec: PodSpec, sandbox: Observed
     steps.push({ name: container.name, step })
     return step
   }
-  // Once an app container was created here the pod is initialized for good: only sidecars are looked after.
+  // Once an app container was created here the pod is initialized for good: only sidecars are restarted.
   const initialized = spec.containers.some((c) => isIn(newestOf(i.observed, c.name), sandbox))
   let mayGoOn = true
   for (const container of spec.initContainers) {

@@ -12,7 +12,7 @@ export function planEnding(i: PodTurnInput): PodTurn {
   const grace = i.ending?.graceSeconds ?? observed.graceSeconds ?? 30
   const passed = i.ending === undefined ? 0n : (i.nowNanos - i.ending.sinceNanos) / second
   const rest = grace === 0 ? 0 : Math.max(Math.min(leastGraceSeconds, grace), grace - Number(passed))
-  const [stop] = planStop(observed.containers.filter(isAlive), rest, 'the pod is to end')
+  const [stop] = planStop(observed.containers.filter(isAlive), rest, 'the pod terminates')
   if (stop !== undefined) return onlyActions([stop])
   const ready = observed.sandboxes.filter((sandbox) => sandbox.ready)
   if (ready.length > 0) return onlyActions(ready.map(({ id }) => ({ kind: 'stop-sandbox', id })))

@@ -5,12 +5,12 @@ import { formatGoDuration } from '../../../core/units/go-duration.js'
 import type { Hold } from './actions.js'
 import { type Backoff, nextBackoff } from './restart-backoff.js'
 
-export type ImageStep =
+type ImageStep =
   | { readonly kind: 'use' }
   | { readonly kind: 'pull' }
   | { readonly kind: 'hold'; readonly hold: Hold }
 
-/** How long a fault waits that only another manifest or another image store can mend. */
+/** How long a fault waits that only another manifest or another image store can fix. */
 export const faultRetryNanos = 10_000_000_000n
 
 export interface ImageInput {
@@ -47,7 +47,7 @@ export function decideImage(i: ImageInput): ImageStep {
   }
 }
 
-export interface PullFailed {
+interface PullFailed {
   readonly backoff: Backoff
   readonly hold: Hold
 }
@@ -62,7 +62,7 @@ export function pullFailed(before: Backoff | undefined, error: string, nowNanos:
   }
 }
 
-export interface NonRootInput {
+interface NonRootInput {
   readonly runAsUser: number | undefined
   /** Of the image; -1n: none given. */
   readonly imageUid: bigint | undefined

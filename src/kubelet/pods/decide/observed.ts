@@ -23,7 +23,7 @@ export interface ObservedContainer {
   readonly resources: ObservedResources | undefined
 }
 
-/** Undefined as a whole where the runtime does not tell. */
+/** Undefined as a whole where the runtime does not report them. */
 export interface ObservedResources {
   readonly cpuShares: bigint
   readonly cpuQuota: bigint
@@ -76,7 +76,7 @@ const cutOffWords =
   /context canceled|context deadline exceeded|failed to start shim: start failed: .*signal: killed/
 
 /**
- * The runtime gave up starting it because whoever asked went away (a kubelet that was killed in the middle). It never
+ * The runtime gave up starting it because its caller was gone (a kubelet that was killed in the middle). It never
  * ran, so it is neither an end nor a restart.
  */
 export const isStartCutOff = (container: ObservedContainer): boolean =>
@@ -91,7 +91,7 @@ export const isAlive = (container: ObservedContainer): boolean =>
 
 /**
  * By attempt, then by age: both lists of an ObservedPod are in this order. A clock that was set back makes the newest
- * instance look older than the one before; its attempt still tells.
+ * instance look older than the one before; its attempt number does not.
  */
 export const newestFirst = (
   a: { readonly attempt: number; readonly createdAtNanos: bigint },

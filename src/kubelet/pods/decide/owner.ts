@@ -9,7 +9,7 @@ export const ownerMarks = {
   manifest: 'keelson.dev/manifest',
 } as const
 
-/** What tells this kubelet from another one. */
+/** What distinguishes this kubelet from another one. */
 export interface KubeletIdentity {
   /** As configured: two kubelets never share it. */
   readonly rootDir: string
@@ -17,7 +17,7 @@ export interface KubeletIdentity {
   readonly staticPodPath: string
 }
 
-export interface SeenPod {
+interface SeenPod {
   readonly uid: string
   readonly name: string
   /** Of its newest sandbox. */

@@ -3,7 +3,7 @@
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
 import { currentSandbox, isOver, newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
 
-export type FinalPhase = 'Succeeded' | 'Failed'
+type FinalPhase = 'Succeeded' | 'Failed'
 
 export function restartsAfterExit(
   { restartPolicy }: Pick<PodSpec, 'restartPolicy'>,
@@ -45,7 +45,7 @@ export function finalPhase(spec: PodSpec, observed: ObservedPod): FinalPhase | u
 }
 
 /** A pod that never restarts has no second sandbox: when the first one dies after something ran, that was it. */
-export const isFinishedWithoutSandbox = (spec: PodSpec, observed: ObservedPod): boolean =>
+const isFinishedWithoutSandbox = (spec: PodSpec, observed: ObservedPod): boolean =>
   spec.restartPolicy === 'Never' &&
   observed.sandboxes.length > 0 &&
   currentSandbox(observed) === undefined &&

@@ -7,7 +7,7 @@ import { nothingObserved, type ObservedPod } from './observed.js'
 import type { Backoff } from './restart-backoff.js'
 
 /** One direction only: a pod that terminates never becomes active again, another pod of its name is another worker's. */
-export type PodLife =
+type PodLife =
   | { readonly phase: 'active' }
   | {
       readonly phase: 'terminating'
@@ -87,7 +87,7 @@ export function podName({ spec, observed }: PodState): string {
   return `${namespace}/${name}`
 }
 
-/** After a restart of the kubelet the oldest sandbox that is left tells it. */
+/** After a restart of the kubelet it is taken from the oldest sandbox that is left. */
 export function startedAtNanos({ observed, firstSeenNanos }: PodState): bigint {
   const oldest = observed.sandboxes.at(-1)?.createdAtNanos
   return oldest !== undefined && oldest < firstSeenNanos ? oldest : firstSeenNanos

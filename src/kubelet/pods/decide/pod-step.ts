@@ -49,7 +49,7 @@ export type PodEffect =
   | { readonly kind: 'cancel-pulls' }
   | { readonly kind: 'gone' }
 
-export interface PodStep {
+interface PodStep {
   readonly state: PodState
   readonly effects: readonly PodEffect[]
 }

@@ -37,7 +37,7 @@ export interface ClusterDns {
   readonly domain: string | undefined
 }
 
-export interface DnsOfPod {
+interface DnsOfPod {
   readonly dns: DnsSpec
   readonly hostNetwork: boolean
   readonly pod: { readonly namespace: string }

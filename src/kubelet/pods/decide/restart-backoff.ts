@@ -2,8 +2,8 @@
 // beginning again once it has run for 10 minutes. The same curve paces image pulls.
 
 const second = 1_000_000_000n
-export const initialBackoffNanos = 10n * second
-export const maxBackoffNanos = 300n * second
+const initialBackoffNanos = 10n * second
+const maxBackoffNanos = 300n * second
 const resetAfterNanos = 2n * maxBackoffNanos
 
 export interface Backoff {

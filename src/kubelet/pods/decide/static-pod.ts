@@ -1,5 +1,5 @@
 // What makes a manifest on disk a static pod: its uid from its content, its name with the node's, and the annotations by
-// which every tool tells that it came from a file.
+// that show every tool that it came from a file.
 
 import { qosClassOf } from '../../../core/pod/qos-class.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
@@ -15,8 +15,8 @@ export interface StaticPodOrigin {
   readonly digest: (text: string) => string
 }
 
-export const configHash = 'kubernetes.io/config.hash'
-export const configSeen = 'kubernetes.io/config.seen'
+const configHash = 'kubernetes.io/config.hash'
+const configSeen = 'kubernetes.io/config.seen'
 export const configSource = 'kubernetes.io/config.source'
 
 export function identifyStaticPod(spec: PodSpec, origin: StaticPodOrigin): PodSpec {

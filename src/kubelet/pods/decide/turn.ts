@@ -1,5 +1,5 @@
 // One turn of a pod: from what is wanted and what the runtime shows to the next actions, in order. Pure: the same input
-// gives the same turn, and a pod that is as it should be gives none.
+// gives the same turn, and a pod with nothing to do gives an empty one.
 
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { onlyActions, type PodAction, type PodTurn, type PodTurnInput, stopTogether } from './actions.js'
@@ -34,7 +34,7 @@ function planStale({ observed }: PodTurnInput, spec: PodSpec): readonly PodActio
   const stops = planStop(left, spec.terminationGracePeriodSeconds, 'the sandbox has changed')
   if (stops.length > 0) return stops
   const unknown = observed.containers.filter((c) => c.state === 'unknown')
-  if (unknown.length > 0) return [stopTogether(unknown, 0, 'the runtime lost sight of it')]
+  if (unknown.length > 0) return [stopTogether(unknown, 0, 'its state in the runtime is unknown')]
   return observed.sandboxes
     .filter((sandbox) => sandbox.ready && sandbox.id !== current)
     .map(({ id }) => ({ kind: 'stop-sandbox', id }))
@@ -57,7 +57,7 @@ function planRelease(i: PodTurnInput, spec: PodSpec): PodTurn {
   const stops = planStop(
     observed.containers.filter(isAlive),
     spec.terminationGracePeriodSeconds,
-    'the pod is over',
+    'the pod has completed',
   )
   if (stops.length > 0) return onlyActions(stops.slice(0, 1))
   const ready = observed.sandboxes.filter((sandbox) => sandbox.ready)

@@ -12,7 +12,7 @@ import { forgetContainers, forgetPod, preparePod, releasePod } from './prepare.j
 import { resizePod } from './resize.js'
 import { runCreated, startContainer } from './start-container.js'
 
-export interface ActInput {
+interface ActInput {
   readonly spec: PodSpec | undefined
   readonly manifest: string
   readonly observed: ObservedPod
@@ -81,7 +81,7 @@ export async function act(
 }
 
 function wanted({ spec }: ActInput): PodSpec {
-  if (spec === undefined) throw new Error('an action of a pod that nobody wants')
+  if (spec === undefined) throw new Error('an action that needs a spec, for a pod without one')
   return spec
 }
 

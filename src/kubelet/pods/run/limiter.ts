@@ -1,4 +1,4 @@
-// So many at once and no more; the others wait in the order they came, and may give up waiting.
+// Limits concurrency to N. Waiting tasks run in FIFO order and can be aborted.
 
 export interface Limiter {
   /** Rejects with the signal's reason when that comes before the work has begun. */
@@ -13,7 +13,7 @@ export function createLimiter(atOnce: number): Limiter {
       free -= 1
       return Promise.resolve()
     }
-    // Whoever leaves hands its place over, so that `free` stays as it is.
+    // A task that ends hands its place over, so that `free` stays as it is.
     return new Promise<void>((resolve, reject) => {
       const giveUp = (): void => {
         queue.delete(begin)

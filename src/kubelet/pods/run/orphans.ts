@@ -1,12 +1,12 @@
-// What pods of this kubelet have left behind that nobody knows any more: cgroups, directories and logs. Only pods with a record
-// are looked at: between its cgroup and its sandbox a pod of another kubelet looks just like one that is left.
+// Removes orphaned resources of this kubelet's pods: cgroups, directories and logs. Only pods with a record are considered:
+// between its cgroup and its sandbox a pod of another kubelet looks just like an orphan.
 import { asKeelsonError } from '../../../core/errors.js'
 import type { PodContext } from '../context.js'
 import { isStaticUid } from '../decide/owner.js'
 import { podDirectory, podRecords } from '../to-cri/names.js'
 import { removeLogLinks, removePodCgroups } from './prepare.js'
 
-/** Uids of the pods whose leftovers are gone. */
+/** Uids of the pods whose resources were removed. */
 export async function removeOrphans(
   c: PodContext,
   isKnown: (uid: string) => boolean,
@@ -26,9 +26,9 @@ export async function removeOrphans(
       removed.push(uid)
     } catch (e) {
       signal.throwIfAborted()
-      c.log.warn('something that a pod left behind stays', { uid, error: asKeelsonError(e) })
+      c.log.warn('failed to remove an orphaned pod resource', { uid, error: asKeelsonError(e) })
     }
   }
-  if (removed.length > 0) c.log.info('removed what earlier pods left behind', { uids: removed })
+  if (removed.length > 0) c.log.info('removed orphaned pod resources', { uids: removed })
   return removed
 }

@@ -15,14 +15,14 @@ import type { ObservedPod } from '../decide/observed.js'
 import { nodeCgroupValues, podCgroupValues } from '../to-cri/cgroup-values.js'
 import { containerResources, hasResources, type PlannedResources } from '../to-cri/container-resources.js'
 
-export interface PlannerInput {
+interface PlannerInput {
   readonly config: EffectiveConfig
   readonly node: NodeFacts
   readonly driver: CgroupDriver
   readonly swapCapacity: Bytes
 }
 
-export interface PodCgroup {
+interface PodCgroup {
   readonly path: string
   readonly values: ControlValues
 }
@@ -32,7 +32,7 @@ export interface Planner {
   /** Without a manifest only where the cgroup could be: one path per QoS class. */
   podCgroupPaths(uid: string): readonly string[]
   resources(spec: PodSpec, container: string): PlannedResources
-  /** Ids of running containers that have other cpu or memory values than wanted; `unknown`: the runtime does not tell. */
+  /** Ids of running containers that have other cpu or memory values than wanted; `unknown`: the runtime does not report them. */
   differing(
     spec: PodSpec,
     observed: ObservedPod,

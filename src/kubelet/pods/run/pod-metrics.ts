@@ -2,7 +2,7 @@
 import type { Metrics } from '../../../ports/metrics.js'
 import type { RuntimeView } from '../view/runtime-view.js'
 
-export interface PodMetrics {
+interface PodMetrics {
   turn(seconds: number): void
   readonly orphansRemoved: (count: number) => void
 }

@@ -19,7 +19,7 @@ import {
 import { makePodDirectories } from './volumes.js'
 
 export async function preparePod(spec: PodSpec, c: PodContext, signal: AbortSignal): Promise<ControlValues> {
-  // Before anything else of the pod: what has no record is not ours to take away.
+  // Before anything else of the pod: what has no record is not ours to remove.
   await c.host.ensureFile(`${podRecords(c.paths)}/${spec.pod.uid}`, 0o600)
   const { path, values } = c.planner.podCgroup(spec)
   await c.cgroups.ensure(path, { signal })
@@ -83,7 +83,7 @@ async function removeLogs(
     const files = (await host.listLogs(directory)) ?? []
     for (const { name } of files) if (isFileOfLog(log, name)) await host.removeLog(directory, name)
   } catch (e) {
-    out.warn('logs of a removed container stay', { directory, error: asKeelsonError(e) })
+    out.warn('failed to remove the logs of a removed container', { directory, error: asKeelsonError(e) })
   }
 }
 
@@ -97,6 +97,6 @@ export async function removeLogLinks(c: Pick<PodContext, 'host' | 'paths' | 'log
       if ((await c.host.kindOf(target)) === undefined) await c.host.remove(`${directory}/${name}`)
     }
   } catch (e) {
-    c.log.warn('links of old logs stay', { directory, error: asKeelsonError(e) })
+    c.log.warn('failed to remove links of old logs', { directory, error: asKeelsonError(e) })
   }
 }

@@ -29,7 +29,7 @@ export async function resizePod(
     const container = observed.containers.find((one) => one.id === id)
     if (container === undefined) continue
     const linux = c.planner.resources(spec, container.name)
-    c.log.info('changing the resources of a running container', {
+    c.log.info('resizing container', {
       pod: `${spec.pod.namespace}/${spec.pod.name}`,
       container: container.name,
       cpuShares: linux.cpuShares,
@@ -38,7 +38,7 @@ export async function resizePod(
     })
     // The score of a running process is not the runtime's to change any more.
     const { oomScoreAdj: _, ...changeable } = linux
-    // -1 takes a limit away; 0 would leave the one that is there.
+    // -1 removes a limit; 0 would leave the one that is there.
     const memoryLimitInBytes = linux.memoryLimitInBytes === 0n ? -1n : linux.memoryLimitInBytes
     await c.runtime.updateContainerResources(
       { containerId: id, linux: { ...changeable, memoryLimitInBytes } },

@@ -10,7 +10,7 @@ import { isOwnPod } from '../decide/owner.js'
 import { containerLogName, containerLogPath, podLogDirectory } from '../to-cri/names.js'
 import { createLimiter } from './limiter.js'
 
-export interface LogRotationOptions {
+interface LogRotationOptions {
   readonly context: Pick<
     PodContext,
     'runtime' | 'view' | 'host' | 'clock' | 'log' | 'metrics' | 'paths' | 'identity' | 'timeoutMs'
@@ -99,7 +99,7 @@ async function rotateOne(file: RunningLog, o: LogRotationOptions): Promise<boole
     case 'none':
       return false
     case 'missing':
-      log.info('a container log is missing; the runtime is told to reopen it', nameOf(file))
+      log.info('container log is missing; asking the runtime to reopen it', nameOf(file))
       await reopen(file, o)
       return false
     case 'replaced':
@@ -122,7 +122,7 @@ async function carryOut(
   // A full disk is a reason to rotate and not a reason against it.
   for (const name of plan.compress)
     await host.compressLog(file.directory, name).catch((e: unknown) => {
-      log.warn('a rotated log stays uncompressed', { ...nameOf(file), file: name, error: asKeelsonError(e) })
+      log.warn('failed to compress a rotated log', { ...nameOf(file), file: name, error: asKeelsonError(e) })
     })
   await host.moveLog(file.directory, file.name, plan.to)
   try {
@@ -131,7 +131,7 @@ async function carryOut(
     await giveBack(file, plan.to, o)
     throw e
   }
-  log.info('rotated a container log', { ...nameOf(file), file: plan.to })
+  log.info('rotated container log', { ...nameOf(file), file: plan.to })
 }
 
 const reopen = ({ id }: RunningLog, { context, signal }: LogRotationOptions): Promise<unknown> =>
@@ -141,7 +141,7 @@ const reopen = ({ id }: RunningLog, { context, signal }: LogRotationOptions): Pr
 async function giveBack(file: RunningLog, rotated: string, { context }: LogRotationOptions): Promise<void> {
   const { host, log } = context
   await host.moveLog(file.directory, rotated, file.name).catch((e: unknown) => {
-    log.warn('a log whose rotation failed keeps its new name', {
+    log.warn('failed to undo a log rotation; the log keeps its new name', {
       ...nameOf(file),
       file: rotated,
       error: asKeelsonError(e),

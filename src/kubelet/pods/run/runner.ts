@@ -13,7 +13,7 @@ import { removeOrphans } from './orphans.js'
 import { createPodMetrics } from './pod-metrics.js'
 import { PodWorker } from './worker.js'
 
-export interface PodRunnerOptions {
+interface PodRunnerOptions {
   readonly context: PodContext
   /** Each time what is wanted has changed. */
   readonly wanted: AsyncIterable<WantedPods>
@@ -28,7 +28,7 @@ export interface PodRunner {
   readonly healthChecks: readonly HealthCheck[]
   /** Every pod that is wanted or ends, as the API would show it. */
   pods(): readonly PodJson[]
-  /** What really runs, whoever started it. */
+  /** What runs in the runtime, pods of other kubelets included. */
   running(): readonly ObservedPod[]
   /** The pod of this name as it is in the runtime; the newest where two overlap. */
   find(namespace: string, name: string): ObservedPod | undefined
@@ -36,7 +36,7 @@ export interface PodRunner {
   readonly done: Promise<void>
 }
 
-const housekeepingMs = 60_000
+const cleanUpMs = 60_000
 const relistRetryMs = 1_000
 const nodeCgroupsRetryMs = 5_000
 
@@ -80,7 +80,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       heldByOther: () => heldByOther(worker),
       onGone: () => {
         workers.delete(uid)
-        log.info('a pod has gone', { pod: worker.name, uid })
+        log.info('pod removed', { pod: worker.name, uid })
         for (const other of workers.values()) if (other.name === worker.name) other.notify()
       },
       onTurn: (seconds, acted) => {
@@ -101,7 +101,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     const namesake = view.all().find((pod) => !workers.has(pod.uid) && nameOf(pod) === name && isUp(pod))
     return (
       namesake &&
-      `a pod of this name runs already that this kubelet does not look after, with the uid ${namesake.uid}`
+      `another pod of this name, which this kubelet does not manage, is running with the uid ${namesake.uid}`
     )
   }
 
@@ -111,7 +111,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     wanted = now
     for (const worker of workers.values())
       if (!now.pods.has(worker.uid) && !worker.isTerminating && !now.broken.has(worker.file)) {
-        log.info('a pod is not wanted any more', { pod: worker.name, uid: worker.uid })
+        log.info('pod is no longer wanted; terminating it', { pod: worker.name, uid: worker.uid })
         worker.terminate()
       }
     endStrays()
@@ -122,7 +122,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       worker.want(spec, file)
       if (known === undefined) {
         added.push(worker)
-        log.info(view.get(uid) === undefined ? 'a pod is wanted' : 'a pod that runs is taken over', {
+        log.info(view.get(uid) === undefined ? 'pod added' : 'adopting a running pod', {
           pod: worker.name,
           uid,
           file,
@@ -143,11 +143,11 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       const { name = '', namespace = '' } = view.get(uid) ?? {}
       if (!isOwnPod({ uid, name, annotations: noted }, c.identity)) {
         const pod = `${namespace}/${name}`
-        if (!foreign.has(uid)) log.info('a pod that this kubelet did not start is left alone', { pod, uid })
+        if (!foreign.has(uid)) log.info('ignoring a pod that this kubelet did not start', { pod, uid })
         foreign.add(uid)
       } else if (!wanted.broken.has(noted[ownerMarks.manifest] ?? '')) {
         const worker = addWorker(uid)
-        log.info('a pod that no manifest wants is ended', { pod: worker.name, uid })
+        log.info('terminating a pod without a manifest', { pod: worker.name, uid })
         worker.terminate()
         keep(worker.run(ended))
       }
@@ -192,16 +192,16 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
         onRetry: (error) => log.error('failed to apply node cgroups; retrying', { error }),
       })
   }
-  const houseKeep = async (): Promise<void> => {
+  const cleanUpRegularly = async (): Promise<void> => {
     while (!ended.aborted) {
-      await pause(clock, housekeepingMs, ended)
+      await pause(clock, cleanUpMs, ended)
       lastSync = clock.monotonicNanos()
       if (!ended.aborted && wanted !== undefined) await clean()
     }
   }
   keep(pleg.done)
   keep(follow())
-  keep(houseKeep())
+  keep(cleanUpRegularly())
 
   const finish = async (): Promise<void> => {
     if (!ended.aborted)

@@ -1,5 +1,5 @@
 // One container from image to running process. What keeps it from starting becomes a hold with the reason that kubectl
-// shows; only the runtime being away is thrown.
+// shows; only an unreachable runtime is thrown.
 import { asKeelsonError, type KeelsonError } from '../../../core/errors.js'
 import { effectiveUser } from '../../../core/pod/spec/security.js'
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
@@ -25,7 +25,7 @@ import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 /** A pull may take as long as it makes progress; this ends one that does not. */
 const pullTimeoutMs = 30 * 60_000
 
-export interface StartInput {
+interface StartInput {
   readonly spec: PodSpec
   readonly container: ContainerSpec
   readonly attempt: number
@@ -35,7 +35,7 @@ export interface StartInput {
   readonly pullBackoffs: ReadonlyMap<string, Backoff>
   /** A pull ended; with a back-off: it failed. */
   readonly onPulled: (image: string, backoff: Backoff | undefined) => void
-  /** Ended with the pod: nobody waits for an image of a pod that is to go. */
+  /** Aborted when the pod terminates: its image is not needed any more. */
   readonly pullSignal: AbortSignal
 }
 
@@ -87,7 +87,7 @@ export async function startContainer(
   return c.starts.run(create, signal)
 }
 
-/** An image that names nobody runs as root; one that names a user by word leaves the number to the runtime. */
+/** An image without a user runs as root; one that names a user by word leaves the number to the runtime. */
 const uidOf = ({ uid, username }: Image): bigint | undefined =>
   uid === undefined || uid.value < 0n ? (username === '' ? 0n : undefined) : uid.value
 
@@ -107,7 +107,7 @@ export async function runCreated(
   // A convenience of log shippers: the container runs with or without it.
   await c.host
     .link(log, link)
-    .catch((e: unknown) => c.log.warn('no link to a log', { error: asKeelsonError(e) }))
+    .catch((e: unknown) => c.log.warn('failed to link a container log', { error: asKeelsonError(e) }))
   return undefined
 }
 
@@ -140,15 +140,15 @@ async function getImage(i: StartInput, c: PodContext, signal: AbortSignal): Prom
   if (step.kind === 'hold') return step.hold
   if (step.kind === 'use' && present !== undefined) return present
   try {
-    c.log.info('pulling an image', { image, pod: i.spec.pod.name })
+    c.log.info('pulling image', { image, pod: i.spec.pod.name })
     const request = { image: { image }, sandboxConfig: i.sandbox }
     const options = { timeoutMs: pullTimeoutMs, signal: i.pullSignal }
     await c.pulls.run(() => c.images.pullImage(request, options), i.pullSignal)
     i.onPulled(image, undefined)
   } catch (e) {
-    if (i.pullSignal.aborted && !signal.aborted) return fault(c, 'ErrImagePull', 'the pod is to end')
+    if (i.pullSignal.aborted && !signal.aborted) return fault(c, 'ErrImagePull', 'the pod terminates')
     const error = asKeelsonError(e)
-    if (isAway(error, signal)) throw e
+    if (isNoFault(error, signal)) throw e
     const failed = pullFailed(pullBackoffs.get(image), error.message, c.clock.monotonicNanos())
     i.onPulled(image, failed.backoff)
     return failed.hold
@@ -156,7 +156,8 @@ async function getImage(i: StartInput, c: PodContext, signal: AbortSignal): Prom
   return (await find()) ?? fault(c, 'ErrImagePull', `the image ${image} was pulled and is not there`)
 }
 
-const isAway = (error: KeelsonError, signal: AbortSignal): boolean =>
+/** Not a fault of this container: thrown on. */
+const isNoFault = (error: KeelsonError, signal: AbortSignal): boolean =>
   signal.aborted || error.code === 'internal.unexpected' || isRuntimeUnreachable(error)
 
 const fault = (c: PodContext, reason: string, message: string): Hold => ({
@@ -167,6 +168,6 @@ const fault = (c: PodContext, reason: string, message: string): Hold => ({
 
 function asHold(e: unknown, c: PodContext, signal: AbortSignal, reason: string): Hold {
   const error = asKeelsonError(e)
-  if (isAway(error, signal)) throw e
+  if (isNoFault(error, signal)) throw e
   return fault(c, reason, error.message)
 }

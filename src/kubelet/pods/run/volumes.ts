@@ -47,7 +47,7 @@ async function checkHostPath(
   if (found === wanted[type]) return
   throw keelsonError(
     'pod.volume',
-    `mount volume ${name}: ${path} is ${found ?? 'not there'}, the manifest asks for ${type}; mend the host or the manifest`,
+    `mount volume ${name}: ${path} is ${found ?? 'not there'}, the manifest asks for ${type}; fix the host or the manifest`,
     { volume: name, path, type },
   )
 }

@@ -1,28 +1,28 @@
-// A worker's way to sleep: until it is poked, until a time, or until it is to end. A notify while awake is not lost.
+// How a worker sleeps: until it is notified, until a time, or until it is stopped. A notify while awake is not lost.
 import { pause } from '../../../core/units/retry.js'
 import type { Clock } from '../../../ports/clock.js'
 
 export class Wake {
-  private poked = false
+  private notified = false
   private asleep: AbortController | undefined
 
   constructor(private readonly clock: Clock) {}
 
   notify(): void {
-    this.poked = true
+    this.notified = true
     this.asleep?.abort()
   }
 
-  /** By the monotonic clock, which nobody sets. True: woken by a notify. */
+  /** By the monotonic clock. True: woken by a notify. */
   async sleep(untilNanos: bigint, signal: AbortSignal): Promise<boolean> {
     const ms = Number((untilNanos - this.clock.monotonicNanos()) / 1_000_000n) + 1
-    if (!this.poked && !signal.aborted && ms > 0) await this.sleepFor(ms, signal)
-    const { poked } = this
-    this.poked = false
-    return poked
+    if (!this.notified && !signal.aborted && ms > 0) await this.sleepFor(ms, signal)
+    const { notified } = this
+    this.notified = false
+    return notified
   }
 
-  /** A signal that lives as long as the process must not remember every sleep, so each takes its listener away. */
+  /** A signal that lives as long as the process must not remember every sleep, so each removes its listener. */
   private async sleepFor(ms: number, signal: AbortSignal): Promise<void> {
     const asleep = new AbortController()
     const end = (): void => asleep.abort()

@@ -13,7 +13,7 @@ import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 import { act } from './execute.js'
 import { Wake } from './wake.js'
 
-export interface WorkerHooks {
+interface WorkerHooks {
   /** False while another pod of the same name is still terminating. */
   nameIsFree(): boolean
   /** Why the pod must not be touched: another kubelet runs it, or one of its name; undefined: it is ours alone. */

@@ -134,7 +134,7 @@ test('hidden files are skipped and named once', async () => {
   expect(names(await source.next())).toEqual([])
   await source.write('.a.yaml', pod('b'))
   expect(names(await source.next())).toEqual([])
-  expect(source.log.messages('info')).toEqual(['a hidden file in staticPodPath is skipped'])
+  expect(source.log.messages('info')).toEqual(['skipping a hidden file in staticPodPath'])
 })
 
 test('several documents, and a list', async () => {
@@ -159,7 +159,7 @@ test('more than maxPods: the rest is skipped and said', async () => {
   const source = watchSource({ maxPods: 2 })
   for (const name of ['a', 'b', 'c']) await source.write(`${name}.yaml`, pod(name))
   expect(names(await source.next())).toEqual(['a-node-1', 'b-node-1'])
-  expect(source.log.messages('error')).toEqual(['maxPods is reached; the pod is skipped'])
+  expect(source.log.messages('error')).toEqual(['maxPods reached; skipping the pod'])
 })
 
 test('a path of one file takes that file and no neighbour', async () => {

@@ -27,7 +27,7 @@ export interface StaticSourceOptions {
   readonly signal: AbortSignal
 }
 
-export interface WantedPod {
+interface WantedPod {
   readonly spec: PodSpec
   readonly file: string
 }
@@ -78,7 +78,7 @@ async function* watchPatiently(
       return
     } catch (e) {
       const error = rethrowBug(e)
-      log.error('staticPodPath cannot be read; the pods stay as they are', { directory, error })
+      log.error('failed to read staticPodPath; pods are left unchanged', { directory, error })
     }
     await pause(clock, retryMs, signal)
   }
@@ -98,7 +98,7 @@ function reportHidden(entries: readonly FileEntry[], reported: Set<string>, log:
   for (const { path, name } of entries)
     if (name.startsWith('.') && !reported.has(path)) {
       reported.add(path)
-      log.info('a hidden file in staticPodPath is skipped', { file: path })
+      log.info('skipping a hidden file in staticPodPath', { file: path })
     }
 }
 
@@ -123,7 +123,7 @@ async function readFile(
   } catch (e) {
     const error = rethrowBug(e)
     if (before?.problem !== error.message)
-      o.log.error('a static pod manifest is broken; its pods stay as they are', {
+      o.log.error('invalid static pod manifest; its pods are left unchanged', {
         file: entry.path,
         error,
       })
@@ -218,13 +218,13 @@ function gather(known: ReadonlyMap<string, KnownFile>, o: StaticSourceOptions): 
       const { namespace, name, uid } = wanted.spec.pod
       const holder = names.get(`${namespace}/${name}`)
       if (holder !== undefined)
-        o.log.error('a pod of this name comes from another file; this one is skipped', {
+        o.log.error('duplicate pod name; skipping the pod of this file', {
           pod: `${namespace}/${name}`,
           file,
           holder,
         })
       else if (pods.size >= o.maxPods)
-        o.log.error('maxPods is reached; the pod is skipped', {
+        o.log.error('maxPods reached; skipping the pod', {
           pod: `${namespace}/${name}`,
           maxPods: o.maxPods,
         })

@@ -10,7 +10,7 @@ import { sharesOfMilliCpu } from '../../../core/units/cpu.js'
 import { milliCpuOf } from '../../../core/units/resource-list.js'
 import type { ControlValues } from '../../../ports/cgroups.js'
 
-export interface CgroupFacts {
+interface CgroupFacts {
   readonly version: 1 | 2
   readonly periodUs: bigint
   /** podPidsLimit; -1: none. */

@@ -24,7 +24,7 @@ import {
 import { appArmorProfile, namespaceOptions, seccompProfile } from './namespaces.js'
 import { podGroups } from './sandbox-config.js'
 
-export interface ContainerFacts extends EnvFacts {
+interface ContainerFacts extends EnvFacts {
   readonly paths: PodPaths
   readonly attempt: number
   /** What the runtime knows the image by. */

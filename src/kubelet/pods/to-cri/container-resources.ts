@@ -11,7 +11,7 @@ import { quantityValue } from '../../../core/units/quantity.js'
 import { milliCpuOf } from '../../../core/units/resource-list.js'
 import type { ObservedResources } from '../decide/observed.js'
 
-export interface ResourceFacts {
+interface ResourceFacts {
   readonly cgroupVersion: 1 | 2
   readonly cpuPeriodUs: bigint
   readonly enforcesCpuQuota: boolean
@@ -39,7 +39,7 @@ export function containerResources(
   return {
     cpuShares: sharesOfMilliCpu(requests.has('cpu') ? milliCpuOf(requests) : milliCpuOf(limits)),
     cpuPeriod: facts.cpuPeriodUs,
-    // -1 takes a quota away; 0 would leave the one that is there.
+    // -1 removes a quota; 0 would leave the one that is there.
     cpuQuota: quota === 'max' ? -1n : BigInt(quota),
     memoryLimitInBytes: plannedValue(plan.files['memory.max']) ?? 0n,
     oomScoreAdj: plannedValue(plan.oomScoreAdj) ?? 0n,
@@ -56,7 +56,7 @@ function hugepages(container: Container): { pageSize: string; limit: bigint }[] 
   })
 }
 
-/** Undefined: the runtime does not tell what the container has. */
+/** Undefined: the runtime does not report what the container has. */
 export function hasResources(
   wanted: PlannedResources,
   actual: ObservedResources | undefined,

@@ -31,7 +31,7 @@ type PodName = Pick<PodSpec['pod'], 'name' | 'namespace' | 'uid'>
 
 export const podDirectory = ({ rootDir }: PodPaths, uid: string): string => `${rootDir}/pods/${uid}`
 
-/** One file for each pod that this kubelet has made something of and not taken all of it away again. */
+/** One file for each pod of which this kubelet has created anything that is not removed yet. */
 export const podRecords = ({ rootDir }: PodPaths): string => `${rootDir}/keelson-pods`
 
 /** `/var/log/pods/default_web-node1_0123` */

@@ -8,7 +8,7 @@ import { type ClusterDns, podResolvConf, type ResolvConf } from '../decide/resol
 import { type PodPaths, podLabels, podLogDirectory } from './names.js'
 import { namespaceOptions, runtimeDefault } from './namespaces.js'
 
-export interface SandboxFacts {
+interface SandboxFacts {
   readonly paths: PodPaths
   /** Full path of the pod's cgroup in the notation of the driver. */
   readonly cgroupParent: string

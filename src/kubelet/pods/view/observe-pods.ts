@@ -24,7 +24,7 @@ const states: Readonly<Partial<Record<ContainerState, ObservedState>>> = {
   [ContainerState.CONTAINER_EXITED]: 'exited',
 }
 
-/** The status is asked for once per state; the list tells when it has changed. */
+/** The status is read once per state; the list shows when it has changed. */
 export interface SeenContainer {
   readonly listed: Container
   readonly status: ContainerStatus

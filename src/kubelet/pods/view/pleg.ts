@@ -11,7 +11,7 @@ import { Wake } from '../run/wake.js'
 import { labels } from '../to-cri/names.js'
 import type { RuntimeView } from './runtime-view.js'
 
-export interface PlegOptions {
+interface PlegOptions {
   readonly runtime: Pick<RuntimeService, 'getContainerEvents'>
   readonly view: RuntimeView
   readonly clock: Clock
@@ -24,11 +24,11 @@ export interface PlegOptions {
 const relistMs = 1_000
 /** With events the relist is only a safety net. Upstream's is five minutes; ids and states are cheap enough for one. */
 const eventedRelistMs = 60_000
-const awayMs = 1_000
+const reconnectMs = 1_000
 const unhealthyNanos = 180n * 1_000_000_000n
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-export interface Pleg {
+interface Pleg {
   readonly health: HealthCheck
   /** Resolves when the signal ends it. */
   readonly done: Promise<void>
@@ -85,24 +85,24 @@ interface PlegState {
 
 async function relistLoop(o: PlegOptions, state: PlegState, relist: () => Promise<void>): Promise<void> {
   const { clock, log, signal } = o
-  let isAway = false
+  let isFailing = false
   while (!signal.aborted) {
     try {
       await relist()
-      if (isAway) log.info('pods are seen again')
-      isAway = false
+      if (isFailing) log.info('listing pods works again')
+      isFailing = false
     } catch (e) {
       if (signal.aborted) return
       const error = rethrowBug(e)
-      if (!isAway) log.warn('the pods of the runtime cannot be listed; trying again', { error })
-      isAway = true
+      if (!isFailing) log.warn('failed to list pods; retrying', { error })
+      isFailing = true
     }
     const ms = state.evented ? eventedRelistMs : relistMs
     await state.wake.sleep(clock.monotonicNanos() + BigInt(ms) * 1_000_000n, signal)
   }
 }
 
-/** Ends for good with a runtime that does not know the call; comes back to one that went away. */
+/** Ends for good with a runtime that does not implement the call; reconnects to one that was unreachable. */
 async function eventLoop(o: PlegOptions, state: PlegState, relist: () => Promise<void>): Promise<void> {
   const { runtime, clock, log, signal } = o
   while (!signal.aborted) {
@@ -110,7 +110,7 @@ async function eventLoop(o: PlegOptions, state: PlegState, relist: () => Promise
       const events = runtime.getContainerEvents({}, { timeoutMs: Number.POSITIVE_INFINITY, signal })
       for await (const event of events) {
         if (!state.evented) {
-          log.info('the runtime sends container events: pods are relisted once a minute only')
+          log.info('the runtime sends container events; relisting pods once a minute')
           state.evented = true
         }
         const uid = event.podSandboxStatus?.labels[labels.podUid]
@@ -126,6 +126,6 @@ async function eventLoop(o: PlegOptions, state: PlegState, relist: () => Promise
     // What happened since the last event is only in the lists.
     if (state.evented) state.wake.notify()
     state.evented = false
-    await pause(clock, awayMs, signal)
+    await pause(clock, reconnectMs, signal)
   }
 }

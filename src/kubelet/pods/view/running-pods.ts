@@ -1,7 +1,7 @@
 // /runningpods: what the runtime runs, as Pod objects with nothing in them but names and images.
 import type { ObservedPod } from '../decide/observed.js'
 
-export interface RunningPodJson {
+interface RunningPodJson {
   readonly metadata: {
     readonly name: string
     readonly namespace: string

@@ -1,4 +1,4 @@
-// Whether an error only says that the runtime is not there at the moment: not a fault of the pod, and soon over.
+// Whether an error only says that the runtime is unreachable at the moment: not a fault of the pod, and soon over.
 import type { KeelsonError } from '../../../core/errors.js'
 
 /** containerd listens before its CRI part has read what runs, and answers UNKNOWN until then. */

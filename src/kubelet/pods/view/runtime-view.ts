@@ -1,5 +1,5 @@
-// What the runtime shows of all pods, kept as cheaply as it can be: ids and states tell whether anything changed, two lists
-// tell what, and only that is asked for in detail. The owner of the node's picture; others get snapshots.
+// A cache of all pods in the runtime, kept as cheaply as it can be: ids and states show whether anything changed, two lists
+// show what, and only that is read in detail. Others get snapshots.
 import { asKeelsonError } from '../../../core/errors.js'
 import { type Container, ContainerState, type PodSandbox, PodSandboxState } from '../../../cri-api/api.js'
 import type { Clock } from '../../../ports/clock.js'
@@ -8,7 +8,7 @@ import { nothingObserved, type ObservedPod } from '../decide/observed.js'
 import { labels } from '../to-cri/names.js'
 import { observePod, type SeenContainer, type SeenSandbox } from './observe-pods.js'
 
-export interface RuntimeViewOptions {
+interface RuntimeViewOptions {
   readonly runtime: Pick<
     RuntimeService,
     'listPodSandbox' | 'listContainers' | 'podSandboxStatus' | 'containerStatus'

@@ -1,0 +1,112 @@
+// The node software that is compared: which kubelet, and what stands between it and the runtime. Commands and files are
+// those of the node environment.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { openSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A row of results is read by this name. */
+export const stackNames = ['upstream', 'keelson', 'keelson with cri'] as const
+export type StackName = (typeof stackNames)[number]
+
+export const stackTitles: Readonly<Record<StackName, string>> = {
+  upstream: 'upstream kubelet',
+  keelson: 'Keelson',
+  'keelson with cri': 'Keelson, gate on, keelson cri',
+}
+
+export interface StackPrograms {
+  readonly kubelet: string
+  /** The bundle of the command line. */
+  readonly keelson: string
+  /** Socket of the runtime. */
+  readonly runtime: string
+}
+
+export const ports = { server: 10250, health: 10248 } as const
+
+const configuration = (
+  directory: string,
+  runtime: string,
+): string => `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+staticPodPath: ${join(directory, 'manifests')}
+podLogsDir: ${join(directory, 'logs')}
+containerRuntimeEndpoint: unix://${runtime}
+cgroupDriver: cgroupfs
+failCgroupV1: false
+failSwapOn: false
+maxPods: 500
+port: ${ports.server}
+healthzPort: ${ports.health}
+authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
+authorization: {mode: AlwaysAllow}
+evictionHard: {memory.available: 100Mi}
+`
+
+export interface RunningStack {
+  readonly kubelet: ChildProcess
+  /** `keelson cri`, where it stands in front. */
+  readonly server: ChildProcess | undefined
+  readonly manifests: string
+  stop(): Promise<void>
+}
+
+const STOP_MS = 60_000
+
+async function endProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+  await gone
+  clearTimeout(timer)
+}
+
+/** `prepare` does what is not part of the start; the kubelet is then started by `start`. */
+export async function prepareStack(
+  name: StackName,
+  programs: StackPrograms,
+  directory: string,
+): Promise<() => RunningStack> {
+  const manifests = join(directory, 'manifests')
+  for (const path of [manifests, join(directory, 'logs')]) await mkdir(path, { recursive: true })
+  const log = openSync(join(directory, 'kubelet.log'), 'a')
+  const start = (argv: readonly string[]): ChildProcess =>
+    spawn(argv[0] ?? '', argv.slice(1), { stdio: ['ignore', log, log] })
+  const between = join(directory, 'cri.sock')
+  const keelson = [process.execPath, programs.keelson]
+  const isBetween = name === 'keelson with cri'
+  const server = isBetween
+    ? start([
+        ...keelson,
+        'cri',
+        `--upstream=unix://${programs.runtime}`,
+        `--listen=unix://${between}`,
+        '--port=0',
+      ])
+    : undefined
+  if (isBetween) await sleep(3_000) // it is there before the kubelet, as on a node
+  const config = join(directory, 'kubelet.yaml')
+  await writeFile(config, configuration(directory, isBetween ? between : programs.runtime))
+  const flags = [`--config=${config}`, `--root-dir=${join(directory, 'root')}`, '--hostname-override=node-1']
+  const gate = isBetween ? ['--feature-gates=PodAndContainerStatsFromCRI=true'] : []
+  const command =
+    name === 'upstream'
+      ? [programs.kubelet, ...flags, '--v=0']
+      : [...keelson, 'kubelet', ...flags, '--profile=upstream', '--kubernetes-version=1.37.1', ...gate]
+  return () => {
+    const kubelet = start(command)
+    return {
+      kubelet,
+      server,
+      manifests,
+      async stop() {
+        await endProcess(kubelet)
+        if (server !== undefined) await endProcess(server)
+      },
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// One turn of one stack, from its start to its end on an empty runtime: health, single pods, many pods, rest, scrapes, stop.
+import { readFileSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { removePod, watchMarks, writePod } from './pods.js'
+import { ports, prepareStack, type RunningStack, type StackName, type StackPrograms } from './stack.js'
+import { type PartUsage, processesNamed, readUsage, usedBetween } from './usage.js'
+
+export interface TurnOptions {
+  readonly programs: StackPrograms
+  /** Below it the turn keeps its files; of the node environment. */
+  readonly directory: string
+  readonly image: string
+  /** Of containerd and its shims. */
+  readonly runtimeCgroup: string
+  readonly singlePods: number
+  readonly pods: number
+  readonly settleMs: number
+  readonly windowMs: number
+  readonly log: (line: string) => void
+}
+
+export interface Turn {
+  readonly stack: StackName
+  readonly healthyMs: number
+  readonly healthyCpuS: number
+  readonly singlePodMs: readonly number[]
+  readonly manyMs: number
+  readonly many: PartUsage
+  /** CPU seconds per minute. */
+  readonly rest: PartUsage
+  readonly scraped: PartUsage
+  readonly stopPodsMs: number
+  readonly stopPods: PartUsage
+  readonly stopKubeletMs: number
+}
+
+const endpoints = ['/metrics/cadvisor', '/metrics/resource', '/stats/summary']
+const SCRAPE_MS = 10_000
+const HEALTH_TIMEOUT_MS = 120_000
+const PODS_TIMEOUT_MS = 600_000
+const ANSWER_TIMEOUT_MS = 30_000
+
+/** Status of the answer; 0 when there is none. The body is read to its end and thrown away. */
+function ask(url: string): Promise<number> {
+  const send = url.startsWith('https:') ? httpsRequest : httpRequest
+  return new Promise((resolve) => {
+    const options = { rejectUnauthorized: false, agent: false, timeout: ANSWER_TIMEOUT_MS }
+    const outgoing = send(url, options, (answer) => {
+      answer.resume().once('end', () => resolve(answer.statusCode ?? 0))
+    })
+    outgoing.once('timeout', () => outgoing.destroy()).once('error', () => resolve(0))
+    outgoing.end()
+  })
+}
+
+async function untilHealthy({ kubelet }: RunningStack, logFile: string): Promise<void> {
+  const deadline = performance.now() + HEALTH_TIMEOUT_MS
+  while ((await ask(`http://127.0.0.1:${ports.health}/healthz`)) !== 200) {
+    const ended = kubelet.exitCode !== null || kubelet.signalCode !== null
+    if (ended || performance.now() > deadline)
+      throw new Error(`the kubelet did not become healthy:\n${readFileSync(logFile, 'utf8').slice(-3_000)}`)
+    await sleep(5)
+  }
+}
+
+/** Until the pause process of every sandbox has ended. Shims say less: containerd 1.6 forgets some when it is overloaded. */
+async function untilNoSandbox(what: string): Promise<void> {
+  const deadline = performance.now() + PODS_TIMEOUT_MS
+  while (processesNamed('pause').length > 0) {
+    if (performance.now() > deadline) throw new Error(`${what}: pods still run`)
+    await sleep(50)
+  }
+}
+
+async function scrapeFor(windowMs: number): Promise<void> {
+  const end = performance.now() + windowMs
+  while (performance.now() < end) {
+    const next = performance.now() + SCRAPE_MS
+    for (const path of endpoints) {
+      const status = await ask(`https://127.0.0.1:${ports.server}${path}`)
+      if (status !== 200) throw new Error(`${path} answered ${status}`)
+    }
+    await sleep(Math.max(0, Math.min(next, end) - performance.now()))
+  }
+}
+
+const perMinute = (usage: PartUsage, elapsedMs: number): PartUsage => {
+  const scaled = Object.entries(usage).map(([part, u]) => [
+    part,
+    { cpuS: (u.cpuS * 60_000) / elapsedMs, rssMiB: u.rssMiB },
+  ])
+  return Object.fromEntries(scaled) as unknown as PartUsage
+}
+
+export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
+  const marksDirectory = join(o.directory, 'marks')
+  await mkdir(o.directory, { recursive: true })
+  const marks = await watchMarks(marksDirectory)
+  const begin = await prepareStack(stack, o.programs, o.directory)
+  const began = performance.now()
+  const running = begin()
+  const write = (name: string): Promise<void> =>
+    writePod(running.manifests, { name, image: o.image, marks: marksDirectory })
+  const measured = async (work: () => Promise<unknown>): Promise<{ usage: PartUsage; ms: number }> => {
+    const before = readUsage(running, o.runtimeCgroup)
+    const from = performance.now()
+    await work()
+    const ms = performance.now() - from
+    return { usage: usedBetween(before, readUsage(running, o.runtimeCgroup)), ms }
+  }
+  try {
+    await untilHealthy(running, join(o.directory, 'kubelet.log'))
+    const healthyMs = performance.now() - began
+    const healthyCpuS = readUsage(running, o.runtimeCgroup).kubelet.cpuS
+    o.log(`${stack}: healthy after ${healthyMs.toFixed(0)} ms`)
+    await sleep(5_000) // what is done once after the start
+
+    const singlePodMs: number[] = []
+    for (let i = 0; i < o.singlePods; i++) {
+      const name = `single-${i}`
+      const written = performance.now()
+      await write(name)
+      await marks.waitFor([name], PODS_TIMEOUT_MS)
+      singlePodMs.push((marks.started.get(name) ?? Number.NaN) - written)
+      await removePod(running.manifests, name)
+      await untilNoSandbox(name)
+      await sleep(300)
+    }
+    o.log(`${stack}: ${o.singlePods} single pods`)
+
+    const names = Array.from({ length: o.pods }, (_, i) => `many-${i}`)
+    const many = await measured(async () => {
+      for (const name of names) await write(name)
+      await marks.waitFor(names, PODS_TIMEOUT_MS)
+    })
+    o.log(`${stack}: ${o.pods} pods after ${(many.ms / 1000).toFixed(1)} s`)
+    await sleep(o.settleMs) // garbage of the start is collected
+    const rest = await measured(() => sleep(o.windowMs))
+    await scrapeFor(SCRAPE_MS) // the first scrape fills caches
+    const scraped = await measured(() => scrapeFor(o.windowMs))
+    o.log(`${stack}: at rest and scraped`)
+
+    const stopPods = await measured(async () => {
+      for (const name of names) await removePod(running.manifests, name)
+      await untilNoSandbox('stop')
+    })
+    const stopping = performance.now()
+    await running.stop()
+    const stopKubeletMs = performance.now() - stopping
+    return {
+      stack,
+      healthyMs,
+      healthyCpuS,
+      singlePodMs,
+      manyMs: many.ms,
+      many: many.usage,
+      rest: perMinute(rest.usage, rest.ms),
+      scraped: perMinute(scraped.usage, scraped.ms),
+      stopPodsMs: stopPods.ms,
+      stopPods: stopPods.usage,
+      stopKubeletMs,
+    }
+  } finally {
+    marks.close()
+    await running.stop()
+    await rm(marksDirectory, { recursive: true, force: true })
+  }
+}

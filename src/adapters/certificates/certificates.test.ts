@@ -1,0 +1,154 @@
+// Requests and pair files: real keys, real files, and what a crash or a full disk leaves behind.
+import { X509Certificate } from 'node:crypto'
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Authority, createAuthority, createLeaf } from '../../../test/serve/pki.js'
+import { createPairStore } from './pair-store.js'
+import { createRequest, isRequestOf, keyType, newKey, requestName } from './signing-request.js'
+
+const subject = { commonName: 'system:node:n1', organizations: ['system:nodes'] }
+
+describe('requests', () => {
+  // Made for this test, and used nowhere else.
+  const key = `-----BEGIN EC PRIVATE KEY-----
+MHcCAQEEIMV6jzJCv5oyU1Vz2SvdsWLnoiZT/ab5kaHpQFPIyN/soAoGCCqGSM49
+AwEHoUQDQgAEhPRoRMJrIKzKI3owYqO9RRnyUnrFCPsPxythbKsfJQj2YpzjZ4Ze
+7g/gfENE6jFGomSTRUDr3ZI/BO7sX7N+zQ==
+-----END EC PRIVATE KEY-----
+`
+  test('the name of a request is what a Go program makes of the same key', () => {
+    expect(requestName(key, subject, ['digital signature', 'client auth'])).toBe(
+      'node-csr-TuFzsfUnx_IoR63mVpwB8XyQy6AkxXvyd22WZ5iHOGk',
+    )
+    expect(requestName(key, { commonName: 'system:node:n1|system:nodes', organizations: [] }, [])).not.toBe(
+      requestName(key, subject, []),
+    )
+  })
+
+  test('a request is known by its key and its subject', async () => {
+    const request = await createRequest(key, subject, { dnsNames: ['n1'], ips: ['10.0.0.7', 'fd00::7'] })
+    expect(await isRequestOf(request, key, subject)).toBe(true)
+    expect(await isRequestOf(request, newKey(), subject)).toBe(false)
+    expect(await isRequestOf(request, key, { ...subject, commonName: 'system:node:n2' })).toBe(false)
+    expect(await isRequestOf(request, key, { ...subject, organizations: ['system:masters'] })).toBe(false)
+    expect(await isRequestOf('rubbish', key, subject)).toBe(false)
+  })
+
+  test('new keys are P-256 in the form that the upstream kubelet writes', () => {
+    expect(newKey()).toMatch(/^-----BEGIN EC PRIVATE KEY-----/)
+    expect(keyType(newKey())).toBe('ec')
+  })
+})
+
+describe('pair files', () => {
+  let directory: string
+  let ca: Authority
+  beforeEach(async () => {
+    directory = join(mkdtempSync(join(tmpdir(), 'keelson-pairs-')), 'pki')
+    ca ??= await createAuthority('cluster')
+  })
+  afterEach(() => rmSync(join(directory, '..'), { recursive: true, force: true }))
+
+  const leaf = () => createLeaf(ca, { user: subject.commonName, groups: subject.organizations })
+  const at = (second: number) => () => new Date(2026, 0, 2, 3, 4, second)
+  const current = (): string => join(directory, 'kubelet-client-current.pem')
+  const serialOf = (pem: string): string => new X509Certificate(pem).serialNumber
+
+  test('a pair is one file, 0600, with a link to it; the next one turns the link', async () => {
+    const first = await leaf()
+    const second = await leaf()
+    const written = await createPairStore(directory, 'kubelet-client', at(5)).write(
+      first.certificate,
+      first.key,
+    )
+    expect(written.facts).toMatchObject({ commonName: 'system:node:n1', organizations: ['system:nodes'] })
+    expect(readlinkSync(current())).toBe(join(directory, 'kubelet-client-2026-01-02-03-04-05.pem'))
+    expect(lstatSync(readlinkSync(current())).mode & 0o777).toBe(0o600)
+    await createPairStore(directory, 'kubelet-client', at(6)).write(second.certificate, second.key)
+    const text = readFileSync(current(), 'utf8')
+    expect(text.indexOf('CERTIFICATE')).toBeLessThan(text.indexOf('PRIVATE KEY'))
+    expect(serialOf(text)).toBe(serialOf(second.certificate))
+    expect(readdirSync(directory).sort()).toEqual([
+      'kubelet-client-2026-01-02-03-04-05.pem',
+      'kubelet-client-2026-01-02-03-04-06.pem',
+      'kubelet-client-current.pem',
+    ])
+  })
+
+  test('old pairs do not pile up', async () => {
+    const { certificate, key } = await leaf()
+    for (let s = 0; s < 9; s++)
+      await createPairStore(directory, 'kubelet-client', at(s)).write(certificate, key)
+    expect(readdirSync(directory).filter((f) => /\d\.pem$/.test(f))).toHaveLength(5)
+  })
+
+  test('a crash before the link was renamed: the next look finishes it', async () => {
+    const { certificate, key } = await leaf()
+    const store = createPairStore(directory, 'kubelet-client', at(5))
+    await store.write(certificate, key)
+    const target = readlinkSync(current())
+    rmSync(current())
+    symlinkSync(target, join(directory, 'kubelet-client-updated.pem'))
+    expect((await store.current())?.certificate.trim()).toBe(certificate.trim())
+    // And one that was interrupted with the old link still there is taken away by the next write.
+    symlinkSync('/nowhere', join(directory, 'kubelet-client-updated.pem'))
+    await store.write(certificate, key)
+    expect(readdirSync(directory)).not.toContain('kubelet-client-updated.pem')
+  })
+
+  test('a certificate of another key is not written', async () => {
+    const [one, two] = [await leaf(), await leaf()]
+    const store = createPairStore(directory, 'kubelet-client', at(5))
+    await store.write(one.certificate, one.key)
+    await expect(store.write(two.certificate, one.key)).rejects.toMatchObject({ code: 'tls.invalid' })
+    expect((await store.current())?.certificate.trim()).toBe(one.certificate.trim())
+  })
+
+  test('a file in place of the link is an error that says so', async () => {
+    mkdirSync(directory)
+    writeFileSync(current(), 'of an administrator')
+    const { certificate, key } = await leaf()
+    await expect(
+      createPairStore(directory, 'kubelet-client', at(5)).write(certificate, key),
+    ).rejects.toMatchObject({
+      code: 'file.write-failed',
+      message: expect.stringContaining('is a file, not a link'),
+    })
+    expect(readFileSync(current(), 'utf8')).toBe('of an administrator')
+  })
+
+  test('what is no pair is none: damage, half a file, nothing', async () => {
+    const { certificate } = await leaf()
+    const store = createPairStore(directory, 'kubelet-client', at(5))
+    expect(await store.current()).toBeUndefined()
+    mkdirSync(directory, { recursive: true })
+    for (const text of ['', 'rubbish', certificate, `${certificate}${newKey()}`]) {
+      writeFileSync(current(), text)
+      expect(await store.current()).toBeUndefined()
+    }
+  })
+
+  test('the key of a request stays the same until it is forgotten; a damaged one is replaced', async () => {
+    const store = createPairStore(directory, 'kubelet-client', at(5))
+    const key = await store.pendingKey()
+    const path = join(directory, 'kubelet-client.key.tmp')
+    expect(lstatSync(path).mode & 0o777).toBe(0o600)
+    expect(await createPairStore(directory, 'kubelet-client').pendingKey()).toBe(key)
+    writeFileSync(path, 'half')
+    expect(keyType(await store.pendingKey())).toBe('ec')
+    await store.forgetPendingKey()
+    expect(readdirSync(directory)).toEqual([])
+  })
+})

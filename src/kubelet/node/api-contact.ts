@@ -1,0 +1,32 @@
+// Whether the API server answers the heartbeats: said once when it stops and once when it answers again, not at each try.
+import { asKeelsonError } from '../../core/errors.js'
+import type { Clock } from '../../ports/clock.js'
+import type { Log } from '../../ports/log.js'
+
+export interface ApiContact {
+  succeeded(): void
+  failed(error: unknown): void
+  /** How long it has not answered; undefined: it does. */
+  silentMs(): number | undefined
+}
+
+export function createApiContact(clock: Pick<Clock, 'monotonicNanos'>, log: Log): ApiContact {
+  let since: bigint | undefined
+  const silentMs = (): number | undefined =>
+    since === undefined ? undefined : Number((clock.monotonicNanos() - since) / 1_000_000n)
+  return {
+    silentMs,
+    succeeded() {
+      const ms = silentMs()
+      if (ms !== undefined) log.info('the API server answers heartbeats again', { silentMs: ms })
+      since = undefined
+    },
+    failed(e) {
+      const error = asKeelsonError(e)
+      if (since === undefined)
+        log.warn('a heartbeat to the API server failed; pods go on, retrying', { error })
+      else log.debug('a heartbeat to the API server failed again', { error })
+      since ??= clock.monotonicNanos()
+    },
+  }
+}

@@ -1,0 +1,173 @@
+// The loops of the stats, built in the order in which they need each other: the kernel, the runtime's feeds, the host
+// sampler that stands in for them, and the filesystems.
+import type { CriClient } from '../ports/runtime.js'
+import { createHost } from './cgroup/host-source.js'
+import { createCgroupSource } from './cgroup/source.js'
+import { createDeviceNames } from './collectors/device.js'
+import { createFilesystemCache, type FilesystemCache } from './filesystem/filesystem-cache.js'
+import { createHostSampler, type HostReading } from './host-sampler.js'
+import type { OwnCounters } from './own-counters.js'
+import type { CgroupMetricsOptions } from './render/cgroup-metrics.js'
+import { createLabelSets } from './render/label-set.js'
+import { decideSwitches } from './render/series-writer.js'
+import { createRuntimeCalls } from './runtime/calls.js'
+import { createRuntimeFeeds, type RuntimeFeeds } from './runtime/feeds.js'
+import { createHandlers } from './runtime/handlers.js'
+import { createInventoryCache, type InventoryCache, type PodInfo } from './runtime/inventory.js'
+import type { StatsSample } from './sample.js'
+import { createSampler, type Sampler } from './sampler.js'
+import type { StatsOptions } from './stats-options.js'
+import type { Usage } from './usage.js'
+
+export interface Loops {
+  /** Undefined: the gate is off, and cgroups are the only source. */
+  readonly feeds: RuntimeFeeds | undefined
+  /** Undefined: the node has no cgroups, and the runtime is the only source. */
+  readonly hostSampler: Sampler<HostReading> | undefined
+  readonly filesystems: FilesystemCache
+  readonly metricsOptions: CgroupMetricsOptions
+  /** Ends with the signal. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
+  const { clock, log, procfs, cgroups, client } = o
+  const periodMs = o.periodMs ?? 10_000
+  const nowNanos = (): bigint => clock.nowNanos()
+  const reportFailure = (what: string, error: unknown): void => {
+    counters.failed(what)
+    log.debug('failed to read stats', { what, error })
+  }
+
+  const calls = createRuntimeCalls({
+    client,
+    ...(o.imageClient === undefined ? {} : { imageClient: o.imageClient }),
+    listTimeoutMs: o.listTimeoutMs ?? 5_000,
+    statsTimeoutMs: o.statsTimeoutMs ?? 30_000,
+    streaming: o.streaming === true,
+  })
+  const inventory = createInventoryCache({
+    calls,
+    clock,
+    periodMs,
+    onFailure: (error) => reportFailure('inventory', error),
+  })
+  const filesystems = createFilesystemCache({
+    files: o.files,
+    calls,
+    nowNanos,
+    rootDir: o.rootDir ?? '/var/lib/kubelet',
+    podLogsDir: o.podLogsDir ?? '/var/log/pods',
+    maxEntries: o.maxWalkedFiles ?? 200_000,
+    onFailure: reportFailure,
+  })
+  const handlers = createHandlers(o)
+  const isOpaque = (pod: PodInfo): boolean => handlers.isOpaque(pod)
+  const deviceName = createDeviceNames(procfs)
+  const metricsOptions: CgroupMetricsOptions = {
+    labelSets: createLabelSets(),
+    switches: decideSwitches(o.switches),
+    containerFs: filesystems.containerFs,
+  }
+
+  const host = cgroups === undefined ? undefined : createHost({ ...o, cgroups, deviceName, isOpaque })
+  const common = { clock, log, counters, periodMs, inventory }
+  const feeds = o.fromCri
+    ? createRuntimeFeeds({ ...common, ...metricsOptions, calls, host, deviceName })
+    : undefined
+  const runtimeUsage = (id: string): Usage | undefined =>
+    usageIn(feeds?.stats.current(), id) ?? filesystems.runtimeUsage(id)
+  const hostSampler =
+    host &&
+    createHostSampler({
+      ...common,
+      handlers,
+      host,
+      source: createCgroupSource({
+        context: host.context,
+        locator: host.locator,
+        procfs,
+        nowNanos,
+        isOpaque,
+        runtimeUsage,
+      }),
+      metricsOptions,
+      feeds,
+    })
+  const filesystemSampler = createFilesystemSampler(o, {
+    inventory,
+    filesystems,
+    feeds,
+    counters,
+    reportFailure,
+  })
+  feeds?.onFailure(() => hostSampler?.wake())
+
+  return {
+    feeds,
+    hostSampler,
+    filesystems,
+    metricsOptions,
+    async run(signal) {
+      const stopWatching = onReconnect(client, () => {
+        calls.forget()
+        handlers.forget()
+        feeds?.forget()
+      })
+      try {
+        await Promise.all([
+          feeds?.stats.run(signal),
+          feeds?.metrics.run(signal),
+          hostSampler?.run(signal),
+          filesystemSampler.run(signal),
+        ])
+      } finally {
+        stopWatching()
+      }
+    },
+  }
+}
+
+const usageIn = (sample: StatsSample | undefined, id: string): Usage | undefined =>
+  sample?.pods.flatMap((pod) => pod.containers).find((c) => c.info.id === id)?.usage
+
+interface FilesystemSamplerParts {
+  readonly inventory: InventoryCache
+  readonly filesystems: FilesystemCache
+  readonly feeds: RuntimeFeeds | undefined
+  readonly counters: OwnCounters
+  readonly reportFailure: (what: string, error: unknown) => void
+}
+
+/** Logs, volumes and writable layers; the layers come with the runtime's stats where those are in use. */
+const createFilesystemSampler = (
+  { clock, filesystemPeriodMs }: StatsOptions,
+  { inventory, filesystems, feeds, counters, reportFailure }: FilesystemSamplerParts,
+): Sampler<void> =>
+  createSampler<void>({
+    clock,
+    periodMs: filesystemPeriodMs ?? 60_000,
+    async read(signal) {
+      const { pods } = await inventory.refresh(signal)
+      const layers = (feeds?.stats.current()?.pods ?? [])
+        .flatMap((pod) => pod.containers.map((c) => c.writableLayer))
+        .filter((layer) => layer !== undefined)
+      await filesystems.refresh(pods, layers, signal)
+    },
+    onFailure(e) {
+      reportFailure('filesystems', e)
+      return undefined
+    },
+    onLate: () => counters.late('filesystems'),
+  })
+
+/** Calls back when a lost connection to the runtime is back. Returns how to stop. */
+function onReconnect(client: Pick<CriClient, 'onState'>, listener: () => void): () => void {
+  let wasLost = false
+  return client.onState((state) => {
+    if (state === 'idle' || state === 'backoff') wasLost = true
+    if (state !== 'ready' || !wasLost) return
+    wasLost = false
+    listener()
+  })
+}
