@@ -18,12 +18,16 @@ export interface Results {
 
 const directory = join(import.meta.dirname, '..', 'results')
 
-export const resultsPath = (
-  kubelet: KubeletName,
-  runtime: RuntimeName,
-  place: Place = 'host',
-  suite: 'e2e' | 'e2e-node' = 'e2e-node',
-): string => join(directory, `${suite}-${kubelet}-${runtime}${place === 'host' ? '' : `-${place}`}.json`)
+interface RunOf {
+  readonly kubelet: KubeletName
+  readonly runtime: RuntimeName
+  readonly place?: Place
+}
+
+export function resultsPath(suite: 'e2e' | 'e2e-node', { kubelet, runtime, place = 'host' }: RunOf): string {
+  const words = [suite, kubelet, runtime, ...(place === 'host' ? [] : [place])]
+  return join(directory, `${words.join('-')}.json`)
+}
 
 export async function readResults(path: string): Promise<Results | undefined> {
   const text = await readFile(path, 'utf8').catch((e: unknown) => {

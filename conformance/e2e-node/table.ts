@@ -107,9 +107,10 @@ export function replaceTable(text: string, table: string): string {
 }
 
 async function readPair(place: Place): Promise<Pair | undefined> {
-  const upstream = await readResults(resultsPath('upstream', runtime, place))
+  const upstream = await readResults(resultsPath('e2e-node', { kubelet: 'upstream', runtime, place }))
   if (upstream === undefined) return undefined
-  return { upstream, keelson: await readResults(resultsPath('keelson', runtime, place)) }
+  const keelson = await readResults(resultsPath('e2e-node', { kubelet: 'keelson', runtime, place }))
+  return { upstream, keelson }
 }
 
 /** The page as it should be; undefined without a recorded run of the upstream kubelet. */

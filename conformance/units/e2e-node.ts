@@ -67,7 +67,7 @@ async function judge(context: UnitContext, o: E2eNodeOptions, fresh: Results): P
   const entries = Object.entries(fresh.specs)
   const count = (outcome: string): number => entries.filter(([, s]) => s.outcome === outcome).length
   context.note(['passed', 'failed', 'skipped', 'not run'].map((k) => `${count(k)} ${k}`).join(', '))
-  const path = resultsPath(o.kubelet, o.runtime, o.place)
+  const path = resultsPath('e2e-node', o)
   const old = await readResults(path)
   for (const change of compareResults(old, fresh)) context.note(change)
   if (o.record) {

@@ -111,7 +111,7 @@ async function runSpecs(context: UnitContext, o: E2eOptions, specs: readonly Lis
 }
 
 async function judge(context: UnitContext, o: E2eOptions, fresh: Results): Promise<void> {
-  const path = resultsPath(o.kubelet, o.runtime, 'host', 'e2e')
+  const path = resultsPath('e2e', o)
   const old = await readResults(path)
   for (const change of compareResults(old, fresh)) context.note(change)
   if (o.record) {

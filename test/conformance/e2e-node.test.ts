@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest'
 import { groupNames, groupOf, groups } from '../../conformance/e2e-node/groups.js'
 import { limits } from '../../conformance/e2e-node/limits.js'
 import { parseOptions, parseShard } from '../../conformance/e2e-node/options.js'
-import type { KubeletName } from '../../conformance/node-environment/programs.js'
 import { parseResults, suiteFailures } from '../../conformance/e2e-node/report.js'
 import {
   compareResults,
@@ -20,6 +19,7 @@ import { formatTable, renderPage, replaceTable } from '../../conformance/e2e-nod
 import { suiteWaitsFor, waiting } from '../../conformance/e2e-node/waits-for.js'
 import { formatConfig } from '../../conformance/node-environment/containerd-config.js'
 import { places } from '../../conformance/node-environment/plan.js'
+import type { KubeletName } from '../../conformance/node-environment/programs.js'
 import { UsageError } from '../../conformance/unit.js'
 
 const root = join(import.meta.dirname, '../..')
@@ -189,7 +189,9 @@ describe('recorded results', () => {
 
   /** All recorded specs of a kubelet, of every place. */
   const recorded = async (kubelet: KubeletName): Promise<Results['specs']> => {
-    const files = await Promise.all(places.map((p) => readResults(resultsPath(kubelet, 'containerd-2', p))))
+    const files = await Promise.all(
+      places.map((p) => readResults(resultsPath('e2e-node', { kubelet, runtime: 'containerd-2', place: p }))),
+    )
     return Object.assign({}, ...files.map((f) => f?.specs ?? {})) as Results['specs']
   }
 
@@ -212,7 +214,9 @@ describe('recorded results', () => {
   })
 
   test('the upstream kubelet passes at least 422 of the 426 plain specs', async () => {
-    const upstream = await readResults(resultsPath('upstream', 'containerd-2', 'host'))
+    const upstream = await readResults(
+      resultsPath('e2e-node', { kubelet: 'upstream', runtime: 'containerd-2' }),
+    )
     const plain = Object.values(upstream?.specs ?? {}).filter(
       (s) => s.group !== 'standalone' && s.group !== 'pressure',
     )
