@@ -143,7 +143,15 @@ async function startParts(
   const membership =
     link === undefined || own === undefined || events === undefined
       ? undefined
-      : startMembership({ ...shared, nodeName, api: link.api, own, events, images })
+      : startMembership({
+          ...shared,
+          nodeName,
+          api: link.api,
+          own,
+          events,
+          images,
+          cgroupVersion: linux?.node.cgroupVersion,
+        })
   const certificatesDone =
     link === undefined
       ? undefined

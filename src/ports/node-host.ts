@@ -9,6 +9,8 @@ export interface NodeHost {
   routedAddresses(): readonly string[]
   /** By DNS and /etc/hosts; empty: not known, or not in time. */
   lookup(name: string, timeoutMs: number): Promise<readonly string[]>
+  /** Whether root here is another user of the machine. */
+  inUserNamespace(): boolean
   hugePages(): readonly { readonly pageBytes: bigint; readonly pages: bigint }[]
   /** PRETTY_NAME of os-release. */
   osImage(): string

@@ -68,7 +68,7 @@ test('a runtime that comes back with another driver is reported loudly, the driv
 test('a fallback: the Event waits for an API server that comes later, and comes once, with the real Node', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'keelson-api-'))
   const api = await createTestApiServer(directory)
-  const warnings = () => api.events.filter((e) => e.type === 'Warning')
+  const warnings = () => api.events.filter((e) => e.reason === 'RuntimeUpgradeNeeded')
   try {
     await withKubelet({ flags: [`--kubeconfig=${api.kubeconfig}`, '--v=4'] }, async (kubelet) => {
       await kubelet.says('the kubelet is up')

@@ -110,6 +110,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
         ownAddresses: () => ['10.0.0.7'],
         routedAddresses: () => ['10.0.0.7'],
         lookup: async () => [],
+        inUserNamespace: () => false,
         hugePages: () => [],
         osImage: () => 'Test Linux',
       },

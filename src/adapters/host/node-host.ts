@@ -70,6 +70,7 @@ export const createNodeHost = (): NodeHost => ({
     ]
   },
   lookup: lookupWithin,
+  inUserNamespace: () => !/^\s*0\s+0\s+4294967295\s*$/.test(readText('/proc/self/uid_map')),
   hugePages: readHugePages,
   osImage: readOsImage,
 })

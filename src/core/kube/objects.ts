@@ -65,6 +65,7 @@ interface NodeSystemInfo {
   readonly operatingSystem: string
   readonly architecture: string
   readonly swap?: { readonly capacity: number }
+  readonly runningInUserNamespace?: boolean
 }
 
 export interface NodeRuntimeHandler {

@@ -242,13 +242,13 @@ test('what is asked for', () => {
   expect(
     servingNames([
       { type: 'InternalIP', address: '10.0.0.7' },
-      { type: 'HostName', address: 'n1' },
+      { type: 'Hostname', address: 'n1' },
       { type: 'InternalDNS', address: 'a.example' },
       { type: 'InternalIP', address: 'fd00::7' },
-      { type: 'Hostname', address: '' },
+      { type: 'InternalDNS', address: '' },
     ]),
   ).toEqual({ dnsNames: ['a.example', 'n1'], ips: ['10.0.0.7', 'fd00::7'] })
-  expect(servingNames([{ type: 'HostName', address: 'n1' }])).toBeUndefined()
+  expect(servingNames([{ type: 'Hostname', address: 'n1' }])).toBeUndefined()
   expect(
     requestState({ status: { conditions: [{ type: 'Approved', status: 'False' }], certificate: 'QQ==' } })
       .kind,

@@ -68,6 +68,7 @@ export function createStatusGatherer(
         eviction: kubelet.evictionHard,
       },
       swapBytes: memInfo.get('SwapTotal') ?? 0n,
+      inUserNamespace: config.version.minor >= 37 ? nodeHost.inUserNamespace() : undefined,
       kernelVersion: procfs.osRelease(),
       osImage: nodeHost.osImage(),
       kubeletVersion: kubeletVersion(config.version, ports.version),

@@ -21,6 +21,8 @@ interface MembershipInput extends Omit<GatherStatusInput, 'runtimeState'> {
   readonly own: OwnNode
   readonly events: EventQueue
   readonly runtime: CriClient
+  /** Undefined where there are no cgroups. */
+  readonly cgroupVersion: 1 | 2 | undefined
   readonly random?: () => number
   readonly signal: AbortSignal
 }
@@ -135,6 +137,7 @@ export function startMembership(i: MembershipInput): Membership {
   }
   const stopTelling = own.onChange(createSchedulableTeller(events, nodeName))
   events.record({ type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' })
+  if (i.cgroupVersion === 1) events.record({ type: 'Warning', reason: 'CgroupV1', message: cgroupV1 })
   const lease = renewLease({
     api,
     clock,
@@ -149,6 +152,10 @@ export function startMembership(i: MembershipInput): Membership {
   const done = Promise.all([own.follow(signal), statusLoop(), runtimeLoop(), lease]).then(() => stopTelling())
   return { contact, done }
 }
+
+/** Upstream's words: people search for them. */
+const cgroupV1 =
+  'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1'
 
 /** Readiness of the runtime alone. */
 const enough = { cpu: '1', memory: '1', pods: '1', 'ephemeral-storage': '1' }

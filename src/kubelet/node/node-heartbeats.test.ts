@@ -56,7 +56,7 @@ describe('the Lease', () => {
     await settle()
     expect(verbs(api)).toEqual(['get'])
     uid = 'u1'
-    await settle(10_000)
+    await settle(200)
     expect(verbs(api)).toEqual(['get', 'create'])
   })
 

@@ -57,7 +57,7 @@ export async function renewLease(o: LeaseOptions): Promise<void> {
       try {
         await renew()
         contact.succeeded()
-        return true
+        return known !== undefined
       } catch (e) {
         if (signal.aborted) return false
         if (!isKeelsonError(e)) throw e

@@ -30,8 +30,8 @@ export function servingNames(addresses: readonly NodeAddress[]): HostNames | und
   const dnsNames = new Set<string>()
   for (const { type, address } of addresses) {
     if (address === '') continue
-    if (ipFamily(address) !== undefined && /^(HostName|InternalIP|ExternalIP)$/.test(type)) ips.add(address)
-    else if (/^(HostName|InternalDNS|ExternalDNS)$/.test(type)) dnsNames.add(address)
+    if (ipFamily(address) !== undefined && /^(Hostname|InternalIP|ExternalIP)$/.test(type)) ips.add(address)
+    else if (/^(Hostname|InternalDNS|ExternalDNS)$/.test(type)) dnsNames.add(address)
   }
   return ips.size === 0 ? undefined : { dnsNames: [...dnsNames].sort(), ips: [...ips].sort() }
 }

@@ -13,7 +13,7 @@ const facts: AddressFacts = {
 }
 const internal = (...ips: string[]) => [
   ...ips.map((address) => ({ type: 'InternalIP', address })),
-  { type: 'HostName', address: 'n1' },
+  { type: 'Hostname', address: 'n1' },
 ]
 
 for (const { name, given, says } of [
@@ -35,7 +35,7 @@ for (const { name, given, says } of [
     given: { hostname: '192.168.1.7' },
     says: [
       { type: 'InternalIP', address: '192.168.1.7' },
-      { type: 'HostName', address: '192.168.1.7' },
+      { type: 'Hostname', address: '192.168.1.7' },
     ],
   },
   { name: 'a cloud controller is waited for', given: { isCloudExternal: true }, says: internal() },

@@ -30,7 +30,7 @@ export function decideAddresses(f: AddressFacts): AddressDecision {
     const problem = nodeIpProblem(ip, f.ownAddresses)
     if (problem !== undefined) return { problem: `failed to validate nodeIP: ${problem}` }
   }
-  const hostName = { type: 'HostName', address: f.hostname }
+  const hostName = { type: 'Hostname', address: f.hostname }
   const provided = f.isCloudExternal && given.length > 0 ? { providedIp: given.join(',') } : {}
   // What the cloud controller wrote is not overwritten; without a given address it is waited for.
   if (f.isCloudExternal && f.known.length > 0) return { addresses: f.known, ...provided }

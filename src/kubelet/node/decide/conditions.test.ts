@@ -7,14 +7,21 @@ const at = (n: number): string => `2026-01-01T00:00:0${n}Z`
 const first = decideConditions({ before: [], pressure: none, problems: [], now: at(0) })
 
 describe('conditions', () => {
-  test('of a new Node: four, Ready the last, events about pressure only', () => {
+  test('of a new Node: four, Ready the last, each with its event', () => {
     expect(first.conditions.map((c) => [c.type, c.status, c.reason, c.message])).toEqual([
       ['MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
       ['DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
       ['PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
       ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'],
     ])
-    expect(first.events).toEqual(['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID'])
+    expect(first.events).toEqual([
+      'NodeHasSufficientMemory',
+      'NodeHasNoDiskPressure',
+      'NodeHasSufficientPID',
+      'NodeReady',
+    ])
+    const notYet = decideConditions({ before: [], pressure: none, problems: ['x'], now: at(0) })
+    expect(notYet.events).not.toContain('NodeNotReady')
   })
 
   test('nothing new: only the heartbeat moves', () => {

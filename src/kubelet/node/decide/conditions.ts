@@ -94,9 +94,9 @@ export function decideConditions({ before, pressure, problems, now }: ConditionF
     return { type, status, lastHeartbeatTime: now, lastTransitionTime: now, reason, message }
   })
   const ready = decideReady(known('Ready'), problems, now)
-  // A new Node says nothing about Ready: there was no change.
-  if (known('Ready') !== undefined && known('Ready')?.status !== ready.status)
-    events.push(ready.status === 'True' ? 'NodeReady' : 'NodeNotReady')
+  // A new Node that is not ready yet has not changed.
+  const readyBefore = known('Ready')?.status ?? 'False'
+  if (readyBefore !== ready.status) events.push(ready.status === 'True' ? 'NodeReady' : 'NodeNotReady')
   const mine = new Map([...ours, ready].map((c) => [c.type, c]))
   const kept = before.map((c) => mine.get(c.type) ?? c)
   const added = [...ours, ready].filter((c) => known(c.type) === undefined)

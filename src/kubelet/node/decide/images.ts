@@ -10,7 +10,7 @@ export function decideImages(
   max: number,
 ): NonNullable<NodeStatus['images']> {
   const sorted = [...images].sort((a, b) =>
-    a.size === b.size ? (a.id < b.id ? -1 : 1) : a.size > b.size ? -1 : 1,
+    a.size === b.size ? (a.id > b.id ? -1 : 1) : a.size > b.size ? -1 : 1,
   )
   return (max < 0 ? sorted : sorted.slice(0, max)).map(({ repoDigests, repoTags, size }) => ({
     names: [...repoDigests, ...repoTags].slice(0, maxNames),

@@ -15,6 +15,8 @@ export interface NodeFactsNow {
   readonly machine: MachineResources
   readonly reservations: Reservations
   readonly swapBytes: bigint
+  /** Undefined: releases that do not say. */
+  readonly inUserNamespace: boolean | undefined
   readonly kernelVersion: string
   readonly osImage: string
   readonly kubeletVersion: string
@@ -96,6 +98,7 @@ const decideNodeInfo = (f: NodeFactsNow): NonNullable<NodeStatus['nodeInfo']> =>
   operatingSystem: f.os,
   architecture: f.arch,
   ...(f.swapBytes === 0n ? {} : { swap: { capacity: Number(f.swapBytes) } }),
+  ...(f.inUserNamespace === undefined ? {} : { runningInUserNamespace: f.inUserNamespace }),
 })
 
 /** The empty name is the default handler. */
