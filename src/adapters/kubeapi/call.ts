@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type KeelsonError, keelsonError } from '../../core/errors.js'
 import { parseRetryAfter } from '../../core/kube/retry.js'
+import { createLineSplitter } from './lines.js'
 
 const maxRefusalBytes = 64 * 1024
 const maxShown = 500
@@ -95,24 +96,12 @@ export async function* readLines(answer: IncomingMessage, limits: LineLimits): A
   let timer = setTimeout(silent, idleMs)
   const onAbort = (): void => void answer.destroy()
   signal.addEventListener('abort', onAbort, { once: true })
-  let waiting: Buffer[] = []
-  let size = 0
+  const splitter = createLineSplitter(maxLineBytes)
   try {
-    for await (const part of answer as AsyncIterable<Buffer>) {
+    for await (const piece of answer as AsyncIterable<Buffer>) {
       clearTimeout(timer)
       timer = setTimeout(silent, idleMs)
-      let from = 0
-      for (let end = part.indexOf(0x0a); end >= 0; end = part.indexOf(0x0a, from)) {
-        const line = Buffer.concat([...waiting, part.subarray(from, end)]).toString('utf8')
-        waiting = []
-        size = 0
-        from = end + 1
-        if (line.trim() !== '') yield line
-      }
-      const rest = part.subarray(from)
-      size += rest.length
-      if (size > maxLineBytes) throw new Error(`a line has more than ${maxLineBytes} bytes`)
-      if (rest.length > 0) waiting.push(rest)
+      yield* splitter.push(piece)
     }
   } finally {
     clearTimeout(timer)

@@ -122,7 +122,7 @@ for (const { name, cluster = {}, user = {}, says } of [
 test('refused: a context that is not there, and no context', () => {
   expect(() =>
     parseKubeconfig(kubeconfig({}).replace('current-context: here', 'current-context: gone'), path),
-  ).toThrow('its contexts have no "gone"')
+  ).toThrow('its contexts do not have the context that is named')
   expect(() => parseKubeconfig('{}', path)).toThrow('no current-context')
   expect(() => parseKubeconfig('[]', path)).toThrow('the file is not a mapping')
 })

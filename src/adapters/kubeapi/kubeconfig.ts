@@ -122,7 +122,8 @@ function readExec(value: unknown, directory: string): ExecPlugin {
   const command = textAt(exec, 'command')
   const apiVersion = textAt(exec, 'apiVersion') ?? ''
   if (command === undefined) throw new Error('its exec has no command')
-  if (!execVersions.has(apiVersion)) throw new Error(`its exec has apiVersion ${apiVersion.slice(0, 80)}`)
+  if (!execVersions.has(apiVersion))
+    throw new Error('its exec has an apiVersion other than client.authentication.k8s.io/v1 and v1beta1')
   if (exec['interactiveMode'] === 'Always')
     throw new Error('its exec has to ask a person (interactiveMode: Always)')
   const args = exec['args'] ?? []
@@ -158,8 +159,8 @@ function decodeBase64(data: string, field: string): string {
 
 function named(root: Fields, list: string, name: string, field: string): Fields {
   const found = asList(root[list], list).find((entry) => entry['name'] === name)
-  if (found === undefined) throw new Error(`its ${list} have no ${JSON.stringify(name.slice(0, 80))}`)
-  return asFields(found[field], `${field} ${name.slice(0, 80)}`)
+  if (found === undefined) throw new Error(`its ${list} do not have the ${field} that is named`)
+  return asFields(found[field], `the ${field}`)
 }
 
 const asList = (value: unknown, what: string): readonly Fields[] => {

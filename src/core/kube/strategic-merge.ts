@@ -20,24 +20,27 @@ export const strategicMergePatch = (
 ): object | undefined => diffFields(before as Fields, after as Fields, '', rules)
 
 function diffFields(before: Fields, after: Fields, path: string, rules: ListRules): Fields | undefined {
-  const patch: Record<string, Json> = {}
-  for (const key of Object.keys(before))
-    if (after[key] === undefined && before[key] !== undefined) patch[key] = null
+  const patch: [string, Json][] = []
+  for (const [key, was] of Object.entries(before))
+    if (own(after, key) === undefined && was !== undefined) patch.push([key, null])
   for (const [key, wanted] of Object.entries(after)) {
-    if (wanted === undefined || isEqualJson(before[key], wanted)) continue
+    const was = own(before, key)
+    if (wanted === undefined || isEqualJson(was, wanted)) continue
     const at = path === '' ? key : `${path}.${key}`
-    const mergeKey = rules.merged?.[at]
-    if (Array.isArray(wanted) && mergeKey !== undefined) {
-      patch[key] = diffList(listOf(before[key]), listOf(wanted), mergeKey)
-      patch[`$setElementOrder/${key}`] = listOf(wanted).map((entry) => ({ [mergeKey]: entry[mergeKey] }))
+    const mergeKey = own(rules.merged ?? {}, at)
+    if (Array.isArray(wanted) && typeof mergeKey === 'string') {
+      const order = listOf(wanted).map((entry) => ({ [mergeKey]: entry[mergeKey] }))
+      patch.push([key, diffList(listOf(was), listOf(wanted), mergeKey)], [`$setElementOrder/${key}`, order])
     } else if (Array.isArray(wanted) && rules.replaced?.includes(at) === true)
-      patch[key] = [...(wanted as readonly Json[]), { $patch: 'replace' }]
-    else if (isFields(wanted) && isFields(before[key]))
-      patch[key] = diffFields(before[key], wanted, at, rules)
-    else patch[key] = wanted
+      patch.push([key, [...(wanted as readonly Json[]), { $patch: 'replace' }]])
+    else if (isFields(wanted) && isFields(was)) patch.push([key, diffFields(was, wanted, at, rules)])
+    else patch.push([key, wanted])
   }
-  return Object.keys(patch).length === 0 ? undefined : patch
+  return patch.length === 0 ? undefined : Object.fromEntries(patch)
 }
+
+/** Names such as `constructor` are keys like others. */
+const own = (fields: Fields, key: string): Json => (Object.hasOwn(fields, key) ? fields[key] : undefined)
 
 function diffList(before: readonly Fields[], after: readonly Fields[], mergeKey: string): readonly Json[] {
   const known = new Map(before.map((entry) => [entry[mergeKey], entry]))
@@ -62,5 +65,7 @@ export function isEqualJson(a: Json, b: Json): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((entry, i) => isEqualJson(entry, b[i]))
   if (!isFields(a) || !isFields(b)) return false
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => isEqualJson(a[key], b[key]))
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) =>
+    isEqualJson(own(a, key), own(b, key)),
+  )
 }

@@ -3,10 +3,13 @@ import type { FuzzTarget } from '../types.js'
 import { cgroupNames } from './cgroup-names.js'
 import { config } from './config.js'
 import { endpoint } from './endpoint.js'
+import { kubeconfig } from './kubeconfig.js'
 import { manifests } from './manifests.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
+import { strategicPatch } from './strategic-patch.js'
 import { unixSockets } from './unix-sockets.js'
+import { watchStream } from './watch-stream.js'
 import { yaml } from './yaml.js'
 
 export const targets: readonly FuzzTarget[] = [
@@ -18,4 +21,7 @@ export const targets: readonly FuzzTarget[] = [
   manifests,
   endpoint,
   unixSockets,
+  kubeconfig,
+  watchStream,
+  strategicPatch,
 ]
