@@ -1,22 +1,26 @@
-// The same node in the lab's UML machine: for specs that need cgroup v2. The lab removes every trace of a run itself.
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+// The same node in the lab's UML machine: for specs that need cgroup v2. The lab ends the machine of a killed run, the
+// guardian removes its files.
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run-machine.js'
 import type { EnvironmentPlan } from './plan.js'
-import { bundleInside, type EnvironmentRequest, type NodeEnvironment } from './start.js'
+import { bundleInside, type EnvironmentRequest, type NodeEnvironment, startGuardian } from './start.js'
 
 const MEMORY_MIB = 6144 // images, volumes and containers are in memory there
 
 export async function startMachine(
   request: EnvironmentRequest & { readonly timeoutMs: number },
 ): Promise<NodeEnvironment> {
-  const { onOutput, leftovers: _, timeoutMs, ...rest } = request
+  const { onOutput, leftovers = [], timeoutMs, ...rest } = request
   const { directory } = request
   const name = 'node'
   await mkdir(join(directory, 'out'), { recursive: true })
   const bundle = join(directory, 'inside.mjs')
   await bundleInside(bundle)
+  const [guardian] = startGuardian(bundle, { directory, hierarchies: [], leftovers }, name)
+  const guardianEnded = once(guardian, 'exit')
   const hierarchies = [{ name: '', type: 'cgroup2', options: [] }] as const
   const plan: EnvironmentPlan = { ...rest, place: 'uml', name, hierarchies }
   await writeFile(join(directory, 'plan.json'), JSON.stringify(plan))
@@ -41,7 +45,8 @@ export async function startMachine(
     async close() {
       stop.abort()
       await ended.catch(() => {})
-      await rm(directory, { recursive: true, force: true, maxRetries: 10 })
+      guardian.stdin?.end('done\n')
+      await guardianEnded
     },
   }
 }

@@ -73,7 +73,7 @@ export async function sweepStale(hierarchies: readonly Hierarchy[]): Promise<str
 }
 
 /** Starts only when its name is known, which carries its process id: it is told the plan afterwards. */
-function startGuardian(
+export function startGuardian(
   bundle: string,
   plan: Omit<GuardianPlan, 'name'>,
   suffix: string,

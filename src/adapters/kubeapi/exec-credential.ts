@@ -108,7 +108,7 @@ const reasonOf = (error: Error & { code?: unknown; killed?: boolean; signal?: un
 const pluginError = (command: string, why: string) =>
   keelsonError('kubeapi.kubeconfig', `run the credential plugin ${command}: ${why}`, { command })
 
-function parseExecCredential(
+export function parseExecCredential(
   text: string,
   apiVersion: string,
 ): { readonly credential: ExecCredential; readonly untilMs: number | undefined } {
