@@ -1,7 +1,7 @@
 // Splits a stream of bytes into lines, whatever the pieces are that it comes in. A line is decoded whole: a piece may end in
 // the middle of a letter.
 
-export interface LineSplitter {
+interface LineSplitter {
   /** Lines that ended in this piece, without empty ones. Throws when a line is longer than allowed. */
   push(piece: Buffer): readonly string[]
 }
