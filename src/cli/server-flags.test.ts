@@ -58,8 +58,8 @@ test('every flag reaches its setting', () => {
 
 test('names are those of the upstream kubelet, and no flag opens a read-only port', () => {
   const names = addServerOptions(new Command('x'), 'cri').options.map((o) => o.long?.slice(2) ?? '')
-  // Upstream knows --cert-dir too, our kubelet takes --root-dir instead; the local token is ours alone.
-  expect(names.filter((name) => !Object.hasOwn(flagTable, name))).toEqual(['cert-dir', 'token-file'])
+  // The local token is ours alone.
+  expect(names.filter((name) => !Object.hasOwn(flagTable, name))).toEqual(['token-file'])
   expect(names).not.toContain('read-only-port')
 })
 

@@ -44,7 +44,7 @@ export class FakeKubeApi implements KubeApi {
   #version = 100
 
   static refusal(status: number, reason = ''): Error {
-    return keelsonError('kubeapi.failed', `the API server answered ${status}`, { status, reason })
+    return keelsonError('kubeapi.failed', `the API server responded with ${status}`, { status, reason })
   }
 
   #enter(call: FakeCall): void {

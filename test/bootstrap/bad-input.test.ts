@@ -207,7 +207,7 @@ const rows: readonly Row[] = [
     name: 'a kubeconfig that is not there',
     arrange: async () => [...upgrade, '--kubeconfig', join(given, 'nowhere.conf')],
     status: 2,
-    says: /nowhere\.conf.*\[input\.unreadable\]/,
+    says: /nowhere\.conf.*\[kubeapi\.kubeconfig\]/,
   },
 ]
 

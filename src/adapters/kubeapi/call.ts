@@ -72,7 +72,7 @@ export async function refusal(
   const retryAfterMs = parseRetryAfter(answer.headers['retry-after'])
   return keelsonError(
     'kubeapi.failed',
-    `${doing}: the API server answered ${status}${message === undefined ? '' : `: ${message.slice(0, maxShown)}`}`,
+    `${doing}: the API server responded with ${status}${message === undefined ? '' : `: ${message.slice(0, maxShown)}`}`,
     {
       status,
       ...(reason === undefined ? {} : { reason }),

@@ -70,7 +70,7 @@ describe('calls', () => {
     expect(await api.remove('/api/v1/nodes/gone', { signal })).toBe(false)
     await expect(api.get('/api/v1/nodes/n2', { signal })).rejects.toMatchObject({
       code: 'kubeapi.failed',
-      message: 'GET /api/v1/nodes/n2: the API server answered 403: nodes "n2" is forbidden',
+      message: 'GET /api/v1/nodes/n2: the API server responded with 403: nodes "n2" is forbidden',
       details: { status: 403, reason: 'Forbidden' },
     })
   })
