@@ -10,10 +10,12 @@ import { parseJson, readBody, readLines, refusal } from './call.js'
 import { createConnection, unreachable } from './connection.js'
 import { createCredentials } from './credentials.js'
 import type { ApiAccess } from './kubeconfig.js'
+import { createRecovery } from './recovery.js'
 import { followObjects } from './reflector.js'
 
 /** One finished try, for metrics. */
 export interface CallReport {
+  readonly host: string
   readonly method: string
   /** HTTP status, or `<error>` as upstream counts a missing answer. */
   readonly code: string
@@ -70,6 +72,7 @@ export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
   const limits = { ...defaultWatch, ...o.watch }
   const server = access.server.origin
   const credentials = createCredentials({ ...o, nowMs: () => Number(clock.nowNanos() / 1_000_000n) })
+  const recovery = createRecovery(clock, random)
   const connection = createConnection(access, credentials, o.userAgent)
   const nowMs = (): number => Number(clock.monotonicNanos() / 1_000_000n)
 
@@ -77,7 +80,7 @@ export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
     const doing = doingOf(call)
     const begun = nowMs()
     const done = (code: string): void =>
-      o.report?.({ method: call.method, code, seconds: (nowMs() - begun) / 1000 })
+      o.report?.({ host: access.server.host, method: call.method, code, seconds: (nowMs() - begun) / 1000 })
     let answer: Awaited<ReturnType<typeof connection.send>>
     try {
       const { body, ...rest } = call
@@ -85,9 +88,11 @@ export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
       answer = await connection.send({ ...rest, ...text, timeoutMs })
     } catch (e) {
       done('<error>')
+      recovery.failed()
       throw callFailureOf(e) === undefined && isOwnError(e) ? e : unreachable(doing, server, e)
     }
     done(String(answer.statusCode))
+    recovery.answered()
     if ((answer.statusCode ?? 0) < 300) return answer
     if (answer.statusCode === 401) credentials.refused()
     throw await refusal(doing, answer, { timeoutMs: Math.min(timeoutMs, 5_000), signal: call.signal })
@@ -201,6 +206,7 @@ export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
         clock,
         log,
         random,
+        rest: recovery.rest,
         signal,
         store,
         list: () => api.list(path, selection, { signal, retry: 'never' }),

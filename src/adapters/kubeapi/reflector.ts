@@ -6,6 +6,7 @@ import { goneStatus, parseWatchEvent } from '../../core/kube/watch-event.js'
 import type { Clock } from '../../ports/clock.js'
 import type { ObjectList, ObjectStore } from '../../ports/kube-api.js'
 import type { Log } from '../../ports/log.js'
+import type { Recovery } from './recovery.js'
 
 interface FollowOptions {
   /** For the log. */
@@ -13,6 +14,8 @@ interface FollowOptions {
   readonly clock: Clock
   readonly log: Log
   readonly random: () => number
+  /** A pause that may end early. */
+  readonly rest: Recovery['rest']
   readonly signal: AbortSignal
   readonly store: ObjectStore
   list(): Promise<ObjectList>
@@ -30,9 +33,7 @@ export async function followObjects(o: FollowOptions): Promise<void> {
   const { clock, log, signal } = o
   let place: string | undefined
   let waitMs = firstWaitMs
-  const pause = async (ms: number): Promise<void> => {
-    await clock.sleep(ms * (1 + o.random() / 2), signal).catch(() => undefined)
-  }
+  const pause = (ms: number): Promise<void> => o.rest(ms * (1 + o.random() / 2), signal)
   while (!signal.aborted) {
     const begun = clock.monotonicNanos()
     try {

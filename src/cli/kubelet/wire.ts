@@ -15,6 +15,7 @@ import { SystemdManager } from '../../adapters/systemd/manager.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import type { KubeletPorts, OpenedCgroups } from '../../kubelet/kubelet-ports.js'
 import type { Log } from '../../ports/log.js'
+import { countCalls } from '../../serve/kube-metrics.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { openCgroupFiles } from '../cgroup-files.js'
 import { diagnose, openLivePorts } from '../dashboard.js'
@@ -39,22 +40,30 @@ function openCgroups(driver: CgroupDriver): OpenedCgroups {
 export const createKubeletPorts = async (
   log: Log,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<KubeletPorts> => ({
-  version,
-  nodeHost: createNodeHost(),
-  procfs: createProcfs(),
-  statsFiles: createStatsFiles(),
-  files: createFiles(),
-  podHost: createPodHost(),
-  host: createHost(),
-  clock: createClock(),
-  log,
-  metrics: await createProcessMetrics(),
-  live: { ...openLivePorts(), version, diagnose: (signal) => diagnose(env, undefined, signal) },
-  connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
-  openCgroups,
-  certificates: createCertificates(),
-  kubeconfigs: createKubeconfigs(),
-  openKubeApi: (kubeconfig, pairFile) => openKubeApi({ kubeconfig, pairFile, log, version }),
-  serve: startNodeServer,
-})
+): Promise<KubeletPorts> => {
+  const metrics = await createProcessMetrics()
+  // Made with the first client: a standalone kubelet does not have the families.
+  let count: ReturnType<typeof countCalls> | undefined
+  return {
+    version,
+    nodeHost: createNodeHost(),
+    procfs: createProcfs(),
+    statsFiles: createStatsFiles(),
+    files: createFiles(),
+    podHost: createPodHost(),
+    host: createHost(),
+    clock: createClock(),
+    log,
+    metrics,
+    live: { ...openLivePorts(), version, diagnose: (signal) => diagnose(env, undefined, signal) },
+    connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
+    openCgroups,
+    certificates: createCertificates(),
+    kubeconfigs: createKubeconfigs(),
+    openKubeApi: (kubeconfig, pairFile) => {
+      count ??= countCalls(metrics)
+      return openKubeApi({ kubeconfig, pairFile, log, version, report: count })
+    },
+    serve: startNodeServer,
+  }
+}

@@ -10,6 +10,7 @@ import type { StatusDecision } from './decide/node-status.js'
 import { readyProblems } from './decide/ready-problems.js'
 import type { EventQueue } from './event-queue.js'
 import { createStatusGatherer, type GatherStatusInput } from './gather-status.js'
+import { createMembershipMetrics } from './membership-metrics.js'
 import type { OwnNode } from './own-node.js'
 import { registerNode } from './register.js'
 import { renewLease } from './renew-lease.js'
@@ -45,6 +46,7 @@ export function startMembership(i: MembershipInput): Membership {
   const { kubelet, process } = config
   const labels = parseNodeLabels(process['node-labels'] ?? '')
   const contact = createApiContact(clock, log)
+  const counted = createMembershipMetrics(ports.metrics, clock, nodeName, contact)
   const runtimeState = createRuntimeState(i.runtime, clock, log)
   const gather = createStatusGatherer({ ...i, runtimeState })
   const leaseMs = kubelet.nodeLeaseDurationSeconds * 1000
@@ -53,6 +55,7 @@ export function startMembership(i: MembershipInput): Membership {
   let saidReboot = false
 
   const sayStatus = ({ events: reasons, rebootedFrom, node }: StatusDecision): void => {
+    if (node.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True')) counted.ready()
     for (const reason of reasons)
       events.record({ type: 'Normal', reason, message: `Node ${nodeName} status is now: ${reason}` })
     if (rebootedFrom === undefined || saidReboot) return
@@ -81,6 +84,7 @@ export function startMembership(i: MembershipInput): Membership {
 
   const register = async (): Promise<void> => {
     if (!kubelet.registerNode) return
+    counted.registering()
     const settings = {
       name: nodeName,
       os: ports.host.os,
@@ -95,7 +99,9 @@ export function startMembership(i: MembershipInput): Membership {
     if (registered === undefined) return
     own.heard(registered.node)
     contact.succeeded()
-    if (registered.created !== undefined) sayStatus(registered.created)
+    if (registered.created === undefined) return
+    counted.registered()
+    sayStatus(registered.created)
   }
   /** A Node that was deleted is registered again: its pods run on, and a cluster that does not know them cannot manage them. */
   const afterRound = async (result: RoundResult): Promise<void> => {

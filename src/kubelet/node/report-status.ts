@@ -42,11 +42,14 @@ export function createStatusReporter(o: StatusReporterOptions): StatusReporter {
   const statusPath = objectPath(nodes, { name: o.nodeName, subresource: 'status' })
   let state: ReportState = neverReported
   let said: string | undefined
+  let outagesSeen = 0
 
   const attempt = async (tried: number, signal: AbortSignal): Promise<RoundResult> => {
     const options = { signal, timeoutMs: o.timeoutMs, retry: 'never' } as const
-    const known = tried === 1 ? own.current() : undefined
-    const node = known ?? (await api.get<KubeNode>(path, options))
+    // After an outage the controllers may have written what the watch has not told yet.
+    const mayUseKnown = tried === 1 && contact.outages() === outagesSeen
+    const node = (mayUseKnown ? own.current() : undefined) ?? (await api.get<KubeNode>(path, options))
+    outagesSeen = contact.outages()
     if (node === undefined) return 'no-node'
     await o.onNode(node)
     const decision = decideNodeStatus(node, await o.gather(signal))
