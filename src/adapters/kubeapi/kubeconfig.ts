@@ -15,7 +15,7 @@ export interface ExecPlugin {
   readonly provideClusterInfo: boolean
 }
 
-interface ApiUser {
+export interface ApiUser {
   readonly certificate?: Material
   readonly key?: Material
   /** Beats a token of the kubeconfig itself, as the file is the one that is renewed. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { Metrics } from '../../ports/metrics.js'
 import type { ApiContact } from './api-contact.js'
 
-export interface MembershipMetrics {
+interface MembershipMetrics {
   registering(): void
   /** Only a Node that was created counts. */
   registered(): void
