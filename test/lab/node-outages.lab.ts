@@ -35,6 +35,7 @@ async function withNode(name: string, look: (kubelet: KubeletProcess) => Promise
   })
   try {
     await plane.becomes(name, 'True')
+    await expect.poll(() => renewedAt(name)).toBeGreaterThan(0)
     await look(kubelet)
   } catch (e) {
     console.log(kubelet.output())
@@ -65,7 +66,7 @@ async function watchWorks(name: string, unschedulable: boolean): Promise<void> {
     }>('/api/v1/namespaces/default/events')
     return (list?.items ?? []).filter((e) => e.involvedObject.name === name).map((e) => e.reason)
   }
-  await expect.poll(reasons, { timeout: 30_000 }).toContain(reason)
+  await expect.poll(reasons, { timeout: 60_000 }).toContain(reason)
 }
 
 for (const fault of ['refuse', 'silent'] as const)

@@ -44,6 +44,8 @@ export interface WatchLimits {
 
 const defaultWatch: WatchLimits = { seconds: 300, idleMs: 150_000, pageSize: 500 }
 const defaultTimeoutMs = 30_000
+/** Until a watch begins: one that hangs in the moment when the server comes back must not hang long. */
+const openTimeoutMs = 15_000
 /** A page of 500 large pods has some 10 MiB. */
 const maxAnswerBytes = 64 * 1024 * 1024
 const maxLineBytes = 8 * 1024 * 1024
@@ -219,7 +221,7 @@ export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
             resourceVersion,
             timeoutSeconds: String(seconds),
           })
-          const answer = await open({ method: 'GET', path: watchPath, signal }, defaultTimeoutMs)
+          const answer = await open({ method: 'GET', path: watchPath, signal }, openTimeoutMs)
           try {
             for await (const line of readLines(answer, { maxLineBytes, idleMs: limits.idleMs, signal }))
               yield parseJson(`watch ${path}`, line)
