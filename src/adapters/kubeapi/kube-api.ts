@@ -67,6 +67,8 @@ interface Call extends ApiCallOptions {
 export interface OpenKubeApi extends KubeApi {
   /** When the client certificate in use ends, in ms since 1970; undefined: there is none, or it was not needed yet. */
   certificateExpiresMs(): number | undefined
+  /** The server's clock less ours, by the date of its answer; undefined: it sent none. */
+  clockSkewMs(options: ApiCallOptions): Promise<number | undefined>
 }
 
 export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
@@ -233,6 +235,13 @@ export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
     closeConnections: () => connection.closeAll(),
     close: () => connection.closeAll(),
     certificateExpiresMs: () => credentials.expiresMs(),
+    async clockSkewMs({ timeoutMs = defaultTimeoutMs, ...options }) {
+      const answer = await open({ ...options, method: 'GET', path: '/version' }, timeoutMs)
+      answer.resume()
+      const told = Date.parse(answer.headers.date ?? '')
+      // Whole seconds: the middle of the second is meant.
+      return Number.isNaN(told) ? undefined : told + 500 - Number(clock.nowNanos() / 1_000_000n)
+    },
   }
   return api
 }
