@@ -8,6 +8,7 @@ import { critest } from './critest.js'
 import { driver } from './driver.js'
 import { e2e } from './e2e.js'
 import { e2eNode } from './e2e-node.js'
+import { kubeadmJoin } from './kubeadm-join.js'
 import { metricsServer } from './metrics-server.js'
 
 export const units: readonly Unit[] = [
@@ -17,6 +18,7 @@ export const units: readonly Unit[] = [
   critest,
   cadvisor,
   metricsServer,
+  kubeadmJoin,
   e2eNode,
   cluster,
   e2e,

@@ -47,7 +47,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'describe',
     summary: 'show everything about one pod',
-    load: () => import('./describe.js'),
+    load: () => import('./describe/command.js'),
   },
   {
     name: 'logs',

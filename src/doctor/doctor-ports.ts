@@ -4,7 +4,7 @@ import type { RuntimeConfigAnswer } from '../core/driver/decide-driver.js'
 import type { HostFacts } from '../ports/bootstrap.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
-import type { Diagnosis, KubeletProcess } from '../ports/diagnosis.js'
+import type { ClusterAnswer, Diagnosis, KubeletProcess } from '../ports/diagnosis.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { KubeletFacts, RuntimeFacts } from './facts.js'
@@ -20,6 +20,9 @@ export interface NodeSockets extends SocketStatus {
 export type DriverEvidence = Pick<RuntimeFacts, 'sandboxes' | 'populated' | 'handlers'>
 
 export interface DoctorPorts {
+  readonly hostname: () => string
+  /** The cluster's side, with the credentials of that kubeconfig; never throws. */
+  askCluster(kubeconfig: string, nodeName: string, timeoutMs: number): Promise<ClusterAnswer>
   readonly procfs: Procfs
   readonly clock: Clock
   readonly diagnosis: Diagnosis

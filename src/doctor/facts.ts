@@ -8,6 +8,7 @@ import type { SandboxCgroup } from '../core/driver/proof.js'
 import type { KubernetesVersion } from '../core/release/version.js'
 import type { HostFacts, RuntimeAnswer } from '../ports/bootstrap.js'
 import type { FileMode, KubeletProcess, PortAnswer } from '../ports/diagnosis.js'
+import type { ClusterFacts } from './cluster-facts.js'
 import type { PodCgroup } from './pod-cgroup.js'
 import type { SocketStatus } from './socket-places.js'
 
@@ -97,4 +98,6 @@ export interface DoctorFacts {
   readonly staleFlag: string | undefined
   readonly sockets: SocketStatus | undefined
   readonly kubelet: KubeletFacts
+  /** Undefined: the kubelet has no kubeconfig. */
+  readonly cluster: ClusterFacts | undefined
 }

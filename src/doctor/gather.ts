@@ -4,6 +4,7 @@ import type { CgroupTree } from '../ports/cgroups.js'
 import type { DoctorPorts, NodeSockets } from './doctor-ports.js'
 import type { CgroupFacts, DoctorFacts, MachineFacts } from './facts.js'
 import { gatherCgroups } from './gather/cgroups.js'
+import { gatherCluster } from './gather/cluster.js'
 import { askPorts, kubeletFilePaths } from './gather/kubelet.js'
 import { gatherRuntime } from './gather/runtime.js'
 
@@ -35,11 +36,12 @@ export async function gatherFacts(ports: DoctorPorts, options: GatherOptions): P
   try {
     const cgroupRoot = config.kubelet.cgroupRoot
     const waitMs = options.waitMs ?? standardWaitMs
-    const [cgroups, runtime, portAnswers, files] = await Promise.all([
+    const [cgroups, runtime, portAnswers, files, cluster] = await Promise.all([
       tree === undefined ? undefined : readCgroups(ports, tree, cgroupRoot, waitMs, signal),
       gatherRuntime({ ports, endpoint, cgroups: tree, cgroupRoot, callMs: timeoutMs * callShare, signal }),
       askPorts(config, ports.diagnosis, timeoutMs * callShare),
       ports.diagnosis.fileModes(kubeletFilePaths(config)),
+      gatherCluster(config, process !== undefined, ports, timeoutMs * callShare),
     ])
     options.signal.throwIfAborted()
     return {
@@ -59,6 +61,7 @@ export async function gatherFacts(ports: DoctorPorts, options: GatherOptions): P
       staleFlag: sockets.staleFlag,
       sockets,
       kubelet: { ...found, process, ports: portAnswers, files },
+      cluster,
     }
   } finally {
     tree?.close()

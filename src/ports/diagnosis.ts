@@ -1,5 +1,6 @@
 // What the doctor asks of this machine besides cgroups, /proc and the runtime: the kubelet's process, its ports as a
 // stranger sees them, and who may read its files.
+import type { KubeNode, Lease } from '../core/kube/objects.js'
 
 export interface KubeletProcess {
   readonly pid: number
@@ -29,6 +30,20 @@ export interface FileMode {
   /** Permission bits only. */
   readonly mode: number
   readonly uid: number
+}
+
+/** What the cluster says about this node; undefined: not known. */
+export interface ClusterAnswer {
+  /** `https://10.0.0.1:6443`; undefined: the kubeconfig cannot be used. */
+  readonly server: string | undefined
+  /** Why the API server, or the kubeconfig, could not be used; undefined: it answered. */
+  readonly problem: string | undefined
+  /** Of the client certificate; undefined: there is none, or it cannot be read. */
+  readonly certificate: { readonly notBeforeMs: number; readonly notAfterMs: number } | undefined
+  /** The API server's clock less ours. */
+  readonly skewMs: number | undefined
+  readonly node: KubeNode | undefined
+  readonly lease: Lease | undefined
 }
 
 export interface Diagnosis {

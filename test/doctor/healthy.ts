@@ -1,5 +1,6 @@
 // Facts of a sound node, from which each test takes one thing away. Values are those of a small lab node.
 import { type ConfigInput, loadConfig } from '../../src/config/load.js'
+import type { ClusterFacts } from '../../src/doctor/cluster-facts.js'
 import type { CgroupFacts, DoctorFacts, KubeletFacts, RuntimeFacts } from '../../src/doctor/facts.js'
 import type { Activity, PodCgroup } from '../../src/doctor/pod-cgroup.js'
 import type { SocketPlace } from '../../src/doctor/socket-places.js'
@@ -108,6 +109,24 @@ const place = (name: string, at: string | undefined = undefined): SocketPlace =>
   endpoint: at,
 })
 
+const nowMs = Date.UTC(2026, 0, 10)
+const dayMs = 86_400_000
+
+/** A node that its cluster knows well. */
+export const cluster = (over: Partial<ClusterFacts> = {}): ClusterFacts => ({
+  kubeconfig: '/etc/kubernetes/kubelet.conf',
+  server: 'https://10.0.0.1:6443',
+  problem: undefined,
+  certificate: { notBeforeMs: nowMs - 10 * dayMs, notAfterMs: nowMs + 355 * dayMs },
+  rotates: true,
+  nowMs,
+  skewMs: 400,
+  nodeName: 'node-1',
+  node: { status: { conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }] } },
+  lease: { spec: { renewTime: new Date(nowMs - 4000).toISOString(), leaseDurationSeconds: 40 } },
+  ...over,
+})
+
 export const healthy = (over: Partial<DoctorFacts> = {}): DoctorFacts => ({
   version: { minor: 36, patch: undefined },
   host: {
@@ -141,5 +160,6 @@ export const healthy = (over: Partial<DoctorFacts> = {}): DoctorFacts => ({
     findings: [],
   },
   kubelet: kubelet(),
+  cluster: cluster(),
   ...over,
 })

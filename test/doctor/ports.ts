@@ -8,7 +8,7 @@ import type { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import { askOnce, readAnswer } from '../../src/kubelet/driver/discover-driver.js'
 import { gatherEvidence } from '../../src/kubelet/driver/gather-evidence.js'
-import { endpoint, healthy, kubelet } from './healthy.js'
+import { cluster, endpoint, healthy, kubelet } from './healthy.js'
 
 export interface FakePortsOptions {
   readonly cgroups: FakeCgroupTree
@@ -38,6 +38,8 @@ export function fakePorts(options: FakePortsOptions): FakePorts {
   return {
     modes,
     procfs,
+    hostname: () => 'node-1',
+    askCluster: async () => cluster(),
     clock: createClock(),
     hasSystemd: () => false,
     openCgroups: () => options.cgroups,

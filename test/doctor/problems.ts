@@ -1,8 +1,7 @@
 // For each check, nodes on which it must find something: what is taken from the sound node, and what must be said.
 import { loadConfig } from '../../src/config/load.js'
-import type { Severity } from '../../src/doctor/check.js'
-import type { DoctorFacts } from '../../src/doctor/facts.js'
 import { decideSocketFindings } from '../../src/doctor/socket-places.js'
+import { clusterProblems } from './cluster-problems.js'
 import {
   activity,
   ancestors,
@@ -17,22 +16,7 @@ import {
   podPath,
   runtimeFacts,
 } from './healthy.js'
-
-export interface Problem {
-  readonly check: string
-  readonly name: string
-  readonly facts: DoctorFacts
-  readonly severity: Severity
-  readonly says: RegExp
-}
-
-const problem = (
-  check: string,
-  name: string,
-  severity: Severity,
-  says: RegExp,
-  over: Partial<DoctorFacts>,
-): Problem => ({ check, name, severity, says, facts: healthy(over) })
+import { type Problem, problem } from './problem.js'
 
 const { host, machine, sockets } = healthy()
 if (machine === undefined || sockets === undefined) throw new Error('the sound node has these')
@@ -158,6 +142,7 @@ export const problems: readonly Problem[] = [
   problem('config', 'a file that cannot be read', 'error', /invalid configuration/, {
     kubelet: kubelet({ unreadable: 'read /x: no such file' }),
   }),
+  ...clusterProblems,
   problem('kubelet-skew', 'kubelet of tomorrow', 'error', /newer than/, {
     host: { ...host, kubeletVersion: 'v1.37.0' },
   }),

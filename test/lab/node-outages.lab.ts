@@ -14,6 +14,7 @@ import {
 } from '../support/real-control-plane.js'
 
 const minutes = Number(process.env.KEELSON_FAULT_MINUTES ?? 2)
+const timeout = (minutes + 5) * 60_000
 
 let bundle: Bundle
 let plane: RealControlPlane
@@ -35,6 +36,7 @@ async function withNode(name: string, look: (kubelet: KubeletProcess) => Promise
   })
   try {
     await plane.becomes(name, 'True')
+    await expect.poll(() => renewedAt(name)).toBeGreaterThan(0)
     await look(kubelet)
   } catch (e) {
     console.log(kubelet.output())
@@ -65,31 +67,35 @@ async function watchWorks(name: string, unschedulable: boolean): Promise<void> {
     }>('/api/v1/namespaces/default/events')
     return (list?.items ?? []).filter((e) => e.involvedObject.name === name).map((e) => e.reason)
   }
-  await expect.poll(reasons, { timeout: 30_000 }).toContain(reason)
+  await expect.poll(reasons, { timeout: 60_000 }).toContain(reason)
 }
 
 for (const fault of ['refuse', 'silent'] as const)
-  test(`the API server is gone for ${minutes} minutes (${fault}): marked Unknown, endpoints go on, Ready again at once`, () =>
-    withNode(`gone-${fault}`, async (kubelet) => {
-      const name = `gone-${fault}`
-      plane.proxy.set(fault)
-      await plane.becomes(name, 'Unknown', 120_000)
-      const end = Date.now() + (minutes - 1) * 60_000
-      while (Date.now() < end) {
-        expect(await healthOf(kubelet)).toBe(200)
-        await sleep(5_000)
-      }
-      plane.proxy.set('none')
-      const back = Date.now()
-      await plane.becomes(name, 'True', 60_000)
-      // Said once when it stopped and once when it answered again, however long it took.
-      expect(kubelet.output().match(/a heartbeat to the API server failed; pods go on/g)).toHaveLength(1)
-      await kubelet.says('the API server answers heartbeats again')
-      expect(Date.now() - back).toBeLessThan(30_000)
-      await watchWorks(name, true)
-    }))
+  test(
+    `the API server is gone for ${minutes} minutes (${fault}): marked Unknown, endpoints go on, Ready again at once`,
+    { timeout },
+    () =>
+      withNode(`gone-${fault}`, async (kubelet) => {
+        const name = `gone-${fault}`
+        plane.proxy.set(fault)
+        await plane.becomes(name, 'Unknown', 120_000)
+        const end = Date.now() + (minutes - 1) * 60_000
+        while (Date.now() < end) {
+          expect(await healthOf(kubelet)).toBe(200)
+          await sleep(5_000)
+        }
+        plane.proxy.set('none')
+        const back = Date.now()
+        await plane.becomes(name, 'True', 60_000)
+        // Said once when it stopped and once when it answered again, however long it took.
+        expect(kubelet.output().match(/a heartbeat to the API server failed; pods go on/g)).toHaveLength(1)
+        await kubelet.says('the API server answers heartbeats again')
+        expect(Date.now() - back).toBeLessThan(30_000)
+        await watchWorks(name, true)
+      }),
+  )
 
-test('five seconds for each answer: stays Ready, heartbeats do not fail', () =>
+test('five seconds for each answer: stays Ready, heartbeats do not fail', { timeout }, () =>
   withNode('slow', async (kubelet) => {
     plane.proxy.set('slow', 5_000)
     const end = Date.now() + minutes * 60_000
@@ -99,25 +105,30 @@ test('five seconds for each answer: stays Ready, heartbeats do not fail', () =>
       expect(Date.now() - (await renewedAt('slow'))).toBeLessThan(40_000)
     }
     expect(kubelet.output()).not.toContain('a heartbeat to the API server failed')
-  }))
+  }),
+)
 
-test(`Ready for ${minutes} minutes under faults by chance: cuts, refusals, silence, slowness`, () =>
-  withNode('flapping', async (kubelet) => {
-    const random = createRandom(7)
-    const end = Date.now() + minutes * 60_000
-    const seen = new Set<string>()
-    while (Date.now() < end) {
-      plane.proxy.set(random.pick(['none', 'refuse', 'silent', 'slow']), 2_000)
-      await sleep(1_000 + random.below(14_000))
+test(
+  `Ready for ${minutes} minutes under faults by chance: cuts, refusals, silence, slowness`,
+  { timeout },
+  () =>
+    withNode('flapping', async (kubelet) => {
+      const random = createRandom(7)
+      const end = Date.now() + minutes * 60_000
+      const seen = new Set<string>()
+      while (Date.now() < end) {
+        plane.proxy.set(random.pick(['none', 'refuse', 'silent', 'slow']), 2_000)
+        await sleep(1_000 + random.below(14_000))
+        plane.proxy.set('none')
+        if (random.chance(50)) plane.proxy.cut()
+        await sleep(1_000 + random.below(9_000))
+        const node = await plane.node('flapping')
+        seen.add(node?.status?.conditions?.find((c) => c.type === 'Ready')?.status ?? 'none')
+        expect(Date.now() - (await renewedAt('flapping'))).toBeLessThan(45_000)
+        expect(await healthOf(kubelet)).toBe(200)
+      }
+      expect([...seen]).toEqual(['True'])
       plane.proxy.set('none')
-      if (random.chance(50)) plane.proxy.cut()
-      await sleep(1_000 + random.below(9_000))
-      const node = await plane.node('flapping')
-      seen.add(node?.status?.conditions?.find((c) => c.type === 'Ready')?.status ?? 'none')
-      expect(Date.now() - (await renewedAt('flapping'))).toBeLessThan(45_000)
-      expect(await healthOf(kubelet)).toBe(200)
-    }
-    expect([...seen]).toEqual(['True'])
-    plane.proxy.set('none')
-    await watchWorks('flapping', true)
-  }))
+      await watchWorks('flapping', true)
+    }),
+)

@@ -15,6 +15,8 @@ export interface FaultProxy {
   close(): Promise<void>
 }
 
+const handshakeMs = 300
+
 export async function startFaultProxy(target: {
   readonly host: string
   readonly port: number
@@ -26,6 +28,7 @@ export async function startFaultProxy(target: {
     opened++
     if (now.fault === 'refuse') return client.resetAndDestroy()
     const server = connect(target)
+    const openedAt = Date.now()
     const pair = { client, server }
     pairs.add(pair)
     const end = (): void => {
@@ -39,7 +42,9 @@ export async function startFaultProxy(target: {
       if (now.fault !== 'silent') server.write(data)
     })
     server.on('data', (data: Buffer) => {
-      if (now.fault === 'slow') setTimeout(() => client.writable && client.write(data), now.slowMs)
+      // A slow server answers late; its handshakes are the kernel's and OpenSSL's.
+      if (now.fault === 'slow' && Date.now() - openedAt > handshakeMs)
+        setTimeout(() => client.writable && client.write(data), now.slowMs)
       else if (now.fault !== 'silent') client.write(data)
     })
   })

@@ -44,6 +44,8 @@ export interface WatchLimits {
 
 const defaultWatch: WatchLimits = { seconds: 300, idleMs: 150_000, pageSize: 500 }
 const defaultTimeoutMs = 30_000
+/** Until a watch begins: one that hangs in the moment when the server comes back must not hang long. */
+const openTimeoutMs = 15_000
 /** A page of 500 large pods has some 10 MiB. */
 const maxAnswerBytes = 64 * 1024 * 1024
 const maxLineBytes = 8 * 1024 * 1024
@@ -65,6 +67,8 @@ interface Call extends ApiCallOptions {
 export interface OpenKubeApi extends KubeApi {
   /** When the client certificate in use ends, in ms since 1970; undefined: there is none, or it was not needed yet. */
   certificateExpiresMs(): number | undefined
+  /** The server's clock less ours, by the date of its answer; undefined: it sent none. */
+  clockSkewMs(options: ApiCallOptions): Promise<number | undefined>
 }
 
 export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
@@ -219,7 +223,7 @@ export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
             resourceVersion,
             timeoutSeconds: String(seconds),
           })
-          const answer = await open({ method: 'GET', path: watchPath, signal }, defaultTimeoutMs)
+          const answer = await open({ method: 'GET', path: watchPath, signal }, openTimeoutMs)
           try {
             for await (const line of readLines(answer, { maxLineBytes, idleMs: limits.idleMs, signal }))
               yield parseJson(`watch ${path}`, line)
@@ -231,6 +235,13 @@ export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
     closeConnections: () => connection.closeAll(),
     close: () => connection.closeAll(),
     certificateExpiresMs: () => credentials.expiresMs(),
+    async clockSkewMs({ timeoutMs = defaultTimeoutMs, ...options }) {
+      const answer = await open({ ...options, method: 'GET', path: '/version' }, timeoutMs)
+      answer.resume()
+      const told = Date.parse(answer.headers.date ?? '')
+      // Whole seconds: the middle of the second is meant.
+      return Number.isNaN(told) ? undefined : told + 500 - Number(clock.nowNanos() / 1_000_000n)
+    },
   }
   return api
 }

@@ -3,6 +3,7 @@ import { readCgroupLayout } from '../../adapters/cgroups/detect.js'
 import { createCgroupTree } from '../../adapters/cgroups/tree.js'
 import { createClock } from '../../adapters/clock/clock.js'
 import { createCriClient } from '../../adapters/cri/client/client.js'
+import { askCluster } from '../../adapters/diagnosis/ask-cluster.js'
 import { createDiagnosis } from '../../adapters/diagnosis/diagnosis.js'
 import { createHost } from '../../adapters/host/host.js'
 import { createLog } from '../../adapters/log/log.js'
@@ -27,6 +28,8 @@ export const wireDoctor: WireDoctor = async (choice) => {
   const log = createLog({ format: 'text', level: 'info', write: () => {} })
   return {
     procfs,
+    hostname: () => createHost().hostname(),
+    askCluster: (kubeconfig, nodeName, timeoutMs) => askCluster(kubeconfig, nodeName, timeoutMs, log),
     clock: createClock(),
     diagnosis: createDiagnosis(),
     hasSystemd: () => createHost().hasSystemd(),

@@ -1,10 +1,13 @@
-// The doctor's checks, in the order in which they run and are shown: the machine, the runtime, the kubelet, the pods.
-// Earlier findings explain later ones.
+// The doctor's checks, in the order in which they run and are shown: the machine, the runtime, the kubelet, its cluster,
+// the pods. Earlier findings explain later ones.
 import type { Check } from '../check.js'
 import type { DoctorFacts } from '../facts.js'
+import { apiServer } from './api-server.js'
 import { capacity } from './capacity.js'
 import { cgroupDriver } from './cgroup-driver.js'
 import { cgroupV2 } from './cgroup-v2.js'
+import { clientCertificate } from './client-certificate.js'
+import { clockSkew } from './clock-skew.js'
 import { config } from './config.js'
 import { controllers } from './controllers.js'
 import { kernel } from './kernel.js'
@@ -15,6 +18,8 @@ import { kubeletSkew } from './kubelet-skew.js'
 import { leftoverPodTree } from './leftover-pod-tree.js'
 import { livelock } from './livelock.js'
 import { metrics } from './metrics.js'
+import { nodeConditions } from './node-conditions.js'
+import { nodeLease } from './node-lease.js'
 import { oomKills } from './oom-kills.js'
 import { protectionChain } from './protection-chain.js'
 import { psi } from './psi.js'
@@ -50,6 +55,11 @@ export const checks: readonly Check<DoctorFacts>[] = [
   kubeletAuth,
   kubeletPorts,
   kubeletFiles,
+  apiServer,
+  clientCertificate,
+  clockSkew,
+  nodeLease,
+  nodeConditions,
   cgroupDriver,
   leftoverPodTree,
   capacity,

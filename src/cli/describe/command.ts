@@ -1,0 +1,39 @@
+// `keelson describe pod NAME` and `keelson describe node`: one of them on one page.
+import { Command } from 'commander'
+import { keelsonError } from '../../core/errors.js'
+import { describePod } from '../../core/pod/description.js'
+import type { Io } from '../io.js'
+import { choosePod } from '../pods/choose.js'
+import { createKubeletClient, type ReachOptions, withReach } from '../pods/kubelet-client.js'
+import { defaultKubeconfig, readNodePage } from './node-page.js'
+
+interface DescribeOptions extends ReachOptions {
+  readonly namespace?: string
+  readonly kubeconfig: string
+}
+
+export const create = (io: Io): Command =>
+  withReach(
+    new Command('describe')
+      .description(
+        'Show everything about one pod of this node, or about the node in its cluster.\n\n  keelson describe pod web\n  keelson describe node',
+      )
+      .argument('<kind>', 'pod or node')
+      .argument(
+        '[name]',
+        'pod name, with or without the node name suffix, or node name (default: the host name)',
+      ),
+  )
+    .option('-n, --namespace <name>', 'namespace of the pod')
+    .option('--kubeconfig <file>', 'cluster of the node', defaultKubeconfig)
+    .action(async (kind: string, name: string | undefined, options: DescribeOptions) => {
+      if (['node', 'nodes', 'no'].includes(kind)) {
+        io.stdout.write(await readNodePage(options.kubeconfig, name))
+        return
+      }
+      if (!['pod', 'pods', 'po'].includes(kind))
+        throw keelsonError('usage.invalid', `describe ${kind}: only pods and nodes are supported`)
+      if (name === undefined) throw keelsonError('usage.invalid', 'describe pod: name the pod')
+      const pods = await createKubeletClient(options).pods()
+      io.stdout.write(describePod(choosePod(pods, name, options.namespace)))
+    })
