@@ -5,7 +5,7 @@ import type { Place, RuntimeName } from '../node-environment/plan.js'
 import { groupNames, groups } from './groups.js'
 import { limitOf } from './limits.js'
 import { type RecordedSpec, type Results, readResults, resultsPath } from './results.js'
-import { suiteWaitsFor, waitsFor } from './waits-for.js'
+import { groupWaitsFor, waitsFor } from './waits-for.js'
 
 const rowNames = [...groupNames, 'standalone'] as const
 const runtime: RuntimeName = 'containerd-2'
@@ -34,18 +34,22 @@ function formatMissing(title: string, rows: readonly (readonly [string, string])
   return ['', title, '', '| spec | reason |', '|---|---|', ...lines]
 }
 
-/** Specs that never began have one reason: a line, not a table of hundreds. */
-function formatNotRun(pairs: readonly Pair[]): string[] {
-  const notRun = pairs.flatMap(({ upstream, keelson }) =>
-    entriesOf(keelson).filter(
-      ([name, s]) => s.outcome === 'not run' && upstream.specs[name]?.outcome === 'passed',
-    ),
-  )
-  if (notRun.length === 0) return []
-  return [
-    '',
-    `Specs that upstream passes and that do not begin with Keelson: ${notRun.length}. The suite itself waits for ${suiteWaitsFor ?? 'something unknown'}.`,
-  ]
+/** Groups of which nothing can pass yet have one reason: a line, not a table of hundreds. */
+function formatNotRun({ upstream, keelson }: Pair): string[] {
+  const missing = entriesOf(upstream).filter(([name, s]) => {
+    const outcome = keelson?.specs[name]?.outcome ?? 'not run'
+    return s.outcome === 'passed' && outcome === 'not run'
+  })
+  const reasonOf = (s: RecordedSpec): string =>
+    (s.group === 'standalone' ? undefined : groupWaitsFor[s.group]) ?? 'a recorded run'
+  return [...new Set(missing.map(([, s]) => reasonOf(s)))].flatMap((reason) => {
+    const specs = missing.filter(([, s]) => reasonOf(s) === reason)
+    const names = [...new Set(specs.map(([, s]) => s.group))].join(', ')
+    return [
+      '',
+      `Not run with Keelson: ${specs.length} specs that upstream passes, of ${names}. They wait for ${reason}.`,
+    ]
+  })
 }
 
 /** A run of both kubelets in one place. */
@@ -95,7 +99,7 @@ export function formatTable(host: Pair, uml?: Pair): string {
     ...(uml === undefined ? [] : [machineRow(uml)]),
     ...formatMissing('Not passed by the upstream kubelet here, each a limit of the environment:', limited),
     ...formatMissing('Passed by the upstream kubelet and not by Keelson:', behind),
-    ...formatNotRun(pairs),
+    ...formatNotRun(host),
     end,
   ].join('\n')
 }
