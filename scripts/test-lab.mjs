@@ -8,7 +8,15 @@ import { fileURLToPath } from 'node:url'
 import { ensureDebianPackages } from './debian.mjs'
 
 const slices = {
-  ci: ['cri-containerd', 'systemd', 'containerd-faults', 'cgroup-contract', 'kubelet-driver', 'qemu-psi'],
+  ci: [
+    'cri-containerd',
+    'systemd',
+    'containerd-faults',
+    'cgroup-contract',
+    'kubelet-driver',
+    'qemu-psi',
+    'package-install',
+  ],
 }
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
