@@ -29,16 +29,22 @@ const journal = (): string =>
 const property = (unit: string, name: string): string => run('systemctl', 'show', '-P', name, unit).trim()
 const mainPid = (unit: string): number => Number(property(unit, 'MainPID'))
 
-/** Everything on the machine's own files; what runs leave in logs and dpkg's own notes is not the package's. */
+/** Everything on the machine's own files; logs, dpkg's own notes and what the runtime's network plugins keep are not the package's. */
 const files = (): string[] =>
   run(
     'find',
     '/',
     '-xdev',
     '(',
-    ...['/proc', '/var/lib/dpkg', '/var/log', '/tmp', '/var/tmp', process.env['LAB_OUT'] ?? '/out'].flatMap(
-      (path, i) => [...(i === 0 ? [] : ['-o']), '-path', path],
-    ),
+    ...[
+      '/proc',
+      '/var/lib/dpkg',
+      '/var/lib/cni',
+      '/var/log',
+      '/tmp',
+      '/var/tmp',
+      process.env['LAB_OUT'] ?? '/out',
+    ].flatMap((path, i) => [...(i === 0 ? [] : ['-o']), '-path', path]),
     ')',
     '-prune',
     '-o',
