@@ -12,7 +12,15 @@ import { ensureDebianPackages } from './debian.mjs'
 import { keepCounts, parseShard, splitParts, totalOf } from './lab-shards.mjs'
 
 const slices = {
-  ci: ['cri-containerd', 'systemd', 'containerd-faults', 'cgroup-contract', 'kubelet-driver', 'qemu-psi'],
+  ci: [
+    'cri-containerd',
+    'systemd',
+    'containerd-faults',
+    'cgroup-contract',
+    'kubelet-driver',
+    'qemu-psi',
+    'package-install',
+  ],
 }
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
