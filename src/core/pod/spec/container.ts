@@ -1,9 +1,18 @@
 // One container of a manifest: everything but its cpu and memory, which parse-pod.ts reads.
+import { readHooks, readProbes, readRestartRules } from './handlers.js'
 import { imageTag } from './image-reference.js'
 import type { FieldReader } from './read-fields.js'
 import { refusedContainerFields, refusedEnvSources } from './refused.js'
 import { readContainerSecurity } from './security.js'
-import type { ContainerPort, ContainerSpec, EnvVar, Protocol, PullPolicy, Volume } from './spec.js'
+import type {
+  ContainerPort,
+  ContainerSpec,
+  EnvVar,
+  Protocol,
+  PullPolicy,
+  RestartPolicy,
+  Volume,
+} from './spec.js'
 import { isPlainPath, readMounts } from './volumes.js'
 
 const nameRule = {
@@ -24,9 +33,15 @@ export function readContainer(
   const security = readContainerSecurity(given)
   const image = given.text('image', { required: true, maxLength: 4096 }) ?? ''
   if (image !== image.trim()) given.problem('image', 'begins or ends with a blank', 'remove the blank')
+  const restartPolicy = given.choice<RestartPolicy>('restartPolicy', ['Always', 'OnFailure', 'Never'])
+  const kind = list === 'init' && restartPolicy === 'Always' ? 'sidecar' : list
   const spec: ContainerSpec = {
     name: given.text('name', nameRule) ?? '',
-    kind: readKind(given, list),
+    kind,
+    restartPolicy,
+    restartRules: readRestartRules(given, restartPolicy !== undefined),
+    probes: readProbes(given, kind === 'init'),
+    hooks: readHooks(given, kind === 'init'),
     image,
     pullPolicy:
       given.choice<PullPolicy>('imagePullPolicy', ['Always', 'IfNotPresent', 'Never']) ?? defaultPull(image),
@@ -54,18 +69,6 @@ export function readContainer(
 
 /** As API defaulting does it: what may move is pulled each time. */
 const defaultPull = (image: string): PullPolicy => (imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent')
-
-function readKind(given: FieldReader, list: 'init' | 'app'): ContainerSpec['kind'] {
-  const policy = given.choice('restartPolicy', ['Always', 'OnFailure', 'Never'])
-  if (policy === undefined) return list
-  if (list === 'init' && policy === 'Always') return 'sidecar'
-  given.problem(
-    'restartPolicy',
-    'is not supported on this container',
-    'only an init container may say Always',
-  )
-  return list
-}
 
 function readResizePolicy(given: FieldReader): void {
   for (const entry of given.objects('resizePolicy')) {

@@ -5,11 +5,9 @@ const cluster = 'it names an object of an API server, and static pods have none'
 const notYet = 'this node does not carry it out yet'
 
 export const refusedPodFields: Readonly<Record<string, string>> = {
-  activeDeadlineSeconds: notYet,
   ephemeralContainers: 'debug containers are added to running pods, not written in manifests',
   hostnameOverride: notYet,
   imagePullSecrets: cluster,
-  readinessGates: notYet,
   resourceClaims: cluster,
   runtimeClassName: cluster,
   schedulingGates: 'nothing would ever lift the gate',
@@ -34,11 +32,6 @@ export const ignoredPodFields: readonly string[] = [
 
 export const refusedContainerFields: Readonly<Record<string, string>> = {
   envFrom: cluster,
-  lifecycle: notYet,
-  livenessProbe: notYet,
-  readinessProbe: notYet,
-  restartPolicyRules: notYet,
-  startupProbe: notYet,
   volumeDevices: notYet,
 }
 
