@@ -87,14 +87,14 @@ test('an image in use or pinned is never among those to remove, whatever the his
       let now = 0n
       for (const { images, used } of looks) {
         now += 100n * second
-        const inUse = new Set(used)
+        const inUse = new Set<string>(used)
         records = recordImages(
           records,
           images.map((i) => ({ ...i, sizeBytes: 1n })),
           inUse,
           now,
         )
-        const last = new Map(images.map((i) => [i.id, i]))
+        const last = new Map<string, { readonly pinned: boolean }>(images.map((i) => [i.id, i]))
         const aged = { ...policy, maximumAgeMs: 1 }
         for (const { id } of [
           ...imagesForSpace(records, inUse, policy, now),
