@@ -26,7 +26,7 @@ const gracePeriods = mapOf<number>('map of durations', (key, value) => {
     : read(Number(nanos) / 1e6)
 })
 
-export interface PriorityGrace {
+interface PriorityGrace {
   readonly priority: number
   readonly shutdownGracePeriodSeconds: number
 }

@@ -82,7 +82,7 @@ interface Space {
   readonly availableBytes: bigint
 }
 
-export interface SpaceNeed {
+interface SpaceNeed {
   readonly usedPercent: number
   readonly bytes: bigint
 }
