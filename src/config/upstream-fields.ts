@@ -6,7 +6,6 @@ import type { Json } from './node.js'
 
 const noEviction = 'it only tunes eviction, which evictionHard and evictionSoft report'
 const fewRequests = 'this kubelet sends few requests to the API server'
-const fewEvents = 'events are few and are queued'
 const noVolumes = 'a pod with such a volume is refused'
 const noImageGc = 'it only tunes image garbage collection, which imageGCHighThresholdPercent reports'
 
@@ -159,8 +158,6 @@ export const upstreamFields = {
   kubeAPIQPS: harmless(fewRequests),
   kubeAPIBurst: harmless(fewRequests),
   contentType: harmless('requests to the API server are JSON'),
-  eventRecordQPS: harmless(fewEvents),
-  eventBurst: harmless(fewEvents),
 
   // Debugging
   enableProfilingHandler: harmless('there is no /debug/pprof', 21),

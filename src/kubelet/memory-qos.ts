@@ -14,7 +14,7 @@ import { createMemoryQos, type MemoryQos } from '../memory-qos/memory-qos.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { KubeletPorts } from './kubelet-ports.js'
-import type { EventQueue } from './node/event-queue.js'
+import type { EventQueue } from './events/event-queue.js'
 import type { NodeFacts } from './node/node-facts.js'
 import type { NodeCgroups } from './pods/run/node-cgroups.js'
 
