@@ -19,6 +19,7 @@ import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver/driver-repor
 import { watchRuntime } from './driver/runtime-watch.js'
 import { asksRuntime, settleDriver } from './driver/settle-driver.js'
 import { createEventQueue, type EventQueue } from './events/event-queue.js'
+import { startGc } from './gc/start-gc.js'
 import { serveNode } from './http.js'
 import type { KubeletPorts } from './kubelet-ports.js'
 import { beginLife, type Life } from './lifetime.js'
@@ -135,6 +136,11 @@ async function startParts(
           runtimeName: runtime.name,
         })
 
+  const gc =
+    pods === undefined
+      ? undefined
+      : startGc({ ...shared, images, events, removeLogLinks: () => pods.removeLogLinks() })
+
   const seen: { runtimeDiffers: CgroupDriver | undefined } = { runtimeDiffers: undefined }
   const facts = { loaded, inUse, node: linux?.node, runtime }
   const proof = linux === undefined ? () => undefined : keepProof(linux, clock, signal)
@@ -203,6 +209,7 @@ async function startParts(
       watchDone,
       statsDone,
       pods?.done,
+      gc?.done,
       memoryQos?.memoryQos.run(),
       membership?.done,
       certificatesDone,
