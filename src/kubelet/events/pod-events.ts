@@ -9,7 +9,7 @@ interface PodIdentity {
   readonly uid: string
 }
 
-export interface EventContainer {
+interface EventContainer {
   readonly kind: ContainerSpec['kind'] | 'ephemeral'
   readonly name: string
 }
