@@ -6,6 +6,7 @@ import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
+import type { PodEvents } from '../events/pod-events.js'
 import type { KubeletIdentity } from './decide/owner.js'
 import type { ClusterDns, ResolvConf } from './decide/resolv-conf.js'
 import type { Limiter } from './run/limiter.js'
@@ -21,6 +22,7 @@ export interface PodContext {
   readonly host: PodHost
   readonly clock: Clock
   readonly log: Log
+  readonly events: PodEvents
   readonly metrics: Metrics
   readonly planner: Planner
   readonly paths: PodPaths
