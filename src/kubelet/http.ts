@@ -8,6 +8,7 @@ import { containerLogs } from '../serve/endpoints/container-logs.js'
 import { dashboardPage } from '../serve/endpoints/dashboard.js'
 import { dashboardApi } from '../serve/endpoints/dashboard-api.js'
 import { memoryQosEndpoint } from '../serve/endpoints/memory-qos.js'
+import { probeMetrics } from '../serve/endpoints/metrics.js'
 import { metricsCadvisor } from '../serve/endpoints/metrics-cadvisor.js'
 import { metricsResource } from '../serve/endpoints/metrics-resource.js'
 import { pods } from '../serve/endpoints/pods.js'
@@ -45,6 +46,7 @@ interface ServedNode {
 
 const kubeletEndpoints = (
   { stats, pods: running, memoryQos }: ServedNode,
+  ports: Pick<KubeletPorts, 'probeMetrics'>,
   dashboard: ServedDashboard | undefined,
 ): readonly Endpoint[] => [
   statsSummary(stats),
@@ -54,6 +56,7 @@ const kubeletEndpoints = (
     ? []
     : [
         pods(() => running.pods()),
+        probeMetrics(ports.probeMetrics),
         runningPods(() => runningPodList(running.running())),
         containerLogs(running.readLog),
         runInContainer(running.runCommand),
@@ -78,7 +81,7 @@ export async function serveNode(
       ...kubeletServeSettings(config, n.nodeName, n.rootDir),
       ...(n.servingPairFile === undefined ? {} : { servingPairFile: n.servingPairFile }),
     },
-    endpoints: kubeletEndpoints(n, dashboardOf(n, ports)),
+    endpoints: kubeletEndpoints(n, ports, dashboardOf(n, ports)),
     healthChecks: n.pods?.healthChecks ?? [],
     configz: () => kubeletConfigz({ ...n.facts(), stats: n.stats.describe(), metricsUrl: n.metricsUrl() }),
     metrics: ports.metrics,

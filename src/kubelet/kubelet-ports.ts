@@ -13,6 +13,7 @@ import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { NodeHost } from '../ports/node-host.js'
 import type { PodHost } from '../ports/pod-host.js'
+import type { ProbeCalls } from '../ports/network/probe-calls.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
@@ -59,6 +60,9 @@ export interface KubeletPorts {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
+  /** Of probes, which have an endpoint of their own. */
+  readonly probeMetrics: Metrics
+  readonly probeCalls: ProbeCalls
   /** Undefined: no dashboard is served. */
   readonly live?: KubeletLivePorts
   connect(endpoint: string, timeoutMs: number): CriClient

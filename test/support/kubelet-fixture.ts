@@ -8,6 +8,7 @@ import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { createFiles } from '../../src/adapters/files/files.js'
 import { createKubeconfigs } from '../../src/adapters/kubeapi/node-kubeconfig.js'
 import { createPodHost } from '../../src/adapters/pods/pod-host.js'
+import { createProbeCalls } from '../../src/adapters/probes/probe-calls.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import type { CgroupDriver } from '../../src/core/cgroup/name.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
@@ -121,6 +122,8 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
       clock,
       log,
       metrics,
+      probeMetrics: metrics,
+      probeCalls: createProbeCalls(),
       connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
       openCgroups: (driver) => {
         opened.push({ driver, after: runtime.callsOf('RuntimeConfig').length })

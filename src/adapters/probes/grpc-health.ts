@@ -1,7 +1,7 @@
 // One call of grpc.health.v1.Health/Check on a connection of its own, without TLS.
 import { type ClientHttp2Stream, connect, constants } from 'node:http2'
 import { encodeVarint, tagOf, WireReader, wireType } from '../../core/cri/protobuf-wire.js'
-import type { HealthAnswer, ProbeTarget } from '../../ports/probe-calls.js'
+import type { HealthAnswer, ProbeTarget } from '../../ports/network/probe-calls.js'
 import { dialFault, joinHostPort, lookup } from './dial.js'
 
 const maxAnswer = 10 * 1024

@@ -2,7 +2,7 @@
 // in Kubernetes: the answer says that the container is alive, and nothing is sent that is worth protecting.
 import { Agent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps, Agent as TlsAgent } from 'node:https'
-import type { GetAnswer, GetRequest } from '../../ports/probe-calls.js'
+import type { GetAnswer, GetRequest } from '../../ports/network/probe-calls.js'
 import { dialFault, joinHostPort, lookup } from './dial.js'
 
 const maxBody = 10 * 1024
@@ -20,7 +20,6 @@ export function httpGet(r: GetRequest, timeoutMs: number, signal: AbortSignal): 
       headers: hasHost(r.headers) ? r.headers : [...r.headers, 'Host', joinHostPort(host, port)],
       agent: tls ? tlsAgent : plainAgent,
       lookup,
-      setDefaultHeaders: false,
     })
     let began = false
     const end = (answer: GetAnswer): void => {

@@ -1,6 +1,6 @@
 // Whether a TCP port takes a connection.
 import { connect } from 'node:net'
-import type { ProbeTarget } from '../../ports/probe-calls.js'
+import type { ProbeTarget } from '../../ports/network/probe-calls.js'
 import { dialFault, joinHostPort, lookup } from './dial.js'
 
 /** Undefined: it does. */

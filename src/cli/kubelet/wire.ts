@@ -8,6 +8,7 @@ import { createNodeHost } from '../../adapters/host/node-host.js'
 import { createKubeconfigs } from '../../adapters/kubeapi/node-kubeconfig.js'
 import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import { createPodHost } from '../../adapters/pods/pod-host.js'
+import { createProbeCalls } from '../../adapters/probes/probe-calls.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
@@ -55,6 +56,8 @@ export const createKubeletPorts = async (
     clock: createClock(),
     log,
     metrics,
+    probeMetrics: await createProcessMetrics({ processDefaults: false }),
+    probeCalls: createProbeCalls(),
     live: { ...openLivePorts(), version, diagnose: (signal) => diagnose(env, undefined, signal) },
     connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
     openCgroups,

@@ -5,8 +5,10 @@ import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
 import type { PodHost } from '../../ports/pod-host.js'
+import type { ProbeCalls } from '../../ports/network/probe-calls.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
 import type { PodEvents } from '../events/pod-events.js'
+import type { Prober } from '../probes/prober.js'
 import type { KubeletIdentity } from './decide/owner.js'
 import type { ClusterDns, ResolvConf } from './decide/resolv-conf.js'
 import type { Limiter } from './run/limiter.js'
@@ -23,6 +25,11 @@ export interface PodContext {
   readonly clock: Clock
   readonly log: Log
   readonly events: PodEvents
+  readonly prober: Prober
+  /** What hooks send over the network. */
+  readonly calls: ProbeCalls
+  /** `1.37`: what probes and hooks call themselves. */
+  readonly release: string
   readonly metrics: Metrics
   readonly planner: Planner
   readonly paths: PodPaths
@@ -36,6 +43,8 @@ export interface PodContext {
   readonly clusterDns: ClusterDns
   /** runtimeRequestTimeout. */
   readonly timeoutMs: number
+  /** crashLoopBackOff.maxContainerRestartPeriod; undefined: 5 minutes. */
+  readonly maxBackoffNanos: bigint | undefined
   /** Sandboxes and containers made at once. */
   readonly starts: Limiter
   readonly pulls: Limiter

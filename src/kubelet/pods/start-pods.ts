@@ -15,6 +15,7 @@ import { createPodEvents } from '../events/pod-events.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import type { NodeFacts } from '../node/node-facts.js'
+import { startProber } from '../probes/prober.js'
 import { runCommand } from '../streams/exec.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
@@ -41,7 +42,10 @@ interface PodsInput {
   readonly runtime: CriClient
   readonly images: CriClient
   readonly cgroups: CgroupTree
-  readonly ports: Pick<KubeletPorts, 'files' | 'podHost' | 'procfs' | 'clock' | 'log' | 'metrics'>
+  readonly ports: Pick<
+    KubeletPorts,
+    'files' | 'podHost' | 'procfs' | 'clock' | 'log' | 'metrics' | 'probeMetrics' | 'probeCalls'
+  >
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
   /** Undefined in standalone mode. */
@@ -120,6 +124,11 @@ function createContext(i: PodsInput): PodContext {
   const paths: PodPaths = { rootDir, podLogsDir: kubelet.podLogsDir.replace(/\/+$/, '') }
   const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
   const timeoutMs = kubelet.runtimeRequestTimeout
+  const hostIPs = given.length > 0 ? given : host.addresses().slice(0, 1)
+  const events = createPodEvents(i.events, log)
+  const { probeCalls: calls, probeMetrics } = i.ports
+  const release = `1.${i.config.version.minor}`
+  const { runtime } = i.runtime
   return {
     runtime: i.runtime.runtime,
     images: i.images.image,
@@ -135,19 +144,32 @@ function createContext(i: PodsInput): PodContext {
     host,
     clock,
     log,
-    events: createPodEvents(i.events, log),
+    events,
+    prober: startProber({
+      runtime,
+      calls,
+      release,
+      clock,
+      events,
+      metrics: probeMetrics,
+      hostIPs: () => hostIPs,
+      signal: i.signal,
+    }),
+    calls,
+    release,
     metrics,
     planner: createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) }),
     paths,
     identity: { rootDir, nodeName: i.nodeName, staticPodPath: kubelet.staticPodPath ?? '' },
     nodeName: i.nodeName,
-    hostIPs: given.length > 0 ? given : host.addresses().slice(0, 1),
+    hostIPs,
     runtimeName: i.runtimeName,
     driver: i.driver,
     seccompDefault: kubelet.seccompDefault,
     nodeResolvConf: () => readNodeResolvConf(kubelet.resolvConf, files),
     clusterDns: { servers: kubelet.clusterDNS ?? [], domain: kubelet.clusterDomain },
     timeoutMs,
+    maxBackoffNanos: BigInt(kubelet.crashLoopBackOff.maxContainerRestartPeriod) * 1_000_000n,
     starts: createLimiter(startsAtOnce),
     pulls: createLimiter(kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? startsAtOnce)),
   }

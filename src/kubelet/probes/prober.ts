@@ -19,7 +19,7 @@ interface ProberOptions extends ProbePorts {
   readonly clock: Clock
   readonly metrics: Pick<Metrics, 'counter' | 'histogram'>
   readonly events: PodEvents
-  readonly hostIPs: readonly string[]
+  readonly hostIPs: () => readonly string[]
   readonly signal: AbortSignal
   /** From 0 to 1. */
   readonly random?: () => number
@@ -189,7 +189,7 @@ export function startProber(o: ProberOptions): Prober {
       const pod = pods.get(uid) ?? add(given)
       if (pod.containers.length === 0) return nothing
       const { observed, spec } = given
-      const [podIP = ''] = spec.hostNetwork ? o.hostIPs : (currentSandbox(observed)?.ips ?? [])
+      const [podIP = ''] = spec.hostNetwork ? o.hostIPs() : (currentSandbox(observed)?.ips ?? [])
       let isSooner = false
       for (const container of pod.containers) {
         container.observe(newestOf(observed, container.container.name), podIP, startedWallNanos)

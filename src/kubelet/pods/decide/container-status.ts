@@ -7,6 +7,7 @@ import type {
   TerminatedJson,
 } from '../../../core/pod/status-json.js'
 import { formatTime } from '../../../core/units/rfc3339.js'
+import { type ContainerHealth, type PodHealth, unprobed } from '../../probes/decide/health.js'
 import type { Waiting } from './actions.js'
 import { newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
 
@@ -14,6 +15,8 @@ interface ContainerStatusFacts {
   readonly observed: ObservedPod
   readonly waiting: ReadonlyMap<string, Waiting>
   readonly initializing: boolean
+  /** What probes say of running containers, by id. */
+  readonly health?: PodHealth
   /** `containerd` in `containerd://0123`. */
   readonly runtimeName: string
 }
@@ -28,19 +31,29 @@ export function containerStatus(spec: ContainerSpec, facts: ContainerStatusFacts
   const before = isPast
     ? newest
     : facts.observed.containers.find((c) => c.name === name && c.state === 'exited' && c.id !== newest?.id)
-  const running = state.running !== undefined
+  const health = runningHealth(spec, newest, facts.health)
   return {
     name,
     state,
     lastState: before === undefined ? {} : { terminated: terminated(before, facts.runtimeName) },
-    ready: kind === 'init' ? state.terminated?.exitCode === 0 : running,
+    ready: kind === 'init' ? state.terminated?.exitCode === 0 : health.ready,
     restartCount: newest?.attempt ?? 0,
     image: newest?.image === undefined || newest.image === '' ? spec.image : newest.image,
     imageID: newest?.imageId ?? '',
     ...(newest === undefined ? {} : { containerID: idOf(newest, facts.runtimeName) }),
-    started: running,
+    started: health.started,
   }
 }
+
+const notRunning: ContainerHealth = { started: false, ready: false, failed: undefined }
+
+/** Started and ready as its probes say; what does not run is neither. */
+export const runningHealth = (
+  { probes }: Pick<ContainerSpec, 'probes'>,
+  newest: ObservedContainer | undefined,
+  health: PodHealth | undefined,
+): ContainerHealth =>
+  newest?.state === 'running' ? (health?.get(newest.id) ?? unprobed(probes)) : notRunning
 
 function stateOf(
   newest: ObservedContainer | undefined,

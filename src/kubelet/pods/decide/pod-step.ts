@@ -2,6 +2,7 @@
 // worker (run/worker.ts) brings the events and carries out the effects. What a turn does is decided in decide/turn.ts.
 import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodEvent as PodEventRecord } from '../../events/pod-events.js'
+import type { PodHealth } from '../../probes/decide/health.js'
 import type { Hold, PodAction, Waiting } from './actions.js'
 import type { ObservedPod } from './observed.js'
 import { type PodState, podName, startedAtNanos } from './pod-state.js'
@@ -16,7 +17,9 @@ export type PodEvent =
   /** The source does not want it any more. */
   | { readonly kind: 'unwanted' }
   /** What the runtime shows of it now. */
-  | { readonly kind: 'observed'; readonly observed: ObservedPod }
+  | { readonly kind: 'observed'; readonly observed: ObservedPod; readonly health?: PodHealth }
+  /** A probe has another result than before. */
+  | { readonly kind: 'probed'; readonly health: PodHealth }
   /** A turn is due; always after `observed`. */
   | {
       readonly kind: 'turn'
@@ -66,6 +69,8 @@ export interface PodFacts {
   readonly syncNanos: bigint
   readonly hostIPs: readonly string[]
   readonly runtimeName: string
+  /** crashLoopBackOff.maxContainerRestartPeriod; undefined: 5 minutes. */
+  readonly maxBackoffNanos?: bigint | undefined
 }
 
 const defaultGraceSeconds = 30
@@ -93,11 +98,16 @@ function transition(state: PodState, event: PodEvent, at: Moment, facts: PodFact
     case 'unwanted':
       return terminate(state, at)
     case 'observed':
-      return { state: observe(state, event.observed, at), effects: [] }
+      return {
+        state: { ...observe(state, event.observed, at), health: event.health ?? state.health },
+        effects: [],
+      }
+    case 'probed':
+      return { state: { ...state, health: event.health }, effects: [{ kind: 'wake' }] }
     case 'turn':
       return takeTurn(state, event, at, facts)
     case 'acting':
-      return beginAction(state, event.action, at)
+      return beginAction(state, event.action, at, facts)
     case 'acted':
       return endAction(state, event.action, event.hold)
     case 'pulled':
@@ -143,7 +153,10 @@ function observe(state: PodState, seen: ObservedPod, at: Moment): PodState {
     if (known !== undefined) endedAt.set(id, known)
     else if (now === 'exited') endedAt.set(id, at.monotonicNanos - (ago > 0n ? ago : 0n))
   }
-  return { ...state, observed, endedAt }
+  const attempts = new Map(state.attempts)
+  for (const { name: container, attempt } of observed.containers)
+    attempts.set(container, Math.max(attempt, attempts.get(container) ?? 0))
+  return { ...state, observed, endedAt, attempts }
 }
 
 function takeTurn(
@@ -161,6 +174,7 @@ function takeTurn(
     ...state,
     ending: state.life.phase === 'terminating' ? state.life : undefined,
     resize: event.resourcesDiffer && mayResize(state, at),
+    maxBackoffNanos: facts.maxBackoffNanos,
     nowNanos: at.monotonicNanos,
   })
   const isBusy = actions.length > 0
@@ -214,17 +228,29 @@ const gone = (state: PodState): PodStep => ({
   effects: [{ kind: 'gone' }],
 })
 
-function beginAction(state: PodState, action: PodAction, at: Moment): PodStep {
+function beginAction(state: PodState, action: PodAction, at: Moment, facts: PodFacts): PodStep {
+  if (action.kind === 'stop-containers' && action.byProbe === true)
+    return { state: withProbeKills(state, action.targets), effects: [] }
   if (action.kind !== 'start-container') return { state, effects: [] }
   const { name, attempt, endedAtNanos } = action
   const backoffs =
     endedAtNanos === undefined
       ? state.backoffs
-      : changed(state.backoffs, name, nextBackoff(state.backoffs.get(name), endedAtNanos, at.monotonicNanos))
+      : changed(
+          state.backoffs,
+          name,
+          nextBackoff(state.backoffs.get(name), endedAtNanos, at.monotonicNanos, facts.maxBackoffNanos),
+        )
   return {
     state: { ...state, backoffs },
     effects: [log('info', 'starting container', state, { container: name, attempt })],
   }
+}
+
+function withProbeKills(state: PodState, targets: readonly { readonly id: string }[]): PodState {
+  const known = new Set(state.observed.containers.map(({ id }) => id))
+  const ids = [...[...state.probeKills].filter((id) => known.has(id)), ...targets.map(({ id }) => id)]
+  return { ...state, probeKills: new Set(ids) }
 }
 
 function endAction(state: PodState, action: PodAction, hold: Hold | undefined): PodStep {

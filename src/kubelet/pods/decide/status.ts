@@ -5,15 +5,18 @@ import { qosClassOf } from '../../../core/pod/qos-class.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { ContainerStatusJson, Phase, PodCondition, PodStatus } from '../../../core/pod/status-json.js'
 import { formatTime } from '../../../core/units/rfc3339.js'
+import type { PodHealth } from '../../probes/decide/health.js'
 import type { Waiting } from './actions.js'
-import { containerStatus } from './container-status.js'
-import { currentSandbox, newestOf, type ObservedPod } from './observed.js'
+import { containerStatus, runningHealth } from './container-status.js'
+import { currentSandbox, isAlive, newestOf, type ObservedPod } from './observed.js'
 import { finalPhase } from './phase.js'
 
 export interface PodStatusInput {
   readonly spec: PodSpec
   readonly observed: ObservedPod
   readonly waiting: ReadonlyMap<string, Waiting>
+  /** What probes say of running containers, by id. */
+  readonly health?: PodHealth
   /** What keeps the sandbox from being made. */
   readonly sandboxProblem: string | undefined
   readonly hostIPs: readonly string[]
@@ -31,7 +34,7 @@ export function podStatus(i: PodStatusInput): PodStatus {
     sandbox !== undefined && spec.containers.some((c) => newestOf(observed, c.name)?.sandboxId === sandbox.id)
   const facts = {
     ...i,
-    initializing: spec.initContainers.length > 0 && !initialized && !initsDone(spec, observed),
+    initializing: spec.initContainers.length > 0 && !initialized && !initsDone(i),
   }
   const init = spec.initContainers.map((c) => containerStatus(c, facts))
   const app = spec.containers.map((c) => containerStatus(c, facts))
@@ -52,11 +55,11 @@ export function podStatus(i: PodStatusInput): PodStatus {
   }
 }
 
-const initsDone = (spec: PodSpec, observed: ObservedPod): boolean =>
+const initsDone = ({ spec, observed, health }: PodStatusInput): boolean =>
   spec.initContainers.every((container) => {
     const newest = newestOf(observed, container.name)
     return container.kind === 'sidecar'
-      ? newest?.state === 'running'
+      ? runningHealth(container, newest, health).started
       : newest?.state === 'exited' && newest.exitCode === 0
   })
 
@@ -67,7 +70,8 @@ function phaseOf(
   app: readonly ContainerStatusJson[],
 ): Phase {
   const final = finalPhase(spec, observed)
-  if (final !== undefined) return final
+  // Sidecars are still being stopped: the pod is over when nothing of it runs.
+  if (final !== undefined && !observed.containers.some(isAlive)) return final
   if (initializing) return 'Pending'
   // A container that waits for its next try counts as having run.
   const never = app.some((c) => c.state.waiting !== undefined && c.lastState.terminated === undefined)

@@ -199,6 +199,8 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       if (!ended.aborted && wanted !== undefined) await clean()
     }
   }
+  c.prober.onChange((uid) => workers.get(uid)?.probed())
+  keep(c.prober.done)
   keep(pleg.done)
   keep(follow())
   keep(cleanUpRegularly())

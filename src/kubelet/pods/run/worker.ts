@@ -3,6 +3,7 @@
 import { rethrowBug } from '../../../core/errors.js'
 import { type PodJson, podDocument } from '../../../core/pod/document.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
+import type { PodHealth } from '../../probes/decide/health.js'
 import type { PodContext } from '../context.js'
 import type { PodAction } from '../decide/actions.js'
 import type { ObservedPod } from '../decide/observed.js'
@@ -41,9 +42,9 @@ export class PodWorker {
     syncNanos: bigint,
     private readonly hooks: WorkerHooks,
   ) {
-    const { view, clock, hostIPs, runtimeName } = context
+    const { view, clock, hostIPs, runtimeName, maxBackoffNanos } = context
     this.state = createPodState(uid, view.get(uid), clock.nowNanos())
-    this.facts = { syncNanos, hostIPs, runtimeName }
+    this.facts = { syncNanos, hostIPs, runtimeName, maxBackoffNanos }
     this.wake = new Wake(clock)
   }
 
@@ -77,7 +78,13 @@ export class PodWorker {
     this.dispatch({ kind: 'wanted', spec, manifest })
   }
 
+  /** A probe of it has another result than before. */
+  probed(): void {
+    this.dispatch({ kind: 'probed', health: this.context.prober.health(this.uid) })
+  }
+
   terminate(): void {
+    this.context.prober.onlyReadiness(this.uid)
     this.dispatch({ kind: 'unwanted' })
   }
 
@@ -115,7 +122,8 @@ export class PodWorker {
   /** True: something was done, so the next turn follows at once. */
   private async turn(signal: AbortSignal, pullSignal: AbortSignal): Promise<boolean> {
     try {
-      this.dispatch({ kind: 'observed', observed: await this.look(signal) })
+      const observed = await this.look(signal)
+      this.dispatch({ kind: 'observed', observed, health: this.probe(observed) })
       const actions = this.dispatch({
         kind: 'turn',
         heldByOther: this.hooks.heldByOther(),
@@ -131,6 +139,12 @@ export class PodWorker {
       this.dispatch({ kind: 'failed', error, runtimeUnreachable: isRuntimeUnreachable(error) })
       return false
     }
+  }
+
+  private probe(observed: ObservedPod): PodHealth {
+    const { spec } = this.state
+    const { prober } = this.context
+    return spec === undefined ? prober.health(this.uid) : prober.look({ spec, observed })
   }
 
   /** A pod at rest is not asked for when a look at the whole node has just shown that nothing of it changed. */
@@ -186,6 +200,7 @@ export class PodWorker {
         this.pulls.abort(new Error('the pod terminates'))
         return undefined
       case 'gone':
+        this.context.prober.remove(this.uid)
         this.hooks.onGone()
         return undefined
     }

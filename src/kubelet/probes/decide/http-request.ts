@@ -1,7 +1,7 @@
 // The request of an httpGet probe or hook, what its answer means, and which redirects are followed: those to the same host.
 import type { HttpGet, Port } from '../../../core/pod/spec/handlers.js'
 import type { ContainerPort } from '../../../core/pod/spec/spec.js'
-import type { GetAnswer, GetRequest } from '../../../ports/probe-calls.js'
+import type { GetAnswer, GetRequest } from '../../../ports/network/probe-calls.js'
 import type { ProbeOutcome } from './outcome.js'
 
 /** A number, or in words why there is none. */
@@ -47,10 +47,13 @@ function requestHeaders(given: HttpGet['headers'], userAgent: string): readonly 
 /** What HTTP does not allow in a value. */
 const printable = (value: string): string => value.replace(/[^\t\x20-\x7e]/gu, ' ')
 
+/** Half a character is none. */
+const escapeOne = (c: string): string => encodeURIComponent(/^[\ud800-\udfff]$/.test(c) ? '\ufffd' : c)
+
 /** Without the fragment, and with what a request line cannot have escaped. */
 function escapePath(text: string): string {
   const [path = ''] = text.split('#')
-  const escaped = path.toWellFormed().replace(/[^\x21-\x7e]|["<>\\^`{|}]/gu, encodeURIComponent)
+  const escaped = path.replace(/[^\x21-\x7e]|["<>\\^`{|}]/gu, escapeOne)
   return escaped.startsWith('/') ? escaped : `/${escaped}`
 }
 

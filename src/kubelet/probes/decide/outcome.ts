@@ -1,7 +1,7 @@
 // What one run of a probe came to, and what is said about it.
 import type { ProbeType } from '../../../core/pod/spec/handlers.js'
 import { formatGoDuration } from '../../../core/units/go-duration.js'
-import type { HealthAnswer } from '../../../ports/probe-calls.js'
+import type { HealthAnswer } from '../../../ports/network/probe-calls.js'
 
 export type ProbeOutcome =
   | { readonly kind: 'success' }
