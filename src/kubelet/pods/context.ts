@@ -1,5 +1,6 @@
 // What the parts of the pod runner share: the ways out, the facts of the node, and where things are.
 import type { CgroupDriver } from '../../core/cgroup/name.js'
+import type { ResourceList } from '../../core/units/resource-list.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
@@ -27,6 +28,8 @@ export interface PodContext {
   readonly identity: KubeletIdentity
   readonly nodeName: string
   readonly hostIPs: readonly string[]
+  /** Of the node, for limits that are not set. */
+  readonly allocatable: () => Promise<ResourceList>
   readonly runtimeName: string
   readonly driver: CgroupDriver
   readonly seccompDefault: boolean

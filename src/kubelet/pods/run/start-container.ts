@@ -4,6 +4,7 @@ import { asKeelsonError, type KeelsonError } from '../../../core/errors.js'
 import { effectiveUser } from '../../../core/pod/spec/security.js'
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
 import type { DeepPartial, Image, PodSandboxConfig } from '../../../cri-api/api.js'
+import { containerEnvironment } from '../../environment/container-environment.js'
 import type { PodContext } from '../context.js'
 import type { Hold } from '../decide/actions.js'
 import { decideImage, faultRetryNanos, pullFailed, rootProblem } from '../decide/image-pull.js'
@@ -58,15 +59,15 @@ export async function startContainer(
   const sandbox = currentSandbox(i.observed)
   if (sandbox === undefined) throw new Error('a container is started without a sandbox')
   const podIPs = spec.hostNetwork ? c.hostIPs : sandbox.ips
+  const words = await containerEnvironment(spec, container, podIPs, c, signal)
+  if (typeof words === 'string') return fault(c, 'CreateContainerConfigError', words)
   const config = containerConfig(spec, container, {
+    words,
     paths: c.paths,
     attempt,
     imageRef: image.id,
     imageUid,
     imageUser: image.username,
-    nodeName: c.nodeName,
-    hostIPs: c.hostIPs,
-    podIPs,
     resources: c.planner.resources(spec, container.name),
     seccompDefault: c.seccompDefault,
     digest: c.host.digest,

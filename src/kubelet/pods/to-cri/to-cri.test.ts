@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { expectGolden } from '../../../../test/support/golden.js'
 import { image, specOf } from '../../../../test/support/pod-manifest.js'
+import { wordsOf } from '../../../../test/support/told-runtime.js'
 import { planPod } from '../../../core/plan/pod-plan.js'
 import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
 import { bytes } from '../../../core/units/bytes.js'
@@ -33,7 +34,6 @@ function resourcesOf(spec: PodSpec, name: string, cgroupVersion: 1 | 2) {
 }
 
 function mapped(spec: PodSpec, seccompDefault = false) {
-  const facts = { nodeName: 'n1', hostIPs: ['192.0.2.1'], podIPs: ['10.0.0.2'] }
   return {
     sandbox: sandboxConfig(spec, 2, {
       paths,
@@ -45,7 +45,7 @@ function mapped(spec: PodSpec, seccompDefault = false) {
     }),
     containers: allContainerSpecs(spec).map((container) =>
       containerConfig(spec, container, {
-        ...facts,
+        words: wordsOf(spec, container),
         paths,
         attempt: 3,
         imageRef: 'sha256:1234',
