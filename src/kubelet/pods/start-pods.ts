@@ -13,6 +13,7 @@ import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import type { NodeFacts } from '../node/node-facts.js'
+import type { NodeObjects } from '../objects/node-objects.js'
 import { runCommand } from '../streams/exec.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
@@ -38,6 +39,8 @@ interface PodsInput {
   readonly runtime: CriClient
   readonly images: CriClient
   readonly cgroups: CgroupTree
+  /** Undefined in standalone mode. */
+  readonly objects?: NodeObjects | undefined
   readonly ports: Pick<KubeletPorts, 'files' | 'podHost' | 'procfs' | 'clock' | 'log' | 'metrics'>
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
@@ -126,6 +129,7 @@ function createContext(i: PodsInput): PodContext {
     }),
     cgroups: i.cgroups,
     host,
+    objects: i.objects,
     clock,
     log,
     metrics,
