@@ -28,6 +28,7 @@ import { startMembership } from './node/membership.js'
 import type { NodeFacts } from './node/node-facts.js'
 import { createNodeStats } from './node/node-stats.js'
 import { createOwnNode, waitForUid } from './node/own-node.js'
+import { createNodeObjects } from './objects/node-objects.js'
 import { openRuntime } from './open-connections.js'
 import { runsPods, startStaticPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
@@ -113,10 +114,22 @@ async function startParts(
     linux === undefined || !runsPods(loaded)
       ? undefined
       : await createKubeletMemoryQos({ ...linux, ...shared, events })
+  const objects =
+    link === undefined || !runsPods(loaded)
+      ? undefined
+      : createNodeObjects({ api: link.api, clock, log, syncMs: config.kubelet.syncFrequency, signal })
   const pods =
     linux === undefined
       ? undefined
-      : startStaticPods({ ...linux, ...shared, memoryQos, nodeName, images, runtimeName: runtime.name })
+      : startStaticPods({
+          ...linux,
+          ...shared,
+          memoryQos,
+          objects,
+          nodeName,
+          images,
+          runtimeName: runtime.name,
+        })
 
   const seen: { runtimeDiffers: CgroupDriver | undefined } = { runtimeDiffers: undefined }
   const facts = { loaded, inUse, node: linux?.node, runtime }
@@ -186,6 +199,7 @@ async function startParts(
       watchDone,
       statsDone,
       pods?.done,
+      objects?.done,
       memoryQos?.memoryQos.run(),
       membership?.done,
       certificatesDone,

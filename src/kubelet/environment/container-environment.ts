@@ -83,7 +83,11 @@ async function readFiles(
     if (!('fileKey' in variable)) continue
     const { fileKey } = variable
     try {
-      const bytes = await host.readBelow(emptyDirPath(paths, pod.uid, fileKey.volume), fileKey.path, maxEnvFile)
+      const bytes = await host.readBelow(
+        emptyDirPath(paths, pod.uid, fileKey.volume),
+        fileKey.path,
+        maxEnvFile,
+      )
       if (bytes !== undefined) files.set(fileId(fileKey), Buffer.from(bytes).toString())
     } catch (e) {
       log.warn('failed to read a file of variables', { pod: pod.name, container: name, error: rethrowBug(e) })

@@ -60,7 +60,10 @@ const full = {
           { name: 'A', value: '$(B)' },
           { name: 'N', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
           { name: 'M', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '1Mi' } } },
-          { name: 'F', valueFrom: { fileKeyRef: { volumeName: 'e', path: 'a/b', key: 'K', optional: true } } },
+          {
+            name: 'F',
+            valueFrom: { fileKeyRef: { volumeName: 'e', path: 'a/b', key: 'K', optional: true } },
+          },
         ],
         ports: [{ name: 'p', containerPort: 80, hostPort: 8080, protocol: 'TCP' }],
         resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } },

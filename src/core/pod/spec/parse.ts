@@ -113,7 +113,15 @@ function readMetadata(root: FieldReader, metadata: FieldReader | undefined): Rea
 function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'document'> {
   given.refuse(refusedPodFields)
   given.refuseInFile(clusterPodFields)
-  given.ignore([...ignoredPodFields, 'serviceAccount', 'nodeName', 'overhead', 'resources', 'priority', 'priorityClassName'])
+  given.ignore([
+    ...ignoredPodFields,
+    'serviceAccount',
+    'nodeName',
+    'overhead',
+    'resources',
+    'priority',
+    'priorityClassName',
+  ])
   const os = given.object('os')
   if (os !== undefined && os.choice('name', ['linux', 'windows']) === 'windows')
     os.problem('name', 'is windows', 'this node runs Linux')

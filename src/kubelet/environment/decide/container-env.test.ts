@@ -17,7 +17,10 @@ const facts = {
 /** A pod as an API server gives it: it may name objects. */
 function wordsOf(container: object, sources: Partial<EnvSources> = {}, spec: object = {}) {
   const parsed = parsePodSpec(
-    manifest({ containers: [{ name: 'app', image, ...container }], ...spec }, { namespace: 'shop', uid: 'u1' }),
+    manifest(
+      { containers: [{ name: 'app', image, ...container }], ...spec },
+      { namespace: 'shop', uid: 'u1' },
+    ),
     'api',
   )
   if (parsed.kind === 'problems') throw new Error(JSON.stringify(parsed.problems))
@@ -83,9 +86,28 @@ test("the service account's name is a field", () => {
 })
 
 describe('objects', () => {
-  const configMaps = new Map([['settings', new Map([['color', 'red'], ['a.b', 'dotted']])]])
-  const secrets = new Map([['keys', new Map([['color', 'blue'], ['token', 'x$(PLAIN)']])]])
-  const services = new Map([['WEB_SERVICE_HOST', '10.0.0.1'], ['color', 'service']])
+  const configMaps = new Map([
+    [
+      'settings',
+      new Map([
+        ['color', 'red'],
+        ['a.b', 'dotted'],
+      ]),
+    ],
+  ])
+  const secrets = new Map([
+    [
+      'keys',
+      new Map([
+        ['color', 'blue'],
+        ['token', 'x$(PLAIN)'],
+      ]),
+    ],
+  ])
+  const services = new Map([
+    ['WEB_SERVICE_HOST', '10.0.0.1'],
+    ['color', 'service'],
+  ])
 
   test('later beats earlier: services, envFrom in order, env', () => {
     const words = wordsOf(
@@ -125,7 +147,11 @@ describe('objects', () => {
     ['no key', configKey({ name: 'settings', key: 'k' }), "couldn't find key k in ConfigMap shop/settings"],
     ['no secret', secretKey({ name: 'none', key: 'k' }), 'secret "none" not found'],
     ['no key of a secret', secretKey({ name: 'keys', key: 'k' }), "couldn't find key k in Secret shop/keys"],
-    ['no config map for envFrom', { envFrom: [{ configMapRef: { name: 'none' } }] }, 'configmap "none" not found'],
+    [
+      'no config map for envFrom',
+      { envFrom: [{ configMapRef: { name: 'none' } }] },
+      'configmap "none" not found',
+    ],
     ['no secret for envFrom', { envFrom: [{ secretRef: { name: 'none' } }] }, 'secret "none" not found'],
     ['optional key', configKey({ name: 'settings', key: 'k', optional: true }), {}],
     ['optional object', secretKey({ name: 'none', key: 'k', optional: true }), {}],
@@ -144,9 +170,19 @@ describe('resources', () => {
     ['thousandths', { ...ref('requests.cpu', { divisor: '1m' }), resources }, {}, '250'],
     ['bytes', { ...ref('limits.memory'), resources }, {}, '67108864'],
     ['mebibytes', { ...ref('requests.memory', { divisor: '1Mi' }), resources }, {}, '32'],
-    ['the divisor that an API server fills in', { ...ref('limits.cpu', { divisor: '0' }), resources }, {}, '2'],
+    [
+      'the divisor that an API server fills in',
+      { ...ref('limits.cpu', { divisor: '0' }), resources },
+      {},
+      '2',
+    ],
     ['no limit: what the node can give', ref('limits.memory'), {}, String(8 * 2 ** 30)],
-    ['no limit, one of the pod', ref('limits.memory'), { resources: { limits: { memory: '1Gi' } } }, String(2 ** 30)],
+    [
+      'no limit, one of the pod',
+      ref('limits.memory'),
+      { resources: { limits: { memory: '1Gi' } } },
+      String(2 ** 30),
+    ],
     ['no request', ref('requests.cpu'), {}, '0'],
     ['no huge pages', ref('limits.hugepages-2Mi'), {}, '0'],
     ['another container', ref('limits.memory', { containerName: 'none' }), {}, undefined],

@@ -1,23 +1,16 @@
 // Services as variables of a container, as Docker links had them: NAME_SERVICE_HOST, NAME_PORT_80_TCP_ADDR and the like.
-
-interface Service {
-  readonly metadata?: { readonly name?: string; readonly namespace?: string }
-  readonly spec?: {
-    readonly clusterIP?: string
-    readonly ports?: readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[]
-  }
-}
+import type { KubeService } from '../../../core/kube/objects.js'
 
 /** Every pod needs its way to the API server, wherever it runs and whatever it asks for. */
-const isMaster = ({ metadata }: Service): boolean =>
+const isMaster = ({ metadata }: KubeService): boolean =>
   metadata?.namespace === 'default' && metadata.name === 'kubernetes'
 
 export function serviceEnv(
-  services: readonly Service[],
+  services: readonly KubeService[],
   namespace: string,
   enableServiceLinks: boolean,
 ): ReadonlyMap<string, string> {
-  const named = new Map<string, Service>()
+  const named = new Map<string, KubeService>()
   for (const service of services) {
     const name = service.metadata?.name ?? ''
     const ip = service.spec?.clusterIP ?? ''
@@ -31,7 +24,7 @@ export function serviceEnv(
 
 const upper = (name: string): string => name.replaceAll('-', '_').toUpperCase()
 
-function variablesOf(name: string, { spec }: Service): readonly (readonly [string, string])[] {
+function variablesOf(name: string, { spec }: KubeService): readonly (readonly [string, string])[] {
   const prefix = upper(name)
   const ip = spec?.clusterIP ?? ''
   const ports = spec?.ports ?? []
