@@ -3,6 +3,7 @@ import { rethrowBug } from '../../core/errors.js'
 import type { ContainerSpec, PodSpec } from '../../core/pod/spec/spec.js'
 import { noResources } from '../../core/units/resource-list.js'
 import type { PodContext } from '../pods/context.js'
+import { environmentReferences } from '../pods/decide/references.js'
 import { emptyDirPath } from '../pods/to-cri/names.js'
 import {
   type ContainerWords,
@@ -11,7 +12,6 @@ import {
   fileId,
   type ObjectValues,
 } from './decide/container-env.js'
-import { objectReferences } from './decide/references.js'
 import { serviceEnv } from './decide/service-env.js'
 
 /** Far above what a process can be given as its environment. */
@@ -48,7 +48,7 @@ async function readSources(
   const configMaps = new Map<string, ObjectValues>()
   const secrets = new Map<string, ObjectValues>()
   try {
-    for (const { kind, name } of objectReferences([container])) {
+    for (const { kind, name } of environmentReferences(container)) {
       if (objects === undefined) return `couldn't get ${kind} ${namespace}/${name}, no kubeClient defined`
       if (kind === 'configMap') {
         const found = await objects.configMap(namespace, name, signal)

@@ -67,14 +67,14 @@ function words(
   sources: EnvSources,
 ): ContainerWords {
   const values = new Map<string, string>()
-  const valueOf = (name: string): string | undefined => values.get(name) ?? sources.services.get(name)
+  const lookUp = (name: string): string | undefined => values.get(name) ?? sources.services.get(name)
   for (const { kind, object, optional, prefix } of container.envFrom)
     for (const [key, value] of objectOf(kind, object, optional, sources) ?? [])
       values.set(`${prefix}${key}`, value)
   for (const variable of container.env) {
     const value =
       'value' in variable
-        ? expandReferences(variable.value, valueOf)
+        ? expandReferences(variable.value, lookUp)
         : valueFrom(variable, spec, container, facts, sources)
     // A name that is set again keeps its place and gets the later value.
     if (value !== undefined) values.set(variable.name, value)
@@ -82,8 +82,8 @@ function words(
   for (const [name, value] of sources.services) if (!values.has(name)) values.set(name, value)
   return {
     env: [...values].map(([key, value]) => ({ key, value })),
-    command: container.command.map((word) => expandReferences(word, valueOf)),
-    args: container.args.map((word) => expandReferences(word, valueOf)),
+    command: container.command.map((word) => expandReferences(word, lookUp)),
+    args: container.args.map((word) => expandReferences(word, lookUp)),
   }
 }
 

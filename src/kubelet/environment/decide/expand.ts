@@ -1,7 +1,7 @@
 // References in values, commands and arguments: `$(NAME)`.
 
 /** `$(A)` is the value of A where it is known and stays as it is where not; `$$(A)` is the text `$(A)`. */
-export function expandReferences(text: string, valueOf: (name: string) => string | undefined): string {
+export function expandReferences(text: string, lookUp: (name: string) => string | undefined): string {
   let result = ''
   for (let i = 0; i < text.length; i += 1) {
     if (text[i] !== '$') {
@@ -14,7 +14,7 @@ export function expandReferences(text: string, valueOf: (name: string) => string
       continue
     }
     const end = text[i + 1] === '(' ? text.indexOf(')', i + 2) : -1
-    const value = end < 0 ? undefined : valueOf(text.slice(i + 2, end))
+    const value = end < 0 ? undefined : lookUp(text.slice(i + 2, end))
     if (end < 0) result += '$'
     else {
       result += value ?? text.slice(i, end + 1)
