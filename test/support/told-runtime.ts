@@ -12,6 +12,8 @@ import {
   containerWords,
   noSources,
 } from '../../src/kubelet/environment/decide/container-env.js'
+import { podNames } from '../../src/kubelet/names/decide/hostname.js'
+import { podResolvConf } from '../../src/kubelet/names/decide/resolv-conf.js'
 import { podCgroupValues } from '../../src/kubelet/pods/to-cri/cgroup-values.js'
 import { containerConfig } from '../../src/kubelet/pods/to-cri/container-config.js'
 import { containerResources } from '../../src/kubelet/pods/to-cri/container-resources.js'
@@ -54,8 +56,8 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
   const sandbox = sandboxConfig(spec, 0, {
     paths,
     cgroupParent: '/kubepods/podu1',
-    nodeResolvConf: { nameservers: [], searches: [], options: [] },
-    clusterDns: { servers: [], domain: undefined },
+    hostname: podNames(spec, 'cluster.local').hostname,
+    dns: podResolvConf(spec, undefined, { servers: [], domain: undefined }),
     identity: { rootDir: paths.rootDir, nodeName: 'n1', staticPodPath: '/m' },
     manifest: '/m/x.yaml',
   })
@@ -66,6 +68,7 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
     if (amounts === undefined || planned === undefined) throw new Error(`no plan of ${container.name}`)
     const config = containerConfig(spec, container, {
       words: wordsOf(spec, container),
+      hasHostsFile: true,
       paths,
       attempt: 0,
       imageRef: 'sha256:1',

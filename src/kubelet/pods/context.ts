@@ -7,9 +7,9 @@ import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
+import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import type { KubeletIdentity } from './decide/owner.js'
-import type { ClusterDns, ResolvConf } from './decide/resolv-conf.js'
 import type { Limiter } from './run/limiter.js'
 import type { Planner } from './run/planner.js'
 import type { PodPaths } from './to-cri/names.js'
@@ -36,7 +36,10 @@ export interface PodContext {
   readonly runtimeName: string
   readonly driver: CgroupDriver
   readonly seccompDefault: boolean
-  readonly nodeResolvConf: () => Promise<ResolvConf>
+  /** Undefined: resolvConf is empty. */
+  readonly nodeResolvConf: () => Promise<ResolvConf | undefined>
+  /** /etc/hosts of the node. */
+  readonly nodeHosts: () => Promise<string>
   readonly clusterDns: ClusterDns
   /** runtimeRequestTimeout. */
   readonly timeoutMs: number

@@ -12,13 +12,13 @@ import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
+import { parseResolvConf, type ResolvConf } from '../names/decide/resolv-conf.js'
 import { readAllocatable } from '../node/allocatable.js'
 import type { NodeFacts } from '../node/node-facts.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import { runCommand } from '../streams/exec.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
-import { parseResolvConf, type ResolvConf } from './decide/resolv-conf.js'
 import { createLimiter } from './run/limiter.js'
 import { createNodeCgroups } from './run/node-cgroups.js'
 import { createPlanner } from './run/planner.js'
@@ -59,6 +59,7 @@ export interface RunningPods extends PodRunner {
 /** Enough to keep two cores busy, few enough that each start is quick. */
 const startsAtOnce = 8
 const maxResolvConf = 64 * 1024
+const maxHosts = 1024 * 1024
 
 export const runsPods = ({ config }: Pick<LoadedConfig, 'config'>): boolean =>
   (config.kubelet.staticPodPath ?? '') !== ''
@@ -147,6 +148,7 @@ function createContext(i: PodsInput): PodContext {
     driver: i.driver,
     seccompDefault: kubelet.seccompDefault,
     nodeResolvConf: () => readNodeResolvConf(kubelet.resolvConf, files),
+    nodeHosts: () => readText('/etc/hosts', maxHosts, files),
     clusterDns: { servers: kubelet.clusterDNS ?? [], domain: kubelet.clusterDomain },
     timeoutMs,
     starts: createLimiter(startsAtOnce),
@@ -155,7 +157,11 @@ function createContext(i: PodsInput): PodContext {
 }
 
 /** An empty path means: pods inherit nothing. */
-async function readNodeResolvConf(path: string, files: Pick<Files, 'read'>): Promise<ResolvConf> {
-  const bytesRead = path === '' ? undefined : await files.read(path, maxResolvConf)
-  return parseResolvConf(new TextDecoder().decode(bytesRead ?? new Uint8Array()))
-}
+const readNodeResolvConf = async (
+  path: string,
+  files: Pick<Files, 'read'>,
+): Promise<ResolvConf | undefined> =>
+  path === '' ? undefined : parseResolvConf(await readText(path, maxResolvConf, files))
+
+const readText = async (path: string, limit: number, files: Pick<Files, 'read'>): Promise<string> =>
+  new TextDecoder().decode((await files.read(path, limit)) ?? new Uint8Array())

@@ -147,6 +147,9 @@ function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'documen
     hostIPC: given.flag('hostIPC') ?? false,
     shareProcessNamespace,
     hostname: given.text('hostname', dnsLabel),
+    hostnameOverride: given.text('hostnameOverride', { ...subdomain, required: false }),
+    subdomain: given.text('subdomain', dnsLabel),
+    setHostnameAsFQDN: given.flag('setHostnameAsFQDN') ?? false,
     hostAliases: readHostAliases(given),
     dns: readDns(given),
     // The deprecated name of the same field; the API server keeps both.

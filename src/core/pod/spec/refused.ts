@@ -7,14 +7,11 @@ const notYet = 'this node does not carry it out yet'
 export const refusedPodFields: Readonly<Record<string, string>> = {
   activeDeadlineSeconds: notYet,
   ephemeralContainers: 'debug containers are added to running pods, not written in manifests',
-  hostnameOverride: notYet,
   imagePullSecrets: cluster,
   readinessGates: notYet,
   resourceClaims: cluster,
   runtimeClassName: cluster,
   schedulingGates: 'nothing would ever lift the gate',
-  setHostnameAsFQDN: notYet,
-  subdomain: notYet,
   workloadRef: cluster,
   schedulingGroup: cluster,
 }

@@ -19,6 +19,12 @@ export interface PodSpec {
   readonly shareProcessNamespace: boolean
   /** Undefined: the pod's name. */
   readonly hostname: string | undefined
+  /** In place of the pod's name and domain. */
+  readonly hostnameOverride: string | undefined
+  /** With it the pod has a domain: `SUBDOMAIN.NAMESPACE.svc.CLUSTER-DOMAIN`. */
+  readonly subdomain: string | undefined
+  /** The kernel's name of the host is the name with the domain. */
+  readonly setHostnameAsFQDN: boolean
   readonly hostAliases: readonly HostAlias[]
   readonly dns: DnsSpec
   /** Empty for a pod of a file. */

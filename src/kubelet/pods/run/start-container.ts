@@ -5,11 +5,12 @@ import { effectiveUser } from '../../../core/pod/spec/security.js'
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
 import type { DeepPartial, Image, PodSandboxConfig } from '../../../cri-api/api.js'
 import { containerEnvironment } from '../../environment/container-environment.js'
+import { podNames } from '../../names/decide/hostname.js'
+import { hostNetworkHosts, podHosts } from '../../names/decide/hosts-file.js'
 import type { PodContext } from '../context.js'
 import type { Hold } from '../decide/actions.js'
 import { decideImage, faultRetryNanos, pullFailed, rootProblem } from '../decide/image-pull.js'
 import { currentSandbox, type ObservedPod } from '../decide/observed.js'
-import { formatHosts } from '../decide/resolv-conf.js'
 import type { Backoff } from '../decide/restart-backoff.js'
 import { containerConfig } from '../to-cri/container-config.js'
 import {
@@ -20,7 +21,6 @@ import {
   podLogDirectory,
   terminationLog,
 } from '../to-cri/names.js'
-import { podHostname } from '../to-cri/sandbox-config.js'
 import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 
 /** A pull may take as long as it makes progress; this ends one that does not. */
@@ -63,6 +63,7 @@ export async function startContainer(
   if (typeof words === 'string') return fault(c, 'CreateContainerConfigError', words)
   const config = containerConfig(spec, container, {
     words,
+    hasHostsFile: spec.hostNetwork || podIPs.length > 0,
     paths: c.paths,
     attempt,
     imageRef: image.id,
@@ -115,12 +116,10 @@ export async function runCreated(
 async function makeFiles(i: StartInput, podIPs: readonly string[], c: PodContext): Promise<void> {
   const { spec, container, attempt } = i
   const { uid } = spec.pod
-  if (!spec.hostNetwork)
-    await c.host.writeFile(
-      hostsFile(c.paths, uid),
-      formatHosts(podIPs, podHostname(spec), spec.hostAliases),
-      0o644,
-    )
+  const hosts = spec.hostNetwork
+    ? hostNetworkHosts(await c.nodeHosts(), spec.hostAliases)
+    : podHosts(podIPs, podNames(spec, c.clusterDns.domain), spec.hostAliases)
+  await c.host.writeFile(hostsFile(c.paths, uid), hosts, 0o644)
   await c.host.ensureFile(terminationLog(c.paths, uid, container.name, attempt), 0o666)
   await c.host.ensureDirectory(`${podLogDirectory(c.paths, spec.pod)}/${container.name}`, { mode: 0o755 })
 }

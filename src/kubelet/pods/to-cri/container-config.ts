@@ -26,6 +26,8 @@ import { podGroups } from './sandbox-config.js'
 
 interface ContainerFacts {
   readonly words: ContainerWords
+  /** False for a pod whose network gave it no address. */
+  readonly hasHostsFile: boolean
   readonly paths: PodPaths
   readonly attempt: number
   /** What the runtime knows the image by. */
@@ -132,7 +134,7 @@ function mountsOf(spec: PodSpec, container: ContainerSpec, facts: ContainerFacts
     propagation: propagations[mount.propagation],
   }))
   const isTaken = (path: string): boolean => mounts.some((mount) => mount.containerPath === path)
-  if (!spec.hostNetwork && !isTaken('/etc/hosts'))
+  if (facts.hasHostsFile && !isTaken('/etc/hosts'))
     mounts.push({ containerPath: '/etc/hosts', hostPath: hostsFile(paths, uid) })
   if (!isTaken(container.terminationMessagePath))
     mounts.push({
