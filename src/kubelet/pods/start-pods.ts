@@ -22,6 +22,7 @@ import type { PodContext } from './context.js'
 import { createLimiter } from './run/limiter.js'
 import { createNodeCgroups } from './run/node-cgroups.js'
 import { createPlanner } from './run/planner.js'
+import { removeLogLinks } from './run/prepare.js'
 import { rotateLogs } from './run/rotate-logs.js'
 import { type PodRunner, startPodRunner } from './run/runner.js'
 import { readTerminationMessage } from './run/termination-message.js'
@@ -54,6 +55,7 @@ interface PodsInput {
 export interface RunningPods extends PodRunner {
   readonly readLog: ReadLog
   readonly runCommand: RunCommand
+  removeLogLinks(): Promise<void>
 }
 
 /** Enough to keep two cores busy, few enough that each start is quick. */
@@ -111,6 +113,7 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
     done: Promise.all([runner.done, rotation]).then(() => undefined),
     readLog: (request, signal) => readContainerLog(request, runner, context, signal),
     runCommand: (request, signal) => runCommand(request, runner, context, signal),
+    removeLogLinks: () => removeLogLinks(context),
   }
 }
 
