@@ -7,7 +7,7 @@ import { parsePod } from '../parse-pod.js'
 import type { PodResources } from '../pod.js'
 import { impossibleAmounts, podProblems } from '../problems.js'
 import { readContainer } from './container.js'
-import { FieldReader } from './read-fields.js'
+import { FieldReader, type PodOrigin } from './read-fields.js'
 import { ignoredMetadata, ignoredPodFields, refusedMetadata, refusedPodFields } from './refused.js'
 import { readPodSecurity } from './security.js'
 import type { DnsSpec, HostAlias, PodSpec, RestartPolicy } from './spec.js'
@@ -30,15 +30,15 @@ const dnsLabel = {
 const maxInt32 = 2 ** 31 - 1
 
 /** The input is one object of kind Pod. */
-export function parsePodSpec(input: unknown): ParsedPodSpec {
+export function parsePodSpec(input: unknown, origin: PodOrigin = 'file'): ParsedPodSpec {
   const problems: Problem[] = []
-  const holder = new FieldReader({ pod: input }, '', problems)
+  const holder = new FieldReader({ pod: input }, '', problems, origin)
   const top = holder.object('pod')
   if (top === undefined) {
     if (problems.length === 0) holder.problem('', 'the document is empty', 'write a Pod')
     return { kind: 'problems', problems }
   }
-  const root = new FieldReader(input as Readonly<Record<string, unknown>>, '', problems)
+  const root = new FieldReader(input as Readonly<Record<string, unknown>>, '', problems, origin)
   const spec = readDocument(root, input as Readonly<Record<string, unknown>>, problems)
   return spec === undefined || problems.length > 0 ? { kind: 'problems', problems } : { kind: 'pod', spec }
 }
@@ -76,8 +76,8 @@ function readMetadata(root: FieldReader, metadata: FieldReader | undefined): Rea
     if (root.raw('metadata') === undefined) root.problem('metadata', 'is missing', 'give the pod a name')
     return new Map()
   }
-  metadata.refuse(refusedMetadata)
-  metadata.ignore(ignoredMetadata)
+  metadata.refuseInFile(refusedMetadata)
+  metadata.ignore([...ignoredMetadata, ...Object.keys(refusedMetadata)])
   metadata.text('name', subdomain)
   metadata.text('namespace', dnsLabel)
   const labels = metadata.textMap('labels')
