@@ -17,6 +17,7 @@ import { keepCertificates, openServingPairs } from './certificates/keep-certific
 import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver/driver-report.js'
 import { watchRuntime } from './driver/runtime-watch.js'
 import { asksRuntime, settleDriver } from './driver/settle-driver.js'
+import { startGc } from './gc/start-gc.js'
 import { serveNode } from './http.js'
 import type { KubeletPorts } from './kubelet-ports.js'
 import { beginLife, type Life } from './lifetime.js'
@@ -131,6 +132,11 @@ async function startParts(
           runtimeName: runtime.name,
         })
 
+  const gc =
+    pods === undefined
+      ? undefined
+      : startGc({ ...shared, images, events, removeLogLinks: () => pods.removeLogLinks() })
+
   const seen: { runtimeDiffers: CgroupDriver | undefined } = { runtimeDiffers: undefined }
   const facts = { loaded, inUse, node: linux?.node, runtime }
   const proof = linux === undefined ? () => undefined : keepProof(linux, clock, signal)
@@ -200,6 +206,7 @@ async function startParts(
       statsDone,
       pods?.done,
       objects?.done,
+      gc?.done,
       memoryQos?.memoryQos.run(),
       membership?.done,
       certificatesDone,

@@ -21,6 +21,7 @@ import { parseResolvConf, type ResolvConf } from './decide/resolv-conf.js'
 import { createLimiter } from './run/limiter.js'
 import { createNodeCgroups } from './run/node-cgroups.js'
 import { createPlanner } from './run/planner.js'
+import { removeLogLinks } from './run/prepare.js'
 import { rotateLogs } from './run/rotate-logs.js'
 import { type PodRunner, startPodRunner } from './run/runner.js'
 import { readTerminationMessage } from './run/termination-message.js'
@@ -50,6 +51,7 @@ interface PodsInput {
 export interface RunningPods extends PodRunner {
   readonly readLog: ReadLog
   readonly runCommand: RunCommand
+  removeLogLinks(): Promise<void>
 }
 
 /** Enough to keep two cores busy, few enough that each start is quick. */
@@ -106,6 +108,7 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
     done: Promise.all([runner.done, rotation]).then(() => undefined),
     readLog: (request, signal) => readContainerLog(request, runner, context, signal),
     runCommand: (request, signal) => runCommand(request, runner, context, signal),
+    removeLogLinks: () => removeLogLinks(context),
   }
 }
 

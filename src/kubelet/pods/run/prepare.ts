@@ -6,7 +6,7 @@ import { podHugetlb } from '../../../core/plan/hugetlb.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { CgroupPath, ControlValues } from '../../../ports/cgroups.js'
 import type { PodContext } from '../context.js'
-import type { ObservedContainer, ObservedPod } from '../decide/observed.js'
+import { isAlive, type ObservedContainer, type ObservedPod } from '../decide/observed.js'
 import {
   containerLogName,
   logLinkName,
@@ -87,13 +87,15 @@ async function removeLogs(
   }
 }
 
-/** Links whose log has gone. A link that leads elsewhere is not ours. */
-export async function removeLogLinks(c: Pick<PodContext, 'host' | 'paths' | 'log'>): Promise<void> {
+/** Links whose log has gone. A link that leads elsewhere is not ours, and a log that is being rotated is missing only for a moment. */
+export async function removeLogLinks(c: Pick<PodContext, 'host' | 'paths' | 'log' | 'view'>): Promise<void> {
   const directory = logLinksDirectory(c.paths)
+  const alive = c.view.all().flatMap((pod) => pod.containers.filter(isAlive).map(({ id }) => id))
   try {
     for (const name of (await c.host.list(directory)) ?? []) {
       const target = await c.host.linkTarget(`${directory}/${name}`)
       if (target === undefined || !target.startsWith(`${c.paths.podLogsDir}/`)) continue
+      if (alive.some((id) => name.endsWith(`-${id}.log`))) continue
       if ((await c.host.kindOf(target)) === undefined) await c.host.remove(`${directory}/${name}`)
     }
   } catch (e) {
