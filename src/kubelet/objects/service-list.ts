@@ -3,7 +3,7 @@ import type { KubeObject, KubeService } from '../../core/kube/objects.js'
 import { collectionPath, services } from '../../core/kube/path.js'
 import type { KubeApi } from '../../ports/kube-api.js'
 
-export interface ServiceList {
+interface ServiceList {
   /** Undefined: the list was not read yet. */
   current(): readonly KubeService[] | undefined
   follow(signal: AbortSignal): Promise<void>

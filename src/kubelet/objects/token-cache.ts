@@ -32,7 +32,7 @@ interface CachedToken {
   readonly random: number
 }
 
-export interface TokenCache {
+interface TokenCache {
   token(question: TokenQuestion, signal: AbortSignal): Promise<string>
   forget(uid: string): void
 }

@@ -7,6 +7,7 @@ import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
+import type { PodEvents } from '../events/pod-events.js'
 import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import type { KubeletIdentity } from './decide/owner.js'
@@ -25,6 +26,7 @@ export interface PodContext {
   readonly objects: NodeObjects | undefined
   readonly clock: Clock
   readonly log: Log
+  readonly events: PodEvents
   readonly metrics: Metrics
   readonly planner: Planner
   readonly paths: PodPaths

@@ -10,6 +10,8 @@ import type { Files } from '../../ports/files.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
+import type { EventQueue } from '../events/event-queue.js'
+import { createPodEvents } from '../events/pod-events.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import { parseResolvConf, type ResolvConf } from '../names/decide/resolv-conf.js'
@@ -49,6 +51,8 @@ interface PodsInput {
   >
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
+  /** Undefined in standalone mode. */
+  readonly events: EventQueue | undefined
   readonly signal: AbortSignal
 }
 
@@ -140,6 +144,7 @@ function createContext(i: PodsInput): PodContext {
     objects: i.objects,
     clock,
     log,
+    events: createPodEvents(i.events, log),
     metrics,
     planner: createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) }),
     paths,

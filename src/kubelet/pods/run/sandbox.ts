@@ -13,6 +13,22 @@ interface SandboxRequest {
   readonly warnings: readonly { readonly reason: string; readonly message: string }[]
 }
 
+export async function runSandbox(
+  spec: PodSpec,
+  attempt: number,
+  manifest: string,
+  c: PodContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, warnings } = await sandboxRequest(spec, attempt, manifest, c)
+  // A node without a cluster has no DNS of a cluster to miss.
+  for (const { reason, message } of warnings)
+    if (reason !== 'MissingClusterDNS' || c.objects !== undefined)
+      c.events.pod(spec.pod, { type: 'Warning', reason, message })
+  const options = { timeoutMs: c.timeoutMs, signal }
+  await c.starts.run(() => c.runtime.runPodSandbox({ config, runtimeHandler: '' }, options), signal)
+}
+
 export async function sandboxRequest(
   spec: PodSpec,
   attempt: number,
