@@ -15,6 +15,7 @@ import { createPodEvents } from '../events/pod-events.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import type { NodeFacts } from '../node/node-facts.js'
+import type { NodeObjects } from '../objects/node-objects.js'
 import { runCommand } from '../streams/exec.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
@@ -41,6 +42,8 @@ interface PodsInput {
   readonly runtime: CriClient
   readonly images: CriClient
   readonly cgroups: CgroupTree
+  /** Undefined in standalone mode. */
+  readonly objects?: NodeObjects | undefined
   readonly ports: Pick<KubeletPorts, 'files' | 'podHost' | 'procfs' | 'clock' | 'log' | 'metrics'>
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
@@ -133,6 +136,7 @@ function createContext(i: PodsInput): PodContext {
     }),
     cgroups: i.cgroups,
     host,
+    objects: i.objects,
     clock,
     log,
     events: createPodEvents(i.events, log),
