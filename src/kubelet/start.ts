@@ -30,6 +30,7 @@ import { startMembership } from './node/membership.js'
 import type { NodeFacts } from './node/node-facts.js'
 import { createNodeStats } from './node/node-stats.js'
 import { createOwnNode, waitForUid } from './node/own-node.js'
+import { createNodeObjects } from './objects/node-objects.js'
 import { openRuntime } from './open-connections.js'
 import { runsPods, startStaticPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
@@ -123,6 +124,10 @@ async function startParts(
     linux === undefined || !runsPods(loaded)
       ? undefined
       : await createKubeletMemoryQos({ ...linux, ...shared, events })
+  const objects =
+    link === undefined || !runsPods(loaded)
+      ? undefined
+      : createNodeObjects({ api: link.api, clock, log, syncMs: config.kubelet.syncFrequency, signal })
   const pods =
     linux === undefined
       ? undefined
@@ -131,6 +136,7 @@ async function startParts(
           ...shared,
           events,
           memoryQos,
+          objects,
           nodeName,
           images,
           runtimeName: runtime.name,
@@ -209,6 +215,7 @@ async function startParts(
       watchDone,
       statsDone,
       pods?.done,
+      objects?.done,
       gc?.done,
       memoryQos?.memoryQos.run(),
       membership?.done,

@@ -14,7 +14,7 @@ export interface Gauge {
   /** Takes one series away, so that it is absent and not 0. */
   remove(labels: Labels): void
 }
-export interface Histogram {
+interface Histogram {
   observe(value: number, labels?: Labels): void
   remove(labels: Labels): void
 }

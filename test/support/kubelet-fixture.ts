@@ -150,7 +150,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
         createFiles(),
       )
       metrics = await createProcessMetrics({ processDefaults: false })
-      const kubelet = await startKubelet(config, { ...fixture.ports, metrics })
+      const kubelet = await startKubelet(config, { ...fixture.ports, metrics, probeMetrics: metrics })
       running.push(kubelet)
       return kubelet
     },

@@ -104,7 +104,7 @@ function decode(message: string): string {
 }
 
 /** Of HealthCheckResponse after its gRPC prefix. */
-export function healthOf(bytes: Uint8Array): HealthAnswer {
+function healthOf(bytes: Uint8Array): HealthAnswer {
   try {
     const reader = new WireReader(bytes.subarray(5))
     const { length } = reader.bytes

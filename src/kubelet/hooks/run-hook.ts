@@ -8,7 +8,7 @@ import type { RuntimeService } from '../../ports/runtime.js'
 import type { PodEvents } from '../events/pod-events.js'
 import { getRequest, nextRequest } from '../probes/decide/http-request.js'
 
-export interface HookPorts {
+interface HookPorts {
   readonly runtime: Pick<RuntimeService, 'execSync'>
   readonly calls: ProbeCalls
   readonly clock: Clock
@@ -17,7 +17,7 @@ export interface HookPorts {
   readonly release: string
 }
 
-export interface HookedContainer {
+interface HookedContainer {
   readonly pod: PodSpec['pod']
   readonly container: ContainerSpec
   readonly containerId: string

@@ -14,12 +14,14 @@ import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
+import { parseResolvConf, type ResolvConf } from '../names/decide/resolv-conf.js'
+import { readAllocatable } from '../node/allocatable.js'
 import type { NodeFacts } from '../node/node-facts.js'
+import type { NodeObjects } from '../objects/node-objects.js'
 import { startProber } from '../probes/prober.js'
 import { runCommand } from '../streams/exec.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
-import { parseResolvConf, type ResolvConf } from './decide/resolv-conf.js'
 import { createLimiter } from './run/limiter.js'
 import { createNodeCgroups } from './run/node-cgroups.js'
 import { createPlanner } from './run/planner.js'
@@ -42,9 +44,20 @@ interface PodsInput {
   readonly runtime: CriClient
   readonly images: CriClient
   readonly cgroups: CgroupTree
+  /** Undefined in standalone mode. */
+  readonly objects?: NodeObjects | undefined
   readonly ports: Pick<
     KubeletPorts,
-    'files' | 'podHost' | 'procfs' | 'clock' | 'log' | 'metrics' | 'probeMetrics' | 'probeCalls'
+    | 'files'
+    | 'podHost'
+    | 'procfs'
+    | 'nodeHost'
+    | 'statsFiles'
+    | 'clock'
+    | 'log'
+    | 'metrics'
+    | 'probeMetrics'
+    | 'probeCalls'
   >
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
@@ -62,6 +75,7 @@ export interface RunningPods extends PodRunner {
 /** Enough to keep two cores busy, few enough that each start is quick. */
 const startsAtOnce = 8
 const maxResolvConf = 64 * 1024
+const maxHosts = 1024 * 1024
 
 export const runsPods = ({ config }: Pick<LoadedConfig, 'config'>): boolean =>
   (config.kubelet.staticPodPath ?? '') !== ''
@@ -142,6 +156,7 @@ function createContext(i: PodsInput): PodContext {
     }),
     cgroups: i.cgroups,
     host,
+    objects: i.objects,
     clock,
     log,
     events,
@@ -163,10 +178,12 @@ function createContext(i: PodsInput): PodContext {
     identity: { rootDir, nodeName: i.nodeName, staticPodPath: kubelet.staticPodPath ?? '' },
     nodeName: i.nodeName,
     hostIPs,
+    allocatable: () => readAllocatable(i.config, rootDir, i.ports),
     runtimeName: i.runtimeName,
     driver: i.driver,
     seccompDefault: kubelet.seccompDefault,
     nodeResolvConf: () => readNodeResolvConf(kubelet.resolvConf, files),
+    nodeHosts: () => readText('/etc/hosts', maxHosts, files),
     clusterDns: { servers: kubelet.clusterDNS ?? [], domain: kubelet.clusterDomain },
     timeoutMs,
     maxBackoffNanos: BigInt(kubelet.crashLoopBackOff.maxContainerRestartPeriod) * 1_000_000n,
@@ -176,7 +193,11 @@ function createContext(i: PodsInput): PodContext {
 }
 
 /** An empty path means: pods inherit nothing. */
-async function readNodeResolvConf(path: string, files: Pick<Files, 'read'>): Promise<ResolvConf> {
-  const bytesRead = path === '' ? undefined : await files.read(path, maxResolvConf)
-  return parseResolvConf(new TextDecoder().decode(bytesRead ?? new Uint8Array()))
-}
+const readNodeResolvConf = async (
+  path: string,
+  files: Pick<Files, 'read'>,
+): Promise<ResolvConf | undefined> =>
+  path === '' ? undefined : parseResolvConf(await readText(path, maxResolvConf, files))
+
+const readText = async (path: string, limit: number, files: Pick<Files, 'read'>): Promise<string> =>
+  new TextDecoder().decode((await files.read(path, limit)) ?? new Uint8Array())

@@ -6,7 +6,7 @@ import { formatGoDuration } from '../../core/units/go-duration.js'
 import type { Clock } from '../../ports/clock.js'
 import type { GetRequest, ProbeCalls } from '../../ports/network/probe-calls.js'
 import type { RuntimeService } from '../../ports/runtime.js'
-import { expandReferences } from '../pods/decide/container-env.js'
+import { expandReferences } from '../environment/decide/expand.js'
 import { getRequest, nextRequest, outcomeOfGet, resolvePort } from './decide/http-request.js'
 import { outcomeOfHealth, type ProbeOutcome } from './decide/outcome.js'
 
@@ -63,7 +63,7 @@ const error = (message: string): Promise<ProbeOutcome> => Promise.resolve({ kind
 /** Only values that the manifest has itself: what needs the pod's fields or other objects stays as written. */
 function expandStatic(command: readonly string[], { env }: ContainerSpec): readonly string[] {
   const values = new Map(env.flatMap((one) => ('value' in one ? [[one.name, one.value] as const] : [])))
-  return command.map((word) => expandReferences(word, values))
+  return command.map((word) => expandReferences(word, (name) => values.get(name)))
 }
 
 async function execProbe(

@@ -16,7 +16,7 @@ export interface HttpGet {
 type Exec = { readonly kind: 'exec'; readonly command: readonly string[] }
 type Get = { readonly kind: 'httpGet'; readonly get: HttpGet }
 
-export type ProbeAction =
+type ProbeAction =
   | Exec
   | Get
   | { readonly kind: 'tcpSocket'; readonly port: Port; readonly host: string | undefined }

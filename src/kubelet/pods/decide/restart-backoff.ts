@@ -4,7 +4,7 @@
 
 const second = 1_000_000_000n
 const initialBackoffNanos = 10n * second
-export const defaultMaxBackoffNanos = 300n * second
+const defaultMaxBackoffNanos = 300n * second
 
 export interface Backoff {
   readonly delayNanos: bigint

@@ -2,14 +2,13 @@
 import { describe, expect, test } from 'vitest'
 import type { ProbeType } from '../../../core/pod/spec/handlers.js'
 import { containerHealth } from './health.js'
-import { isProbeDue, meetContainer, type ProbeResult, type ProbeState, takeResult } from './probe-state.js'
+import { isProbeDue, meetContainer, type ProbeState, takeResult } from './probe-state.js'
 
 const thresholds = { successThreshold: 1, failureThreshold: 3 }
 
-function after(type: ProbeType, results: string, given = thresholds, inherited = false): ProbeState {
-  const words: Readonly<Record<string, ProbeResult>> = { s: 'success', f: 'failure' }
+function stateAfter(type: ProbeType, results: string, given = thresholds, inherited = false): ProbeState {
   return [...results].reduce(
-    (state, one) => takeResult(state, type, given, words[one] ?? 'failure'),
+    (state, one) => takeResult(state, type, given, one === 's' ? 'success' : 'failure'),
     meetContainer(type, 'c1', inherited),
   )
 }
@@ -36,7 +35,7 @@ describe('results', () => {
     { type: 'startup', results: 'fff', result: 'failure', onHold: true },
   ] as const)
     test(`${type} ${results === '' ? 'at first' : results}: ${result}`, () =>
-      expect(after(type, results, given ?? thresholds)).toMatchObject({ result, onHold }))
+      expect(stateAfter(type, results, given ?? thresholds)).toMatchObject({ result, onHold }))
 })
 
 describe('when a probe runs', () => {
@@ -65,18 +64,21 @@ describe('the health of a container', () => {
 
   test('not ready before it has started, whatever readiness says', () =>
     expect(
-      containerHealth({ startup: after('startup', 'f'), readiness: after('readiness', 's') }, undefined),
+      containerHealth(
+        { startup: stateAfter('startup', 'f'), readiness: stateAfter('readiness', 's') },
+        undefined,
+      ),
     ).toEqual({ started: false, ready: false, failed: undefined }))
 
   test('the probe that wants it killed', () => {
-    expect(containerHealth({ liveness: after('liveness', 'fff') }, undefined).failed).toBe('liveness')
-    expect(containerHealth({ startup: after('startup', 'fff') }, undefined).failed).toBe('startup')
+    expect(containerHealth({ liveness: stateAfter('liveness', 'fff') }, undefined).failed).toBe('liveness')
+    expect(containerHealth({ startup: stateAfter('startup', 'fff') }, undefined).failed).toBe('startup')
   })
 
   test('a restart of the kubelet keeps what was known until a probe says otherwise', () => {
     const states = {
-      startup: after('startup', '', thresholds, true),
-      readiness: after('readiness', 'ff', thresholds, true),
+      startup: stateAfter('startup', '', thresholds, true),
+      readiness: stateAfter('readiness', 'ff', thresholds, true),
     }
     expect(containerHealth(states, { started: true, ready: true })).toMatchObject({
       started: true,
@@ -87,7 +89,7 @@ describe('the health of a container', () => {
       ready: false,
     })
     expect(containerHealth(states, undefined)).toMatchObject({ started: false, ready: false })
-    const failed = { ...states, readiness: after('readiness', 'fff', thresholds, true) }
+    const failed = { ...states, readiness: stateAfter('readiness', 'fff', thresholds, true) }
     expect(containerHealth(failed, { started: true, ready: true })).toMatchObject({
       started: true,
       ready: false,

@@ -1,7 +1,7 @@
 // What one probe of one container has found so far, and when it is to run. Pure; prober.ts keeps the states and the time.
 import type { Probe, ProbeType } from '../../../core/pod/spec/handlers.js'
 
-export type ProbeResult = 'success' | 'failure'
+type ProbeResult = 'success' | 'failure'
 
 export interface ProbeState {
   /** The instance that the rest is about; empty before the first one. */
