@@ -9,6 +9,9 @@ const maxBody = 10 * 1024
 const plainAgent = new Agent({ keepAlive: false })
 const tlsAgent = new TlsAgent({ keepAlive: false, rejectUnauthorized: false, maxCachedSessions: 0 })
 
+/** What OpenSSL says of an answer that is no TLS. */
+const notTls = /wrong version number|packet length too long|http request/i
+
 export function httpGet(r: GetRequest, timeoutMs: number, signal: AbortSignal): Promise<GetAnswer> {
   return new Promise((resolve) => {
     const { host, port, path, tls } = r
@@ -37,8 +40,7 @@ export function httpGet(r: GetRequest, timeoutMs: number, signal: AbortSignal): 
     const timer = setTimeout(late, timeoutMs)
     signal.addEventListener('abort', stop, { once: true })
     request.on('error', (error: NodeJS.ErrnoException) => {
-      const isPlain =
-        error.code === 'ERR_SSL_WRONG_VERSION_NUMBER' || error.code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG'
+      const isPlain = tls && notTls.test(error.message)
       const message = isPlain
         ? `Get "${url}": http: server gave HTTP response to HTTPS client`
         : `Get "${url}": ${dialFault(error, host, port)}`

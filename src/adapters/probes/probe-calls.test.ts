@@ -53,7 +53,7 @@ describe('GET', () => {
       {
         method: 'GET',
         url: '/healthz?a=1',
-        headers: ['User-Agent', 'kube-probe/1.37', 'Host', `${host}:${port}`],
+        headers: ['User-Agent', 'kube-probe/1.37', 'Host', `${host}:${port}`, 'Connection', 'close'],
       },
     ])
   })

@@ -19,7 +19,7 @@ describe('the request', () => {
       port: 80,
       tls: false,
       path: '/',
-      headers: ['User-Agent', 'kube-probe/1.37', 'Accept', '*/*', 'Connection', 'close'],
+      headers: ['User-Agent', 'kube-probe/1.37', 'Accept', '*/*'],
     }))
 
   test('a port by name, and one that does not exist', () => {
@@ -46,7 +46,6 @@ describe('the request', () => {
     ]
     expect((request({ headers }) as GetRequest).headers).toEqual([
       ...['user-agent', 'mine', 'X-A', 'a  b', 'X-A', 'c', 'Host', 'web.example'],
-      ...['Connection', 'close'],
     ])
   })
 })

@@ -39,8 +39,6 @@ function requestHeaders(given: HttpGet['headers'], userAgent: string): readonly 
     ...given
       .filter(({ name, value }) => value !== '' || name.toLowerCase() !== 'accept')
       .flatMap(({ name, value }) => [name, printable(value)]),
-    'Connection',
-    'close',
   ]
 }
 
