@@ -186,11 +186,12 @@ export function startProber(o: ProberOptions): Prober {
   return {
     look(given) {
       const { uid } = given.spec.pod
+      const isNew = !pods.has(uid)
       const pod = pods.get(uid) ?? add(given)
       if (pod.containers.length === 0) return nothing
       const { observed, spec } = given
       const [podIP = ''] = spec.hostNetwork ? o.hostIPs() : (currentSandbox(observed)?.ips ?? [])
-      let isSooner = false
+      let isSooner = isNew
       for (const container of pod.containers) {
         container.observe(newestOf(observed, container.container.name), podIP, startedWallNanos)
         const waiting = container.awaitsReadiness
