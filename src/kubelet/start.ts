@@ -29,7 +29,7 @@ import type { NodeFacts } from './node/node-facts.js'
 import { createNodeStats } from './node/node-stats.js'
 import { createOwnNode, waitForUid } from './node/own-node.js'
 import { openRuntime } from './open-connections.js'
-import { runsPods, startStaticPods } from './pods/start-pods.js'
+import { runsPods, startPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
 import { certDirectory, resolveRootDir } from './serve-settings.js'
 
@@ -116,7 +116,15 @@ async function startParts(
   const pods =
     linux === undefined
       ? undefined
-      : startStaticPods({ ...linux, ...shared, memoryQos, nodeName, images, runtimeName: runtime.name })
+      : startPods({
+          ...linux,
+          ...shared,
+          cluster: link === undefined || own === undefined ? undefined : { api: link.api, own },
+          memoryQos,
+          nodeName,
+          images,
+          runtimeName: runtime.name,
+        })
 
   const seen: { runtimeDiffers: CgroupDriver | undefined } = { runtimeDiffers: undefined }
   const facts = { loaded, inUse, node: linux?.node, runtime }

@@ -7,8 +7,15 @@ import { parsePod } from '../parse-pod.js'
 import type { PodResources } from '../pod.js'
 import { impossibleAmounts, podProblems } from '../problems.js'
 import { readContainer } from './container.js'
-import { FieldReader } from './read-fields.js'
-import { ignoredMetadata, ignoredPodFields, refusedMetadata, refusedPodFields } from './refused.js'
+import { FieldReader, type PodOrigin } from './read-fields.js'
+import {
+  apiMetadata,
+  apiPodFields,
+  ignoredMetadata,
+  ignoredPodFields,
+  refusedMetadata,
+  refusedPodFields,
+} from './refused.js'
 import { readPodSecurity } from './security.js'
 import type { DnsSpec, HostAlias, PodSpec, RestartPolicy } from './spec.js'
 import { readVolumes } from './volumes.js'
@@ -30,15 +37,15 @@ const dnsLabel = {
 const maxInt32 = 2 ** 31 - 1
 
 /** The input is one object of kind Pod. */
-export function parsePodSpec(input: unknown): ParsedPodSpec {
+export function parsePodSpec(input: unknown, origin: PodOrigin = 'file'): ParsedPodSpec {
   const problems: Problem[] = []
-  const holder = new FieldReader({ pod: input }, '', problems)
+  const holder = new FieldReader({ pod: input }, '', problems, origin)
   const top = holder.object('pod')
   if (top === undefined) {
     if (problems.length === 0) holder.problem('', 'the document is empty', 'write a Pod')
     return { kind: 'problems', problems }
   }
-  const root = new FieldReader(input as Readonly<Record<string, unknown>>, '', problems)
+  const root = new FieldReader(input as Readonly<Record<string, unknown>>, '', problems, origin)
   const spec = readDocument(root, input as Readonly<Record<string, unknown>>, problems)
   return spec === undefined || problems.length > 0 ? { kind: 'problems', problems } : { kind: 'pod', spec }
 }
@@ -76,7 +83,8 @@ function readMetadata(root: FieldReader, metadata: FieldReader | undefined): Rea
     if (root.raw('metadata') === undefined) root.problem('metadata', 'is missing', 'give the pod a name')
     return new Map()
   }
-  metadata.refuse(refusedMetadata)
+  if (metadata.origin === 'api') metadata.ignore(apiMetadata)
+  else metadata.refuse(refusedMetadata)
   metadata.ignore(ignoredMetadata)
   metadata.text('name', subdomain)
   metadata.text('namespace', dnsLabel)
@@ -105,7 +113,9 @@ function readMetadata(root: FieldReader, metadata: FieldReader | undefined): Rea
 }
 
 function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'document'> {
-  given.refuse(refusedPodFields)
+  const forApi = given.origin === 'api' ? apiPodFields : []
+  given.ignore(forApi)
+  given.refuse(without(refusedPodFields, forApi))
   given.ignore([...ignoredPodFields, 'nodeName', 'overhead', 'resources', 'priority', 'priorityClassName'])
   const os = given.object('os')
   if (os !== undefined && os.choice('name', ['linux', 'windows']) === 'windows')
@@ -142,6 +152,12 @@ function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'documen
   given.close()
   return spec
 }
+
+const without = (
+  table: Readonly<Record<string, string>>,
+  keys: readonly string[],
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(table).filter(([key]) => !keys.includes(key)))
 
 function readHostAliases(given: FieldReader): readonly HostAlias[] {
   return given.objects('hostAliases').flatMap((entry) => {

@@ -17,6 +17,9 @@ interface TextRule {
   readonly maxLength?: number
 }
 
+/** A file of static pods, or the API server: some fields name objects that only the latter has. */
+export type PodOrigin = 'file' | 'api'
+
 export class FieldReader {
   private readonly asked = new Set<string>()
 
@@ -24,6 +27,7 @@ export class FieldReader {
     private readonly fields: Fields,
     readonly path: string,
     readonly problems: Problem[],
+    readonly origin: PodOrigin = 'file',
   ) {}
 
   at(key: string): string {
@@ -87,13 +91,14 @@ export class FieldReader {
     if (value === undefined) return undefined
     const fields = fieldsOf(value)
     if (fields === undefined) return this.wrong(key, 'is not an object', 'write it as keys and values')
-    return new FieldReader(fields, this.at(key), this.problems)
+    return new FieldReader(fields, this.at(key), this.problems, this.origin)
   }
 
   objects(key: string): readonly FieldReader[] {
     return this.list(key).flatMap((value, i) => {
       const fields = fieldsOf(value)
-      if (fields !== undefined) return [new FieldReader(fields, `${this.at(key)}[${i}]`, this.problems)]
+      if (fields !== undefined)
+        return [new FieldReader(fields, `${this.at(key)}[${i}]`, this.problems, this.origin)]
       this.problem(`${key}[${i}]`, 'is not an object', 'write it as keys and values')
       return []
     })
@@ -136,7 +141,8 @@ export class FieldReader {
   /** Fields that would change behaviour and that are not implemented yet: refused by name, never ignored. */
   refuse(table: Readonly<Record<string, string>>): void {
     for (const [key, why] of Object.entries(table))
-      if (!isEmpty(this.raw(key))) this.problem(key, `is not supported: ${why}`, 'remove it')
+      if (!isEmpty(this.raw(key)))
+        this.problem(key, `is not supported${this.origin === 'api' ? '' : `: ${why}`}`, 'remove it')
   }
 
   /** Fields that mean nothing on a node without a cluster. */

@@ -32,6 +32,9 @@ export const ignoredPodFields: readonly string[] = [
   'topologySpreadConstraints',
 ]
 
+/** Of a pod from the API server: names that its other fields and the API server itself act on, not the node. */
+export const apiPodFields: readonly string[] = ['serviceAccount', 'serviceAccountName']
+
 export const refusedContainerFields: Readonly<Record<string, string>> = {
   envFrom: cluster,
   lifecycle: notYet,
@@ -113,6 +116,14 @@ export const ignoredMetadata: readonly string[] = [
   'ownerReferences',
   'resourceVersion',
   'selfLink',
+]
+
+/** What the API server has in the metadata of every pod; the kubelet reads it from the object itself. */
+export const apiMetadata: readonly string[] = [
+  'deletionGracePeriodSeconds',
+  'deletionTimestamp',
+  'generateName',
+  'uid',
 ]
 
 /** Namespaced by the kernel, so that one pod cannot disturb another: what the kubelet allows without being told. */

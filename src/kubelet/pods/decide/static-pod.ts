@@ -15,8 +15,8 @@ export interface StaticPodOrigin {
   readonly digest: (text: string) => string
 }
 
-const configHash = 'kubernetes.io/config.hash'
-const configSeen = 'kubernetes.io/config.seen'
+export const configHash = 'kubernetes.io/config.hash'
+export const configSeen = 'kubernetes.io/config.seen'
 export const configSource = 'kubernetes.io/config.source'
 
 export function identifyStaticPod(spec: PodSpec, origin: StaticPodOrigin): PodSpec {

@@ -69,7 +69,6 @@ export async function startContainer(
     podIPs,
     resources: c.planner.resources(spec, container.name),
     seccompDefault: c.seccompDefault,
-    digest: c.host.digest,
   })
   const create = async (): Promise<Hold | undefined> => {
     let containerId: string
