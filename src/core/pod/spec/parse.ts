@@ -9,8 +9,7 @@ import { impossibleAmounts, podProblems } from '../problems.js'
 import { readContainer } from './container.js'
 import { FieldReader, type PodOrigin } from './read-fields.js'
 import {
-  apiMetadata,
-  apiPodFields,
+  clusterPodFields,
   ignoredMetadata,
   ignoredPodFields,
   refusedMetadata,
@@ -83,9 +82,8 @@ function readMetadata(root: FieldReader, metadata: FieldReader | undefined): Rea
     if (root.raw('metadata') === undefined) root.problem('metadata', 'is missing', 'give the pod a name')
     return new Map()
   }
-  if (metadata.origin === 'api') metadata.ignore(apiMetadata)
-  else metadata.refuse(refusedMetadata)
-  metadata.ignore(ignoredMetadata)
+  metadata.refuseInFile(refusedMetadata)
+  metadata.ignore([...ignoredMetadata, ...Object.keys(refusedMetadata)])
   metadata.text('name', subdomain)
   metadata.text('namespace', dnsLabel)
   const labels = metadata.textMap('labels')
@@ -113,10 +111,17 @@ function readMetadata(root: FieldReader, metadata: FieldReader | undefined): Rea
 }
 
 function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'document'> {
-  const forApi = given.origin === 'api' ? apiPodFields : []
-  given.ignore(forApi)
-  given.refuse(without(refusedPodFields, forApi))
-  given.ignore([...ignoredPodFields, 'nodeName', 'overhead', 'resources', 'priority', 'priorityClassName'])
+  given.refuse(refusedPodFields)
+  given.refuseInFile(clusterPodFields)
+  given.ignore([
+    ...ignoredPodFields,
+    'serviceAccount',
+    'nodeName',
+    'overhead',
+    'resources',
+    'priority',
+    'priorityClassName',
+  ])
   const os = given.object('os')
   if (os !== undefined && os.choice('name', ['linux', 'windows']) === 'windows')
     os.problem('name', 'is windows', 'this node runs Linux')
@@ -142,8 +147,14 @@ function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'documen
     hostIPC: given.flag('hostIPC') ?? false,
     shareProcessNamespace,
     hostname: given.text('hostname', dnsLabel),
+    hostnameOverride: given.text('hostnameOverride', { ...subdomain, required: false }),
+    subdomain: given.text('subdomain', dnsLabel),
+    setHostnameAsFQDN: given.flag('setHostnameAsFQDN') ?? false,
     hostAliases: readHostAliases(given),
     dns: readDns(given),
+    // The deprecated name of the same field; the API server keeps both.
+    serviceAccountName: given.text('serviceAccountName') ?? given.text('serviceAccount') ?? '',
+    enableServiceLinks: given.flag('enableServiceLinks') ?? true,
     security: readPodSecurity(given),
     volumes,
     initContainers,
@@ -152,12 +163,6 @@ function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'documen
   given.close()
   return spec
 }
-
-const without = (
-  table: Readonly<Record<string, string>>,
-  keys: readonly string[],
-): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(table).filter(([key]) => !keys.includes(key)))
 
 function readHostAliases(given: FieldReader): readonly HostAlias[] {
   return given.objects('hostAliases').flatMap((entry) => {

@@ -9,6 +9,9 @@ type Fields = Readonly<Record<string, unknown>>
 const maxProblems = 100
 const maxEntries = 1_000
 
+/** Where a pod comes from. A pod of a file may not name objects of an API server. */
+export type PodOrigin = 'file' | 'api'
+
 interface TextRule {
   readonly required?: boolean
   /** What the text must look like, and how a person would say it. */
@@ -16,9 +19,6 @@ interface TextRule {
   readonly looksLike?: string
   readonly maxLength?: number
 }
-
-/** A file of static pods, or the API server: some fields name objects that only the latter has. */
-export type PodOrigin = 'file' | 'api'
 
 export class FieldReader {
   private readonly asked = new Set<string>()
@@ -143,6 +143,11 @@ export class FieldReader {
     for (const [key, why] of Object.entries(table))
       if (!isEmpty(this.raw(key)))
         this.problem(key, `is not supported${this.origin === 'api' ? '' : `: ${why}`}`, 'remove it')
+  }
+
+  /** Fields that only a pod of an API server may have. */
+  refuseInFile(table: Readonly<Record<string, string>>): void {
+    if (this.origin === 'file') this.refuse(table)
   }
 
   /** Fields that mean nothing on a node without a cluster. */
