@@ -81,13 +81,23 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./token.js'),
   },
   {
+    name: 'dashboard',
+    summary: 'print a login link to the dashboard of this machine',
+    load: () => import('./dashboard.js'),
+  },
+  {
     name: 'top',
     summary: 'show live resource usage of pods and containers, from any CRI socket',
-    load: () => import('./top.js'),
+    load: () => import('./top/command.js'),
   },
   {
     name: 'completion',
     summary: 'print a completion script for bash, zsh or fish',
     load: () => import('./completion.js'),
+  },
+  {
+    name: 'version',
+    summary: 'print the version of the program, of Node and of the supported Kubernetes releases',
+    load: () => import('./version-command.js'),
   },
 ]

@@ -7,12 +7,8 @@ import type { PodJson } from '../core/pod/document.js'
 import { formatColumns, type PodRow, podRow } from '../core/pod/printing.js'
 import type { Io } from './io.js'
 import { choosePod } from './pods/choose.js'
-import {
-  createKubeletClient,
-  type KubeletClient,
-  type ReachOptions,
-  withReach,
-} from './pods/kubelet-client.js'
+import { type ReachOptions, withReach } from './pods/find-kubelet.js'
+import { createKubeletClient, type KubeletClient } from './pods/kubelet-client.js'
 import { createWatchTable } from './pods/watch-table.js'
 import { untilSignal } from './process/signals.js'
 

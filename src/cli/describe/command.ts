@@ -4,7 +4,8 @@ import { keelsonError } from '../../core/errors.js'
 import { describePod } from '../../core/pod/description.js'
 import type { Io } from '../io.js'
 import { choosePod } from '../pods/choose.js'
-import { createKubeletClient, type ReachOptions, withReach } from '../pods/kubelet-client.js'
+import { type ReachOptions, withReach } from '../pods/find-kubelet.js'
+import { createKubeletClient } from '../pods/kubelet-client.js'
 import { defaultKubeconfig, readNodePage } from './node-page.js'
 
 interface DescribeOptions extends ReachOptions {

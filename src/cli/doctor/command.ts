@@ -7,6 +7,7 @@ import { fixes } from '../../doctor/fixes/index.js'
 import { gatherFacts } from '../../doctor/gather.js'
 import { formatReport, reportValue } from '../../doctor/report.js'
 import { exitStatusOf, type Report, runChecks, selectChecks } from '../../doctor/run-checks.js'
+import { crictlEndpoint } from '../crictl-config.js'
 import type { Io } from '../io.js'
 import { addAlias } from '../option-alias.js'
 import { applyFixes } from './fix.js'
@@ -74,7 +75,10 @@ const doctorCommand = (io: Io, wire: WireDoctor): Command =>
     .option('--config <file>', "KubeletConfiguration to check, instead of the running kubelet's")
     .option('--config-dir <dir>', 'drop-in directory on top of --config')
     .option('--keelson-config <file>', 'KeelsonConfiguration to use')
-    .option('--runtime-endpoint <endpoint>', "CRI socket to check, instead of the kubelet's")
+    .option(
+      '--runtime-endpoint <endpoint>',
+      "CRI socket to check, instead of the kubelet's or that of /etc/crictl.yaml",
+    )
     .option('--timeout <s>', 'seconds to wait for each response (default: 2.5)', seconds)
     .option(
       '--kubernetes-version <version>',
@@ -108,7 +112,7 @@ async function runDoctor(options: Options, io: Io, wire: WireDoctor): Promise<vo
   }
   const ports = await wire({ named: namedFiles(options), rules: rulesOf(options), env: io.env })
   const look = async (): Promise<{ facts: DoctorFacts; report: Report }> => {
-    const facts = await gather(ports, options)
+    const facts = await gather(ports, options, crictlEndpoint(io.env))
     return { facts, report: runChecks(chosen, facts) }
   }
   let { facts, report } = await look()
@@ -126,8 +130,13 @@ async function runDoctor(options: Options, io: Io, wire: WireDoctor): Promise<vo
   io.exitCode = exitStatusOf(report)
 }
 
-const gather = (ports: DoctorPorts, { runtimeEndpoint: endpoint, timeout }: Options): Promise<DoctorFacts> =>
+const gather = (
+  ports: DoctorPorts,
+  { runtimeEndpoint: endpoint, timeout }: Options,
+  fallbackEndpoint: string | undefined,
+): Promise<DoctorFacts> =>
   gatherFacts(ports, {
+    ...(fallbackEndpoint === undefined ? {} : { fallbackEndpoint }),
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
     signal: new AbortController().signal,
