@@ -78,7 +78,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'token',
     summary: 'print the local token of this machine, or a login link for a browser',
-    load: () => import('./token.js'),
+    load: () => import('./token/command.js'),
   },
   {
     name: 'dashboard',
@@ -93,11 +93,11 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'completion',
     summary: 'print a completion script for bash, zsh or fish',
-    load: () => import('./completion.js'),
+    load: () => import('./completion/command.js'),
   },
   {
     name: 'version',
     summary: 'print the version of the program, of Node and of the supported Kubernetes releases',
-    load: () => import('./version-command.js'),
+    load: () => import('./version.js'),
   },
 ]

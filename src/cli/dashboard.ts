@@ -1,8 +1,8 @@
 // `keelson dashboard`: a link to the dashboard of a server of this machine.
 import { Command } from 'commander'
 import type { Io } from './io.js'
-import { findServer, loginLink, type ServerOptions, withServer } from './login-link.js'
 import { defaultServer } from './pods/find-kubelet.js'
+import { findServer, loginLink, type ServerOptions, withServer } from './token/login-link.js'
 
 export const create = (io: Io): Command =>
   withServer(

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createSelfSigned } from '../../src/adapters/tls/self-signed.js'
+import { originOf } from '../../src/cli/top/command.js'
 import { findRunning, upDirectory, writeReady, writeRunning } from '../../src/cli/up/running.js'
 import { runCommand } from '../support/memory-io.js'
 import { requires } from '../support/requirements.js'
@@ -19,7 +20,13 @@ const documents: Readonly<Record<string, unknown>> = {
   '/pods': {
     items: [
       {
-        metadata: { name: 'hog-n', namespace: 'default', uid: 'u', creationTimestamp: null },
+        metadata: {
+          name: 'hog-n',
+          namespace: 'default',
+          uid: 'u',
+          creationTimestamp: null,
+          labels: { app: 'hog' },
+        },
         spec: { nodeName: 'n', containers: [{ name: 'main' }] },
         status: { phase: 'Running', qosClass: 'Burstable', containerStatuses: [] },
       },
@@ -100,6 +107,38 @@ test('get, top, token, dashboard, status and logs need no flags', async () => {
   expect((await runCommand(['up', 'logs', 'cri'])).stderr).toMatch(
     /there is no log of cri; in \S+: kubelet \[input\.unreadable\]/,
   )
+})
+
+test('get: labels, all namespaces, no headers; no line on standard output where there is no pod', async () => {
+  await startUp()
+  const lines = async (...flags: readonly string[]) =>
+    (await runCommand(['get', 'pods', ...flags])).stdout.split('\n').length - 1
+  expect(await lines()).toBe(2)
+  expect(await lines('-A', '-l', 'app=hog', '--no-headers')).toBe(1)
+  expect(await lines('-l', 'app in (web),app')).toBe(0)
+  expect(await lines('-n', 'other')).toBe(0)
+  expect(await lines('-n', 'other', '-A')).toBe(2)
+  expect((await runCommand(['get', 'pods', '-n', 'other'])).stderr).toBe('No pods.\n')
+  expect(await runCommand(['get', 'pods', '-l', '=x'])).toMatchObject({ status: 2 })
+})
+
+test('top takes the runtime of crictl where no node of ours runs', async () => {
+  const file = join(place, 'crictl.yaml')
+  writeFileSync(file, 'runtime-endpoint: unix:///run/x.sock\n')
+  expect(originOf({}, { CRI_CONFIG_FILE: file })).toEqual({
+    kind: 'runtime',
+    endpoint: 'unix:///run/x.sock',
+  })
+  for (const bad of ['', 'runtime-endpoint: 5', '- a: [', 'x'.repeat(100_000)]) {
+    writeFileSync(file, bad)
+    expect(originOf({}, { CRI_CONFIG_FILE: file })).toMatchObject({
+      endpoint: 'unix:///run/containerd/containerd.sock',
+    })
+  }
+  await startUp()
+  expect(originOf({}, {})).toEqual({ kind: 'kubelet', reach: {} })
+  expect(originOf({}, { CONTAINER_RUNTIME_ENDPOINT: 'unix:///y' })).toMatchObject({ endpoint: 'unix:///y' })
+  expect(originOf({ runtimeEndpoint: 'unix:///z' }, {})).toMatchObject({ endpoint: 'unix:///z' })
 })
 
 test('its --root-dir is enough: the port comes with it', async () => {

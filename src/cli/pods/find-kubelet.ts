@@ -13,7 +13,7 @@ export interface ReachOptions {
   readonly certificate?: string
 }
 
-export interface KubeletPlace {
+interface KubeletPlace {
   readonly server: string
   readonly rootDir: string
 }

@@ -4,6 +4,7 @@ import { cgroupNames } from './cgroup-names.js'
 import { config } from './config.js'
 import { endpoint } from './endpoint.js'
 import { kubeconfig } from './kubeconfig.js'
+import { labelSelector } from './label-selector.js'
 import { manifests } from './manifests.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
@@ -24,4 +25,5 @@ export const targets: readonly FuzzTarget[] = [
   kubeconfig,
   watchStream,
   strategicPatch,
+  labelSelector,
 ]

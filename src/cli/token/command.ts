@@ -1,8 +1,8 @@
 // `keelson token`: prints the local token of this machine, or a link that logs a browser in once.
 import { Command } from 'commander'
-import type { Io } from './io.js'
+import type { Io } from '../io.js'
+import { addAlias } from '../option-alias.js'
 import { findServer, loginLink, requireToken, type ServerOptions, withServer } from './login-link.js'
-import { addAlias } from './option-alias.js'
 
 interface TokenOptions extends ServerOptions {
   readonly login?: string | true

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import type { Command } from 'commander'
-import { readLocalToken } from '../adapters/secrets/local-token.js'
-import { keelsonError } from '../core/errors.js'
-import { defaultSettings } from '../serve/settings.js'
-import { defaultServer, rootsNodeHint } from './pods/find-kubelet.js'
-import { findRunning } from './up/running.js'
+import { readLocalToken } from '../../adapters/secrets/local-token.js'
+import { keelsonError } from '../../core/errors.js'
+import { defaultSettings } from '../../serve/settings.js'
+import { defaultServer, rootsNodeHint } from '../pods/find-kubelet.js'
+import { findRunning } from '../up/running.js'
 
 export interface ServerOptions {
   readonly rootDir?: string
