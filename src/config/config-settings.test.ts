@@ -140,7 +140,8 @@ describe('settings that are not honoured', () => {
     load(text, { flags, ...version('1.37') }).warnings.filter((w) => w.id === 'not-honoured')
 
   test('evictionHard and evictionSoft in a file: named with line, what is not protected, and the remedy', () => {
-    const text = 'evictionHard: {memory.available: 200Mi}\nevictionSoft: {nodefs.available: 10%}\n'
+    const text =
+      'evictionHard: {memory.available: 200Mi}\nevictionSoft: {nodefs.available: 10%}\nevictionSoftGracePeriod: {nodefs.available: 1m}\n'
     expect(warnings(text)).toEqual([
       expect.stringMatching(
         /^evictionHard: is not supported: no pod is evicted .*; set limits for every pod.* \(\/etc\/k\.yaml:3\)$/,
@@ -204,8 +205,6 @@ describe('settings that are not honoured', () => {
 
   for (const asked of [
     'evictionHard: {pid.available: 10%}',
-    'imageGCHighThresholdPercent: 85',
-    'imageMaximumGCAge: 24h',
     'localStorageCapacityIsolation: true',
     'shutdownGracePeriod: 30s',
     'shutdownGracePeriodByPodPriority: [{priority: 0, shutdownGracePeriodSeconds: 10}]',

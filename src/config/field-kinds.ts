@@ -157,14 +157,16 @@ const evictionSignals = [
   'pid.available',
 ] as const
 
-/** The texts are kept: a percentage means something only beside the node's capacity. */
-export const evictionMap = mapOf<string>('map of thresholds', (key, value) => {
-  if (!evictionSignals.some((s) => s === key)) {
-    return refuse(
-      'is not an eviction signal',
-      `use ${evictionSignals.slice(0, 5).join(', ')} or pid.available`,
-    )
-  }
+/** Undefined: the key is a signal. */
+export const signalRefusal = (key: string): ReturnType<typeof refuse> | undefined =>
+  evictionSignals.some((s) => s === key)
+    ? undefined
+    : refuse('is not an eviction signal', `use ${evictionSignals.slice(0, 5).join(', ')} or pid.available`)
+
+/** The text is kept: a percentage means something only beside the node's capacity. */
+function readAmountOrPercentage(key: string, value: Json): Read<string> {
+  const refused = signalRefusal(key)
+  if (refused !== undefined) return refused
   if (typeof value !== 'string' || !value.endsWith('%')) {
     const quantity = readQuantity(value)
     return quantity.ok ? read(String(value)) : quantity
@@ -179,4 +181,7 @@ export const evictionMap = mapOf<string>('map of thresholds', (key, value) => {
       'use for example "5%" or "100Mi"',
     )
   }
-})
+}
+
+export const evictionMap = mapOf<string>('map of thresholds', readAmountOrPercentage)
+export const reclaimMap = mapOf<string>('map of amounts', readAmountOrPercentage)

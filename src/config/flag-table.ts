@@ -202,7 +202,7 @@ const others: readonly { readonly effect: OtherEffect; readonly flags: string }[
     flags: 'experimental-allocatable-ignore-eviction!',
   },
   {
-    effect: { kind: 'harmless', why: 'it only tunes eviction, which evictionHard and evictionSoft report' },
+    effect: { kind: 'harmless', why: 'available memory is read several times a second when it is scarce' },
     flags: 'experimental-kernel-memcg-notification! 20-24',
   },
   {

@@ -6,7 +6,6 @@ import { group, harmless } from './field.js'
 import {
   choice,
   duration,
-  evictionMap,
   factor,
   flag,
   gateMap,
@@ -22,7 +21,7 @@ import {
   textList,
 } from './field-kinds.js'
 import { nodeFields } from './kubelet-fields/node-fields.js'
-import type { Json } from './node.js'
+import { protectionFields } from './kubelet-fields/protection-fields.js'
 import { upstreamFields } from './upstream-fields.js'
 
 export const kubeletApiVersion = 'kubelet.config.k8s.io/v1beta1'
@@ -37,8 +36,6 @@ const logOptions = () =>
     splitStream: harmless('all lines are written to standard error'),
     infoBufferSize: harmless('each line is written at once'),
   })
-
-const isZero = (threshold: Json): boolean => /^0*(\.0*)?[^\d.]*$/.test(String(threshold))
 
 const fieldsRead = {
   // Runtime
@@ -113,24 +110,9 @@ const fieldsRead = {
     since: 32,
     default: false,
   }),
-  evictionHard: evictionMap('hard eviction thresholds; memory.available lowers node allocatable', {
-    missing: {
-      what: 'no pod is evicted when the node runs short; memory.available only lowers node allocatable',
-      remedy: 'set limits for every pod, and monitor memory and disk',
-      asks: (value) => Object.values(value ?? {}).some((threshold: Json) => !isZero(threshold)),
-    },
-    default: {
-      'imagefs.available': '15%',
-      'imagefs.inodesFree': '5%',
-      'memory.available': '100Mi',
-      'nodefs.available': '10%',
-      'nodefs.inodesFree': '5%',
-    },
-  }),
-  mergeDefaultEvictionSettings: flag('thresholds left out of evictionHard keep their defaults', {
-    since: 33,
-    default: false,
-  }),
+
+  // Protection of the node
+  ...protectionFields,
 
   // Pods
   staticPodPath: path('directory or file of static pod manifests', unset),

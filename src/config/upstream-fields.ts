@@ -4,11 +4,8 @@
 import { group, harmless, missing } from './field.js'
 import type { Json } from './node.js'
 
-const noEviction = 'it only tunes eviction, which evictionHard and evictionSoft report'
 const fewRequests = 'this kubelet sends few requests to the API server'
-const fewEvents = 'events are few and are queued'
 const noVolumes = 'a pod with such a volume is refused'
-const noImageGc = 'it only tunes image garbage collection, which imageGCHighThresholdPercent reports'
 
 /** For policies whose zero value is a word. */
 const otherThan =
@@ -18,45 +15,7 @@ const otherThan =
 
 export const upstreamFields = {
   // Protection of the node
-  evictionSoft: missing({
-    what: 'no pod is evicted when the node is short of resources',
-    remedy: 'set limits for every pod, and monitor memory and disk',
-  }),
-  evictionSoftGracePeriod: harmless(noEviction),
-  evictionPressureTransitionPeriod: harmless(noEviction),
-  evictionMaxPodGracePeriod: harmless(noEviction),
-  evictionMinimumReclaim: harmless(noEviction),
-  kernelMemcgNotification: harmless(noEviction),
-  imageGCHighThresholdPercent: missing({
-    what: 'unused images are never removed, and the disk may fill up',
-    remedy: 'remove images yourself (crictl rmi --prune), or set it to 100',
-    asks: (value) => value !== 0 && value !== 100,
-  }),
-  imageGCLowThresholdPercent: harmless(noImageGc),
-  imageMinimumGCAge: harmless(noImageGc),
-  imageMaximumGCAge: missing(
-    { what: 'unused images are never removed', remedy: 'remove images yourself (crictl rmi --prune)' },
-    29,
-  ),
-  localStorageCapacityIsolation: missing(
-    {
-      what: 'ephemeral-storage of pods is neither measured nor limited',
-      remedy: 'use emptyDirs in memory, or a separate disk for pods',
-    },
-    25,
-  ),
-  shutdownGracePeriod: missing({
-    what: 'a shutdown of the machine does not wait for pods to terminate',
-    remedy: 'drain the node, or empty staticPodPath, before the machine is shut down',
-  }),
-  shutdownGracePeriodCriticalPods: harmless('part of shutdownGracePeriod, which is reported'),
-  shutdownGracePeriodByPodPriority: missing(
-    {
-      what: 'a shutdown of the machine does not wait for pods to terminate',
-      remedy: 'drain the node, or empty staticPodPath, before the machine is shut down',
-    },
-    23,
-  ),
+  kernelMemcgNotification: harmless('available memory is read several times a second when it is scarce'),
   kubeletCgroups: missing({
     what: 'the kubelet stays in its cgroup',
     remedy: 'set Slice= in its systemd unit',
@@ -159,8 +118,6 @@ export const upstreamFields = {
   kubeAPIQPS: harmless(fewRequests),
   kubeAPIBurst: harmless(fewRequests),
   contentType: harmless('requests to the API server are JSON'),
-  eventRecordQPS: harmless(fewEvents),
-  eventBurst: harmless(fewEvents),
 
   // Debugging
   enableProfilingHandler: harmless('there is no /debug/pprof', 21),

@@ -70,4 +70,61 @@ const rules: readonly Rule[] = [
         : [problem(name, `${number} is also ${first}`, 'use a different port for each server')]
     })
   },
+  function imageThresholds({
+    kubelet: { imageGCLowThresholdPercent: low, imageGCHighThresholdPercent: high },
+  }) {
+    if (low < high) return []
+    const message = `${low} is not less than imageGCHighThresholdPercent ${high}`
+    return [problem('imageGCLowThresholdPercent', message, 'use a lower value than the high threshold')]
+  },
+  function imageAges({ kubelet: { imageMaximumGCAge: most, imageMinimumGCAge: least }, gates }) {
+    if (most === 0) return []
+    if (!isGateEnabled(gates, 'ImageMaximumGCAge'))
+      return [
+        problem('imageMaximumGCAge', 'needs the feature gate ImageMaximumGCAge', 'set the gate to true'),
+      ]
+    const remedy = 'use a longer time than imageMinimumGCAge'
+    return most > least ? [] : [problem('imageMaximumGCAge', 'is not longer than imageMinimumGCAge', remedy)]
+  },
+  function softGracePeriods({ kubelet: { evictionSoft, evictionSoftGracePeriod } }) {
+    return Object.keys(evictionSoft)
+      .filter((signal) => evictionSoftGracePeriod[signal] === undefined)
+      .map((signal) =>
+        problem(
+          'evictionSoft',
+          `${signal} has no grace period`,
+          `set evictionSoftGracePeriod["${signal}"], for example to 1m30s`,
+        ),
+      )
+  },
+  function shutdownGrace({ kubelet }) {
+    const { shutdownGracePeriod: all, shutdownGracePeriodCriticalPods: critical } = kubelet
+    const tooShort = (ms: number): boolean => ms > 0 && ms < 1000
+    return [
+      ...(critical <= all
+        ? []
+        : [
+            problem(
+              'shutdownGracePeriodCriticalPods',
+              'is longer than shutdownGracePeriod, which it is a part of',
+              'use a shorter time',
+            ),
+          ]),
+      ...(tooShort(all)
+        ? [problem('shutdownGracePeriod', 'is shorter than 1s', 'use 0s, or 1s or more')]
+        : []),
+      ...(tooShort(critical)
+        ? [problem('shutdownGracePeriodCriticalPods', 'is shorter than 1s', 'use 0s, or 1s or more')]
+        : []),
+      ...(kubelet.shutdownGracePeriodByPodPriority.length > 0 && (all > 0 || critical > 0)
+        ? [
+            problem(
+              'shutdownGracePeriodByPodPriority',
+              'cannot be combined with shutdownGracePeriod and shutdownGracePeriodCriticalPods',
+              'use one of the two',
+            ),
+          ]
+        : []),
+    ]
+  },
 ]

@@ -28,7 +28,11 @@ async function withKubelet(
   }
 }
 
-const evictions = ['--eviction-hard=memory.available<200Mi', '--eviction-soft=nodefs.available<10%']
+const evictions = [
+  '--eviction-hard=memory.available<200Mi',
+  '--eviction-soft=nodefs.available<10%',
+  '--eviction-soft-grace-period=nodefs.available=1m',
+]
 
 test('eviction thresholds that nothing acts on: a warning for each, with what is not protected and the remedy', () =>
   withKubelet(evictions, async (kubelet) => {

@@ -78,6 +78,10 @@ cgroupRoot: ${cgroupRoot}
 
     const token = (await readFile(join(kubelet.directory, 'keelson-token'), 'utf8')).trim()
     const path = '/containerLogs/default/victim-node-1/app'
+    // The runtime has started it; the kubelet sees that a moment later.
+    const isSeen = async (): Promise<boolean> =>
+      !(await ask({ port: kubelet.port, path, token })).body.includes('it has not started')
+    await expect.poll(isSeen, { timeout: 10_000 }).toBe(true)
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => ask({ port: kubelet.port, path, token })),
     )

@@ -11,3 +11,20 @@ export function parsePid(info: string | undefined): number | undefined {
     return undefined
   }
 }
+
+/** Names of images that sandboxes are made from: `sandboxImage` of containerd 1, `pinnedImages.sandbox` of its configuration 2. */
+export function sandboxImages(config: string | undefined): readonly string[] {
+  if (config === undefined) return []
+  try {
+    const parsed: unknown = JSON.parse(config)
+    const pinned = valueAt(parsed, 'pinnedImages')
+    return [valueAt(parsed, 'sandboxImage'), valueAt(pinned, 'sandbox')].filter(
+      (name) => typeof name === 'string',
+    )
+  } catch {
+    return []
+  }
+}
+
+const valueAt = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined

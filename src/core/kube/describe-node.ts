@@ -10,7 +10,7 @@ export interface NodeEventLine {
   readonly at: string
 }
 
-export interface NodePage {
+interface NodePage {
   readonly node: KubeNode
   readonly lease: Lease | undefined
   /** Newest last. */

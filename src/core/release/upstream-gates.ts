@@ -75,12 +75,12 @@ ExperimentalHostUserNamespaceDefaulting 20b- 28d+! 30x; ExtendWebSocketsToKubele
 ExternalPolicyForExternalIP 20g+! 22x; ExternalServiceAccountTokenSigner 32a- 34b+ 36g+!;
 GRPCContainerProbe 23a- 24b+ 27g+! 29x; GRPCContainerProbeTLS 37a-; GangScheduling 35a- 37x;
 GenericEphemeralVolume 20a- 21b+ 23g+! 25x; GenericWorkload 35a- 37b-; GitRepoVolumeDriver 33d- 36d+!;
-GracefulNodeShutdown 20a- 21b+; GracefulNodeShutdownBasedOnPodPriority 23a- 24b+; H2CContainerProbe 37a-;
+H2CContainerProbe 37a-;
 HPAConfigurableTolerance 33a- 35b+ 37g+!; HPAContainerMetrics 20a- 27b+ 30g+! 32x; HPAGeneration 37b+;
 HPAOptimizedSelectorStore 37b+; HPAScaleToZero 20a- 37b+; HonorPVReclaimPolicy 23a- 31b+ 33g+! 36x;
 HostnameOverride 34a- 35b+ 37g+!; HugePageStorageMediumSize 20b+ 22g+! 24x; HyperVContainer 20d- 21x;
 IPTablesOwnershipCleanup 25a- 27b+ 28g+! 30x; IPv6DualStack 20a- 21b+ 23g+! 25x;
-IdentifyPodOS 23a- 24b+ 25g+! 27x; ImageMaximumGCAge 29a- 30b+ 35g+!; ImageVolume 31a- 33b- 35b+ 36g+!;
+IdentifyPodOS 23a- 24b+ 25g+! 27x; ImageVolume 31a- 33b- 35b+ 36g+!;
 ImageVolumeWithDigest 36a-; ImmutableEphemeralVolumes 20b+ 21g+! 24x; InOrderInformers 33b+ 36g+!;
 InOrderInformersBatchProcess 35b+; InPlacePodVerticalScalingAllocatedStatus 32a- 33d- 36x;
 InPlacePodVerticalScalingExclusiveCPUs 32a-; InPlacePodVerticalScalingExclusiveMemory 34a-;

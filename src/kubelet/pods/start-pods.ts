@@ -10,16 +10,21 @@ import type { Files } from '../../ports/files.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
+import type { EventQueue } from '../events/event-queue.js'
+import { createPodEvents } from '../events/pod-events.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
+import { parseResolvConf, type ResolvConf } from '../names/decide/resolv-conf.js'
+import { readAllocatable } from '../node/allocatable.js'
 import type { NodeFacts } from '../node/node-facts.js'
+import type { NodeObjects } from '../objects/node-objects.js'
 import { runCommand } from '../streams/exec.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
-import { parseResolvConf, type ResolvConf } from './decide/resolv-conf.js'
 import { createLimiter } from './run/limiter.js'
 import { createNodeCgroups } from './run/node-cgroups.js'
 import { createPlanner } from './run/planner.js'
+import { removeLogLinks } from './run/prepare.js'
 import { rotateLogs } from './run/rotate-logs.js'
 import { type PodRunner, startPodRunner } from './run/runner.js'
 import { readTerminationMessage } from './run/termination-message.js'
@@ -38,20 +43,29 @@ interface PodsInput {
   readonly runtime: CriClient
   readonly images: CriClient
   readonly cgroups: CgroupTree
-  readonly ports: Pick<KubeletPorts, 'files' | 'podHost' | 'procfs' | 'clock' | 'log' | 'metrics'>
+  /** Undefined in standalone mode. */
+  readonly objects?: NodeObjects | undefined
+  readonly ports: Pick<
+    KubeletPorts,
+    'files' | 'podHost' | 'procfs' | 'nodeHost' | 'statsFiles' | 'clock' | 'log' | 'metrics'
+  >
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
+  /** Undefined in standalone mode. */
+  readonly events: EventQueue | undefined
   readonly signal: AbortSignal
 }
 
 export interface RunningPods extends PodRunner {
   readonly readLog: ReadLog
   readonly runCommand: RunCommand
+  removeLogLinks(): Promise<void>
 }
 
 /** Enough to keep two cores busy, few enough that each start is quick. */
 const startsAtOnce = 8
 const maxResolvConf = 64 * 1024
+const maxHosts = 1024 * 1024
 
 export const runsPods = ({ config }: Pick<LoadedConfig, 'config'>): boolean =>
   (config.kubelet.staticPodPath ?? '') !== ''
@@ -103,6 +117,7 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
     done: Promise.all([runner.done, rotation]).then(() => undefined),
     readLog: (request, signal) => readContainerLog(request, runner, context, signal),
     runCommand: (request, signal) => runCommand(request, runner, context, signal),
+    removeLogLinks: () => removeLogLinks(context),
   }
 }
 
@@ -126,18 +141,22 @@ function createContext(i: PodsInput): PodContext {
     }),
     cgroups: i.cgroups,
     host,
+    objects: i.objects,
     clock,
     log,
+    events: createPodEvents(i.events, log),
     metrics,
     planner: createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) }),
     paths,
     identity: { rootDir, nodeName: i.nodeName, staticPodPath: kubelet.staticPodPath ?? '' },
     nodeName: i.nodeName,
     hostIPs: given.length > 0 ? given : host.addresses().slice(0, 1),
+    allocatable: () => readAllocatable(i.config, rootDir, i.ports),
     runtimeName: i.runtimeName,
     driver: i.driver,
     seccompDefault: kubelet.seccompDefault,
     nodeResolvConf: () => readNodeResolvConf(kubelet.resolvConf, files),
+    nodeHosts: () => readText('/etc/hosts', maxHosts, files),
     clusterDns: { servers: kubelet.clusterDNS ?? [], domain: kubelet.clusterDomain },
     timeoutMs,
     starts: createLimiter(startsAtOnce),
@@ -146,7 +165,11 @@ function createContext(i: PodsInput): PodContext {
 }
 
 /** An empty path means: pods inherit nothing. */
-async function readNodeResolvConf(path: string, files: Pick<Files, 'read'>): Promise<ResolvConf> {
-  const bytesRead = path === '' ? undefined : await files.read(path, maxResolvConf)
-  return parseResolvConf(new TextDecoder().decode(bytesRead ?? new Uint8Array()))
-}
+const readNodeResolvConf = async (
+  path: string,
+  files: Pick<Files, 'read'>,
+): Promise<ResolvConf | undefined> =>
+  path === '' ? undefined : parseResolvConf(await readText(path, maxResolvConf, files))
+
+const readText = async (path: string, limit: number, files: Pick<Files, 'read'>): Promise<string> =>
+  new TextDecoder().decode((await files.read(path, limit)) ?? new Uint8Array())

@@ -3,6 +3,7 @@ import type { FuzzTarget } from '../types.js'
 import { cgroupNames } from './cgroup-names.js'
 import { config } from './config.js'
 import { endpoint } from './endpoint.js'
+import { envFile } from './env-file.js'
 import { kubeconfig } from './kubeconfig.js'
 import { labelSelector } from './label-selector.js'
 import { manifests } from './manifests.js'
@@ -20,6 +21,7 @@ export const targets: readonly FuzzTarget[] = [
   yaml,
   pods,
   manifests,
+  envFile,
   endpoint,
   unixSockets,
   kubeconfig,

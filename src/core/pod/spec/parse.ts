@@ -7,8 +7,14 @@ import { parsePod } from '../parse-pod.js'
 import type { PodResources } from '../pod.js'
 import { impossibleAmounts, podProblems } from '../problems.js'
 import { readContainer } from './container.js'
-import { FieldReader } from './read-fields.js'
-import { ignoredMetadata, ignoredPodFields, refusedMetadata, refusedPodFields } from './refused.js'
+import { FieldReader, type PodOrigin } from './read-fields.js'
+import {
+  clusterPodFields,
+  ignoredMetadata,
+  ignoredPodFields,
+  refusedMetadata,
+  refusedPodFields,
+} from './refused.js'
 import { readPodSecurity } from './security.js'
 import type { DnsSpec, HostAlias, PodSpec, RestartPolicy } from './spec.js'
 import { readVolumes } from './volumes.js'
@@ -30,15 +36,15 @@ const dnsLabel = {
 const maxInt32 = 2 ** 31 - 1
 
 /** The input is one object of kind Pod. */
-export function parsePodSpec(input: unknown): ParsedPodSpec {
+export function parsePodSpec(input: unknown, origin: PodOrigin = 'file'): ParsedPodSpec {
   const problems: Problem[] = []
-  const holder = new FieldReader({ pod: input }, '', problems)
+  const holder = new FieldReader({ pod: input }, '', problems, origin)
   const top = holder.object('pod')
   if (top === undefined) {
     if (problems.length === 0) holder.problem('', 'the document is empty', 'write a Pod')
     return { kind: 'problems', problems }
   }
-  const root = new FieldReader(input as Readonly<Record<string, unknown>>, '', problems)
+  const root = new FieldReader(input as Readonly<Record<string, unknown>>, '', problems, origin)
   const spec = readDocument(root, input as Readonly<Record<string, unknown>>, problems)
   return spec === undefined || problems.length > 0 ? { kind: 'problems', problems } : { kind: 'pod', spec }
 }
@@ -76,8 +82,8 @@ function readMetadata(root: FieldReader, metadata: FieldReader | undefined): Rea
     if (root.raw('metadata') === undefined) root.problem('metadata', 'is missing', 'give the pod a name')
     return new Map()
   }
-  metadata.refuse(refusedMetadata)
-  metadata.ignore(ignoredMetadata)
+  metadata.refuseInFile(refusedMetadata)
+  metadata.ignore([...ignoredMetadata, ...Object.keys(refusedMetadata)])
   metadata.text('name', subdomain)
   metadata.text('namespace', dnsLabel)
   const labels = metadata.textMap('labels')
@@ -106,7 +112,16 @@ function readMetadata(root: FieldReader, metadata: FieldReader | undefined): Rea
 
 function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'document'> {
   given.refuse(refusedPodFields)
-  given.ignore([...ignoredPodFields, 'nodeName', 'overhead', 'resources', 'priority', 'priorityClassName'])
+  given.refuseInFile(clusterPodFields)
+  given.ignore([
+    ...ignoredPodFields,
+    'serviceAccount',
+    'nodeName',
+    'overhead',
+    'resources',
+    'priority',
+    'priorityClassName',
+  ])
   const os = given.object('os')
   if (os !== undefined && os.choice('name', ['linux', 'windows']) === 'windows')
     os.problem('name', 'is windows', 'this node runs Linux')
@@ -132,8 +147,14 @@ function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'documen
     hostIPC: given.flag('hostIPC') ?? false,
     shareProcessNamespace,
     hostname: given.text('hostname', dnsLabel),
+    hostnameOverride: given.text('hostnameOverride', { ...subdomain, required: false }),
+    subdomain: given.text('subdomain', dnsLabel),
+    setHostnameAsFQDN: given.flag('setHostnameAsFQDN') ?? false,
     hostAliases: readHostAliases(given),
     dns: readDns(given),
+    // The deprecated name of the same field; the API server keeps both.
+    serviceAccountName: given.text('serviceAccountName') ?? given.text('serviceAccount') ?? '',
+    enableServiceLinks: given.flag('enableServiceLinks') ?? true,
     security: readPodSecurity(given),
     volumes,
     initContainers,

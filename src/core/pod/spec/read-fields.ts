@@ -9,6 +9,9 @@ type Fields = Readonly<Record<string, unknown>>
 const maxProblems = 100
 const maxEntries = 1_000
 
+/** Where a pod comes from. A pod of a file may not name objects of an API server. */
+export type PodOrigin = 'file' | 'api'
+
 interface TextRule {
   readonly required?: boolean
   /** What the text must look like, and how a person would say it. */
@@ -24,6 +27,7 @@ export class FieldReader {
     private readonly fields: Fields,
     readonly path: string,
     readonly problems: Problem[],
+    readonly origin: PodOrigin = 'file',
   ) {}
 
   at(key: string): string {
@@ -87,13 +91,14 @@ export class FieldReader {
     if (value === undefined) return undefined
     const fields = fieldsOf(value)
     if (fields === undefined) return this.wrong(key, 'is not an object', 'write it as keys and values')
-    return new FieldReader(fields, this.at(key), this.problems)
+    return new FieldReader(fields, this.at(key), this.problems, this.origin)
   }
 
   objects(key: string): readonly FieldReader[] {
     return this.list(key).flatMap((value, i) => {
       const fields = fieldsOf(value)
-      if (fields !== undefined) return [new FieldReader(fields, `${this.at(key)}[${i}]`, this.problems)]
+      if (fields !== undefined)
+        return [new FieldReader(fields, `${this.at(key)}[${i}]`, this.problems, this.origin)]
       this.problem(`${key}[${i}]`, 'is not an object', 'write it as keys and values')
       return []
     })
@@ -137,6 +142,11 @@ export class FieldReader {
   refuse(table: Readonly<Record<string, string>>): void {
     for (const [key, why] of Object.entries(table))
       if (!isEmpty(this.raw(key))) this.problem(key, `is not supported: ${why}`, 'remove it')
+  }
+
+  /** Fields that only a pod of an API server may have. */
+  refuseInFile(table: Readonly<Record<string, string>>): void {
+    if (this.origin === 'file') this.refuse(table)
   }
 
   /** Fields that mean nothing on a node without a cluster. */

@@ -2,14 +2,14 @@
 import { asKeelsonError } from '../../../core/errors.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { allContainerSpecs } from '../../../core/pod/spec/spec.js'
-import type { DeepPartial, PodSandboxConfig } from '../../../cri-api/api.js'
 import type { PodContext } from '../context.js'
 import type { Hold, PodAction } from '../decide/actions.js'
 import { newestOf, type ObservedPod } from '../decide/observed.js'
 import type { Backoff } from '../decide/restart-backoff.js'
-import { sandboxConfig } from '../to-cri/sandbox-config.js'
 import { forgetContainers, forgetPod, preparePod, releasePod } from './prepare.js'
 import { resizePod } from './resize.js'
+import { rpcErrorText } from './runtime-text.js'
+import { runSandbox, sandboxRequest } from './sandbox.js'
 import { runCreated, startContainer } from './start-container.js'
 
 interface ActInput {
@@ -35,12 +35,16 @@ export async function act(
       await preparePod(wanted(i), c, signal)
       return undefined
     case 'run-sandbox': {
-      const config = await configOf(i, action.attempt, c)
-      await c.starts.run(() => c.runtime.runPodSandbox({ config, runtimeHandler: '' }, options), signal)
+      if (action.attempt > 0) c.events.pod(wanted(i).pod, sandboxChanged)
+      await orEvent(runSandbox(wanted(i), action.attempt, i.manifest, c, signal), i, c, {
+        reason: 'FailedCreatePodSandBox',
+        doing: 'Failed to create pod sandbox',
+      })
       return undefined
     }
     case 'start-container': {
-      const sandbox = await configOf(i, i.observed.sandboxes[0]?.attempt ?? 0, c)
+      const attempt = i.observed.sandboxes[0]?.attempt ?? 0
+      const { config: sandbox } = await sandboxRequest(wanted(i), attempt, i.manifest, c)
       const input = {
         ...i,
         spec: wanted(i),
@@ -58,10 +62,10 @@ export async function act(
     case 'resize':
       return resizePod(wanted(i), i.observed, c, signal)
     case 'stop-containers':
-      await stopContainers(action, i.observed, c, signal)
+      await orEvent(stopContainers(action, i.observed, c, signal), i, c, failedKill)
       return undefined
     case 'stop-sandbox':
-      await orGone(c.runtime.stopPodSandbox({ podSandboxId: action.id }, options))
+      await orEvent(orGone(c.runtime.stopPodSandbox({ podSandboxId: action.id }, options)), i, c, failedKill)
       return undefined
     case 'remove-container':
       await orGone(c.runtime.removeContainer({ containerId: action.id }, options))
@@ -80,6 +84,32 @@ export async function act(
   }
 }
 
+const sandboxChanged = {
+  type: 'Normal',
+  reason: 'SandboxChanged',
+  message: 'Pod sandbox changed, it will be killed and re-created.',
+} as const
+const failedKill = { reason: 'FailedKillPod', doing: 'error killing pod' } as const
+
+/** A failure is an event of the pod, and stays a failure. */
+async function orEvent(
+  work: Promise<unknown>,
+  { spec, observed, pullSignal }: ActInput,
+  c: PodContext,
+  { reason, doing }: { readonly reason: string; readonly doing: string },
+): Promise<void> {
+  try {
+    await work
+  } catch (e) {
+    // A kubelet that ends, or a pod that does, has only given up.
+    if (!pullSignal.aborted || reason === failedKill.reason) {
+      const message = `${doing}: ${rpcErrorText(asKeelsonError(e))}`
+      c.events.pod(spec?.pod ?? observed, { type: 'Warning', reason, message })
+    }
+    throw e
+  }
+}
+
 function wanted({ spec }: ActInput): PodSpec {
   if (spec === undefined) throw new Error('an action that needs a spec, for a pod without one')
   return spec
@@ -91,18 +121,6 @@ function containerOf(i: ActInput, name: string) {
   return found
 }
 
-async function configOf(i: ActInput, attempt: number, c: PodContext): Promise<DeepPartial<PodSandboxConfig>> {
-  const spec = wanted(i)
-  return sandboxConfig(spec, attempt, {
-    paths: c.paths,
-    cgroupParent: c.planner.podCgroup(spec).path,
-    nodeResolvConf: await c.nodeResolvConf(),
-    clusterDns: c.clusterDns,
-    identity: c.identity,
-    manifest: i.manifest,
-  })
-}
-
 /** The runtime sends SIGTERM, waits so many seconds, and kills; the call lasts as long. */
 async function stopContainers(
   { targets, graceSeconds, why }: Extract<PodAction, { readonly kind: 'stop-containers' }>,
@@ -112,6 +130,10 @@ async function stopContainers(
 ): Promise<void> {
   const pod = `${observed.namespace}/${observed.name}`
   c.log.info('stopping containers', { pod, containers: targets.map((t) => t.name), graceSeconds, why })
+  for (const { id, name, message = `Stopping container ${name}` } of targets) {
+    const kind = observed.containers.find((container) => container.id === id)?.kind ?? 'app'
+    c.events.pod(observed, { type: 'Normal', reason: 'Killing', message, container: { kind, name } })
+  }
   const timeoutMs = graceSeconds * 1000 + c.timeoutMs
   const results = await Promise.allSettled(
     targets.map(({ id }) =>

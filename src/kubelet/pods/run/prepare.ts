@@ -6,7 +6,8 @@ import { podHugetlb } from '../../../core/plan/hugetlb.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { CgroupPath, ControlValues } from '../../../ports/cgroups.js'
 import type { PodContext } from '../context.js'
-import type { ObservedContainer, ObservedPod } from '../decide/observed.js'
+import { isAlive, type ObservedContainer, type ObservedPod } from '../decide/observed.js'
+import { podReferences } from '../decide/references.js'
 import {
   containerLogName,
   logLinkName,
@@ -21,6 +22,8 @@ import { makePodDirectories } from './volumes.js'
 export async function preparePod(spec: PodSpec, c: PodContext, signal: AbortSignal): Promise<ControlValues> {
   // Before anything else of the pod: what has no record is not ours to remove.
   await c.host.ensureFile(`${podRecords(c.paths)}/${spec.pod.uid}`, 0o600)
+  // Early: the first read then finds the cache filled.
+  c.objects?.register(spec.pod, podReferences(spec))
   const { path, values } = c.planner.podCgroup(spec)
   await c.cgroups.ensure(path, { signal })
   await c.cgroups.apply(path, { ...values, ...hugetlbValues(path, spec, c) }, signal)
@@ -42,6 +45,7 @@ export async function removePodCgroups(uid: string, c: PodContext, signal: Abort
 
 /** Cgroup and volumes; the log stays as long as the manifest does. */
 export async function releasePod(uid: string, c: PodContext, signal: AbortSignal): Promise<void> {
+  c.objects?.release(uid)
   await removePodCgroups(uid, c, signal)
   await c.host.removeTree(`${podDirectory(c.paths, uid)}/volumes`)
 }
@@ -51,6 +55,7 @@ export async function forgetPod(
   c: PodContext,
   signal: AbortSignal,
 ): Promise<void> {
+  c.objects?.release(pod.uid)
   await removePodCgroups(pod.uid, c, signal)
   await c.host.removeTree(podDirectory(c.paths, pod.uid))
   if (pod.name !== '') await c.host.removeTree(podLogDirectory(c.paths, pod))
@@ -87,13 +92,15 @@ async function removeLogs(
   }
 }
 
-/** Links whose log has gone. A link that leads elsewhere is not ours. */
-export async function removeLogLinks(c: Pick<PodContext, 'host' | 'paths' | 'log'>): Promise<void> {
+/** Links whose log has gone. A link that leads elsewhere is not ours, and a log that is being rotated is missing only for a moment. */
+export async function removeLogLinks(c: Pick<PodContext, 'host' | 'paths' | 'log' | 'view'>): Promise<void> {
   const directory = logLinksDirectory(c.paths)
+  const alive = c.view.all().flatMap((pod) => pod.containers.filter(isAlive).map(({ id }) => id))
   try {
     for (const name of (await c.host.list(directory)) ?? []) {
       const target = await c.host.linkTarget(`${directory}/${name}`)
       if (target === undefined || !target.startsWith(`${c.paths.podLogsDir}/`)) continue
+      if (alive.some((id) => name.endsWith(`-${id}.log`))) continue
       if ((await c.host.kindOf(target)) === undefined) await c.host.remove(`${directory}/${name}`)
     }
   } catch (e) {
