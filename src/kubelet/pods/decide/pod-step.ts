@@ -1,17 +1,14 @@
 // One step of a pod's worker: an event and the state before it give the state after it and what is to be done. Pure; the
 // worker (run/worker.ts) brings the events and carries out the effects. What a turn does is decided in decide/turn.ts.
 import type { KubePod } from '../../../core/kube/objects.js'
-import { isEqualJson } from '../../../core/kube/strategic-merge.js'
 import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
-import type { PodStatus } from '../../../core/pod/status-json.js'
 import type { PodEvent as PodEventRecord } from '../../events/pod-events.js'
 import type { Hold, PodAction, Waiting } from './actions.js'
 import type { ObservedPod } from './observed.js'
-import { type PodState, podName, startedAtNanos, type Verdict } from './pod-state.js'
-import { reportedStatus } from './reported-status.js'
+import { type PodState, podName, type Verdict } from './pod-state.js'
 import { type Backoff, nextBackoff } from './restart-backoff.js'
+import { withStatus } from './state-status.js'
 import { canonicalJson } from './static-pod.js'
-import { podStatus, rejectedStatus } from './status.js'
 import { decidePodTurn } from './turn.js'
 import { isTerminalPhase } from './wanted-pod.js'
 
@@ -95,7 +92,9 @@ export function stepPod(state: PodState, event: PodEvent, at: Moment, facts: Pod
   if (state.life.phase === 'gone') return { state, effects: [] }
   const step = transition(state, event, at, facts)
   // What was observed is shown together with the turn that is decided from it.
-  return event.kind === 'observed' ? step : { ...step, state: withStatus(step.state, at, facts) }
+  return event.kind === 'observed'
+    ? step
+    : { ...step, state: withStatus(step.state, { ...facts, nowNanos: at.wallNanos }) }
 }
 
 function transition(state: PodState, event: PodEvent, at: Moment, facts: PodFacts): PodStep {
@@ -362,36 +361,6 @@ function fail(
     effects: isNews ? [log('warn', 'pod sync failed; retrying', state, { error })] : [],
   }
 }
-
-function withStatus(state: PodState, at: Moment, { hostIPs, runtimeName }: PodFacts): PodState {
-  const { spec, verdict, api } = state
-  const generation = api?.metadata?.generation
-  // After a restart of the kubelet the API server alone knows what was reported before.
-  const before = state.status ?? reportedStatus(api)
-  const nowNanos = at.wallNanos
-  if (verdict?.rejected === true)
-    return withSameStatus(state, rejectedStatus({ spec, verdict, generation, before, nowNanos }))
-  if (spec === undefined) return state
-  const status = podStatus({
-    ...state,
-    spec,
-    sandboxProblem: state.holds.get('')?.message,
-    hostIPs,
-    runtimeName,
-    startedAtNanos: startedAtNanos(state),
-    nowNanos,
-    before,
-    generation,
-    fromApi: api !== undefined,
-    isDeleted: api?.metadata?.deletionTimestamp !== undefined,
-    over: api !== undefined && state.stopped && state.life.phase === 'terminating',
-  })
-  return withSameStatus(state, status)
-}
-
-/** The same object as long as it says the same: who sends it sees at once that there is nothing to send. */
-const withSameStatus = (state: PodState, status: PodStatus): PodState =>
-  state.status !== undefined && isEqualJson(state.status, status) ? state : { ...state, status }
 
 /** A copy with one entry set, or without it. */
 function changed<T>(map: ReadonlyMap<string, T>, key: string, value: T | undefined): ReadonlyMap<string, T> {

@@ -45,7 +45,7 @@ export function podKey({ metadata }: KubePod): PodKey | undefined {
   return name === undefined || uid === undefined ? undefined : { namespace, name, uid }
 }
 
-export const configMirror = 'kubernetes.io/config.mirror'
+const configMirror = 'kubernetes.io/config.mirror'
 
 export const isMirrorPod = ({ metadata }: KubePod): boolean =>
   metadata?.annotations?.[configMirror] !== undefined

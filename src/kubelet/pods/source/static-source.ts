@@ -27,7 +27,7 @@ export interface StaticSourceOptions {
   readonly signal: AbortSignal
 }
 
-export interface StaticPod {
+interface StaticPod {
   readonly spec: PodSpec
   readonly file: string
 }
