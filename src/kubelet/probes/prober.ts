@@ -29,7 +29,7 @@ interface PodToProbe {
   readonly spec: PodSpec
   readonly observed: ObservedPod
   /** What the API had of the pod when this kubelet first saw it. */
-  readonly before?: PodStatus | undefined
+  readonly before?: Partial<PodStatus> | undefined
 }
 
 export interface Prober {
@@ -220,7 +220,7 @@ export function startProber(o: ProberOptions): Prober {
   }
 }
 
-function knownBefore(status: PodStatus | undefined, name: string): KnownBefore | undefined {
+function knownBefore(status: Partial<PodStatus> | undefined, name: string): KnownBefore | undefined {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
   const found = all.find((container) => container.name === name)
   if (status === undefined || found === undefined) return undefined

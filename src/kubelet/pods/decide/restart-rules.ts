@@ -38,3 +38,8 @@ export const restartAllSources = (spec: PodSpec, observed: ObservedPod): readonl
     const newest = newestOf(observed, container.name)
     return newest !== undefined && restartsAll(container, newest) ? [newest] : []
   })
+
+export const mayRestartAll = (spec: PodSpec): boolean =>
+  allContainerSpecs(spec).some(({ restartRules }) =>
+    restartRules.some(({ action }) => action === 'RestartAllContainers'),
+  )

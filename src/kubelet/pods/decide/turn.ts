@@ -13,6 +13,7 @@ import {
   type ObservedPod,
 } from './observed.js'
 import { finalPhase } from './phase.js'
+import { planReplacements } from './replaced-containers.js'
 import { restartAllSources } from './restart-rules.js'
 
 export function decidePodTurn(i: PodTurnInput): PodTurn {
@@ -28,6 +29,8 @@ export function decidePodTurn(i: PodTurnInput): PodTurn {
   if (stale.length > 0) return onlyActions(stale)
   if (sandbox === undefined) return planSandbox(i)
   const prepare: PodAction[] = i.prepared ? [] : [{ kind: 'prepare' }]
+  const replace = planReplacements(observed, spec, sandbox)
+  if (replace.length > 0) return onlyActions([...prepare, ...replace])
   const containers = planContainers(i, spec, sandbox)
   const resize: PodAction[] = i.resize && i.prepared ? [{ kind: 'resize' }] : []
   return {
@@ -83,7 +86,7 @@ function planRelease(i: PodTurnInput, spec: PodSpec): PodTurn {
   const ready = observed.sandboxes.filter((sandbox) => sandbox.ready)
   if (ready.length > 0) return onlyActions(ready.map(({ id }) => ({ kind: 'stop-sandbox', id })))
   const release: PodAction[] = i.released ? [] : [{ kind: 'release' }]
-  return onlyActions([...release, ...planRemovals(observed)])
+  return { ...onlyActions([...release, ...planRemovals(observed)]), stopped: true }
 }
 
 /** One ended instance of each container is kept for its status and log; older ones, and sandboxes of only such, go. */
