@@ -16,6 +16,7 @@ import type { PodHost } from '../ports/pod-host.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
+import type { RelayUpgrade } from '../ports/stream-relay.js'
 import type { LivePorts } from '../serve/dashboard/create-dashboard.js'
 import type { Endpoint } from '../serve/endpoint.js'
 import type { ConfigzContent } from '../serve/endpoints/configz.js'
@@ -66,6 +67,7 @@ export interface KubeletPorts {
   openCgroups(driver: CgroupDriver): OpenedCgroups
   readonly certificates: Certificates
   readonly kubeconfigs: Kubeconfigs
+  readonly relayUpgrade: RelayUpgrade
   /** `pairFile`: the certificate with its key that is used while the file is there. */
   openKubeApi(kubeconfig: string, pairFile?: string): Promise<KubeApi>
   serve(options: KubeletServeOptions): Promise<Pick<RunningServer, 'url' | 'port' | 'close'>>

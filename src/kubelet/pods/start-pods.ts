@@ -10,6 +10,7 @@ import type { Files } from '../../ports/files.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
+import type { OpenStream } from '../../serve/endpoints/streams.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
@@ -17,6 +18,7 @@ import type { KubeletMemoryQos } from '../memory-qos.js'
 import type { NodeFacts } from '../node/node-facts.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import { runCommand } from '../streams/exec.js'
+import { createOpenStream } from '../streams/open-stream.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
 import { parseResolvConf, type ResolvConf } from './decide/resolv-conf.js'
@@ -55,6 +57,7 @@ interface PodsInput {
 export interface RunningPods extends PodRunner {
   readonly readLog: ReadLog
   readonly runCommand: RunCommand
+  readonly openStream: OpenStream
   removeLogLinks(): Promise<void>
 }
 
@@ -111,6 +114,7 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
     ...runner,
     done: Promise.all([runner.done, rotation]).then(() => undefined),
     readLog: (request, signal) => readContainerLog(request, runner, context, signal),
+    openStream: createOpenStream(runner, context),
     runCommand: (request, signal) => runCommand(request, runner, context, signal),
     removeLogLinks: () => removeLogLinks(context),
   }
