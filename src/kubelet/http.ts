@@ -1,8 +1,9 @@
 // What the kubelet serves over HTTPS, besides what every process has (`serve/common-endpoints.ts`). A part that this node
 // does not have serves nothing: no pods without staticPodPath, no dashboard without its page.
+
+import type { RelayUpgrade } from '../ports/http.js'
 import type { KubeCalls } from '../ports/kube-calls.js'
 import type { CriClient } from '../ports/runtime.js'
-import type { RelayUpgrade } from '../ports/stream-relay.js'
 import type { ServedDashboard } from '../serve/dashboard/create-dashboard.js'
 import type { Endpoint } from '../serve/endpoint.js'
 import { containerLogs } from '../serve/endpoints/container-logs.js'

@@ -4,8 +4,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { keelsonError, messageOf } from '../../core/errors.js'
-import type { HttpAnswer, HttpRequest } from '../../ports/http.js'
-import type { RelayUpgrade, StreamTarget } from '../../ports/stream-relay.js'
+import type { HttpAnswer, HttpRequest, RelayUpgrade, StreamTarget } from '../../ports/http.js'
 
 /** The runtime has its own token in the path; what opens the kubelet is not for it. */
 const notPassedOn = new Set(['host', 'authorization', 'cookie', 'content-length', 'transfer-encoding'])

@@ -1,7 +1,7 @@
 // Prepares a stream into a pod: finds the container or sandbox, and asks the runtime where its streaming server waits for it.
 import { keelsonError } from '../../core/errors.js'
 import type { PodJson } from '../../core/pod/document.js'
-import type { StreamTarget } from '../../ports/stream-relay.js'
+import type { StreamTarget } from '../../ports/http.js'
 import type { OpenStream, StreamRequest } from '../../serve/endpoints/streams.js'
 import type { PodContext } from '../pods/context.js'
 import { currentSandbox, type ObservedPod } from '../pods/decide/observed.js'

@@ -1,8 +1,7 @@
 // /exec, /attach and /portForward: a connection that leaves HTTP and is joined with the runtime's streaming server. What is spoken on
 // it (SPDY or WebSocket) is between the client and the runtime.
 import { keelsonError } from '../../core/errors.js'
-import type { HttpAnswer, HttpRequest } from '../../ports/http.js'
-import type { RelayUpgrade, StreamTarget } from '../../ports/stream-relay.js'
+import type { HttpAnswer, HttpRequest, RelayUpgrade, StreamTarget } from '../../ports/http.js'
 import type { Endpoint, EndpointContext } from '../endpoint.js'
 
 interface InPod {

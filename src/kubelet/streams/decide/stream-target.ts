@@ -1,7 +1,7 @@
 // The URL that CRI Exec, Attach and PortForward return, as the address to connect to. Only one of this machine is accepted:
 // what an upgraded connection carries must not leave it unencrypted.
 import { keelsonError } from '../../../core/errors.js'
-import type { StreamTarget } from '../../../ports/stream-relay.js'
+import type { StreamTarget } from '../../../ports/http.js'
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
