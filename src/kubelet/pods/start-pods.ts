@@ -11,6 +11,7 @@ import type { KubeApi } from '../../ports/kube-api.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
+import type { OpenStream } from '../../serve/endpoints/streams.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
@@ -21,6 +22,7 @@ import type { NodeFacts } from '../node/node-facts.js'
 import type { OwnNode } from '../node/own-node.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import { runCommand } from '../streams/exec.js'
+import { createOpenStream } from '../streams/open-stream.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
 import { createLimiter } from './run/limiter.js'
@@ -72,6 +74,7 @@ interface PodsInput {
 export interface RunningPods extends PodRunner {
   readonly readLog: ReadLog
   readonly runCommand: RunCommand
+  readonly openStream: OpenStream
   removeLogLinks(): Promise<void>
 }
 
@@ -138,6 +141,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
       () => undefined,
     ),
     readLog: (request, stop) => readContainerLog(request, runner, context, stop),
+    openStream: createOpenStream(runner, context),
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
   }
