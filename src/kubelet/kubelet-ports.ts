@@ -14,6 +14,7 @@ import type { Metrics } from '../ports/metrics.js'
 import type { NodeHost } from '../ports/node-host.js'
 import type { PodHost } from '../ports/pod-host.js'
 import type { Procfs } from '../ports/procfs.js'
+import type { Programs } from '../ports/programs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
 import type { LivePorts } from '../serve/dashboard/create-dashboard.js'
@@ -55,6 +56,7 @@ export interface KubeletPorts {
   readonly statsFiles: StatsFiles
   readonly files: Files
   readonly podHost: PodHost
+  readonly programs: Programs
   readonly host: Host
   readonly clock: Clock
   readonly log: Log

@@ -8,6 +8,9 @@ import type { Metrics } from '../../ports/metrics.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
 import type { PodEvents } from '../events/pod-events.js'
+import type { PullRate } from '../images/decide/pull-rate.js'
+import type { PullMetrics } from '../images/pull-metrics.js'
+import type { RegistryCredentials } from '../images/registry-credentials.js'
 import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import type { KubeletIdentity } from './decide/owner.js'
@@ -48,4 +51,7 @@ export interface PodContext {
   /** Sandboxes and containers made at once. */
   readonly starts: Limiter
   readonly pulls: Limiter
+  readonly pullRate: PullRate
+  readonly pullMetrics: PullMetrics
+  readonly credentials: RegistryCredentials
 }

@@ -12,6 +12,10 @@ import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
+import type { CredentialProviders } from '../images/credential-providers.js'
+import { createPullRate } from '../images/decide/pull-rate.js'
+import { createPullMetrics } from '../images/pull-metrics.js'
+import { createRegistryCredentials } from '../images/registry-credentials.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import { parseResolvConf, type ResolvConf } from '../names/decide/resolv-conf.js'
@@ -43,6 +47,8 @@ interface PodsInput {
   readonly runtime: CriClient
   readonly images: CriClient
   readonly cgroups: CgroupTree
+  /** Undefined: no credential provider plugins are configured. */
+  readonly credentialProviders: CredentialProviders | undefined
   /** Undefined in standalone mode. */
   readonly objects?: NodeObjects | undefined
   readonly ports: Pick<
@@ -128,6 +134,7 @@ function createContext(i: PodsInput): PodContext {
   const paths: PodPaths = { rootDir, podLogsDir: kubelet.podLogsDir.replace(/\/+$/, '') }
   const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
   const timeoutMs = kubelet.runtimeRequestTimeout
+  const events = createPodEvents(i.events, log)
   return {
     runtime: i.runtime.runtime,
     images: i.images.image,
@@ -144,7 +151,7 @@ function createContext(i: PodsInput): PodContext {
     objects: i.objects,
     clock,
     log,
-    events: createPodEvents(i.events, log),
+    events,
     metrics,
     planner: createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) }),
     paths,
@@ -161,6 +168,16 @@ function createContext(i: PodsInput): PodContext {
     timeoutMs,
     starts: createLimiter(startsAtOnce),
     pulls: createLimiter(kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? startsAtOnce)),
+    pullRate: createPullRate(kubelet.registryPullQPS, kubelet.registryBurst),
+    pullMetrics: createPullMetrics(metrics),
+    credentials: createRegistryCredentials({
+      objects: i.objects,
+      providers: i.credentialProviders,
+      nodeFile: `${rootDir}/config.json`,
+      files,
+      events,
+      log,
+    }),
   }
 }
 

@@ -154,6 +154,7 @@ function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'documen
     dns: readDns(given),
     // The deprecated name of the same field; the API server keeps both.
     serviceAccountName: given.text('serviceAccountName') ?? given.text('serviceAccount') ?? '',
+    imagePullSecrets: readPullSecrets(given),
     enableServiceLinks: given.flag('enableServiceLinks') ?? true,
     security: readPodSecurity(given),
     volumes,
@@ -162,6 +163,14 @@ function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'documen
   }
   given.close()
   return spec
+}
+
+function readPullSecrets(given: FieldReader): readonly string[] {
+  return given.objects('imagePullSecrets').flatMap((entry) => {
+    const name = entry.text('name', { ...subdomain, required: false })
+    entry.close()
+    return name === undefined ? [] : [name]
+  })
 }
 
 function readHostAliases(given: FieldReader): readonly HostAlias[] {

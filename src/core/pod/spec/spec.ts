@@ -29,6 +29,8 @@ export interface PodSpec {
   readonly dns: DnsSpec
   /** Empty for a pod of a file. */
   readonly serviceAccountName: string
+  /** Secrets with credentials of registries, in the pod's namespace. */
+  readonly imagePullSecrets: readonly string[]
   /** Whether services of the namespace become variables. */
   readonly enableServiceLinks: boolean
   readonly security: PodSecurity

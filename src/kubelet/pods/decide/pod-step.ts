@@ -2,10 +2,11 @@
 // worker (run/worker.ts) brings the events and carries out the effects. What a turn does is decided in decide/turn.ts.
 import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodEvent as PodEventRecord } from '../../events/pod-events.js'
+import type { PullBackoff } from '../../images/decide/image-pull.js'
 import type { Hold, PodAction, Waiting } from './actions.js'
 import type { ObservedPod } from './observed.js'
 import { type PodState, podName, startedAtNanos } from './pod-state.js'
-import { type Backoff, nextBackoff } from './restart-backoff.js'
+import { nextBackoff } from './restart-backoff.js'
 import { canonicalJson } from './static-pod.js'
 import { podStatus } from './status.js'
 import { decidePodTurn } from './turn.js'
@@ -29,7 +30,7 @@ export type PodEvent =
   | { readonly kind: 'acting'; readonly action: PodAction }
   | { readonly kind: 'acted'; readonly action: PodAction; readonly hold: Hold | undefined }
   /** A pull ended; with a back-off: it failed. */
-  | { readonly kind: 'pulled'; readonly image: string; readonly backoff: Backoff | undefined }
+  | { readonly kind: 'pulled'; readonly image: string; readonly backoff: PullBackoff | undefined }
   /** All actions of a turn were carried out. */
   | { readonly kind: 'synced' }
   /** A turn could not be carried out; what is left of it is decided anew. */

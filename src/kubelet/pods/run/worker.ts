@@ -3,12 +3,12 @@
 import { rethrowBug } from '../../../core/errors.js'
 import { type PodJson, podDocument } from '../../../core/pod/document.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
+import type { PullBackoff } from '../../images/decide/image-pull.js'
 import type { PodContext } from '../context.js'
 import type { PodAction } from '../decide/actions.js'
 import type { ObservedPod } from '../decide/observed.js'
 import { createPodState, type PodState, podName, startedAtNanos } from '../decide/pod-state.js'
 import { type PodEffect, type PodEvent, type PodFacts, stepPod } from '../decide/pod-step.js'
-import type { Backoff } from '../decide/restart-backoff.js'
 import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 import { act } from './execute.js'
 import { Wake } from './wake.js'
@@ -152,7 +152,7 @@ export class PodWorker {
     const input = {
       ...this.state,
       pullSignal,
-      onPulled: (image: string, backoff: Backoff | undefined) => {
+      onPulled: (image: string, backoff: PullBackoff | undefined) => {
         this.dispatch({ kind: 'pulled', image, backoff })
       },
     }
