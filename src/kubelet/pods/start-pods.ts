@@ -24,6 +24,7 @@ import { readAllocatable } from '../node/allocatable.js'
 import type { NodeFacts } from '../node/node-facts.js'
 import type { OwnNode } from '../node/own-node.js'
 import type { NodeObjects } from '../objects/node-objects.js'
+import { createHandlerOf } from '../objects/runtime-classes.js'
 import { runCommand } from '../streams/exec.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
@@ -186,6 +187,7 @@ function createContext(i: PodsInput): PodContext {
     cgroups: i.cgroups,
     host,
     objects: i.objects,
+    handlerOf: createHandlerOf(i.cluster?.api),
     clock,
     log,
     events,
