@@ -5,7 +5,8 @@ import type { Certificates } from '../ports/certificates.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Files } from '../ports/files.js'
-import type { Host } from '../ports/host.js'
+import type { Host, Programs } from '../ports/host.js'
+import type { RelayUpgrade } from '../ports/http.js'
 import type { KubeApi } from '../ports/kube-api.js'
 import type { KubeCalls } from '../ports/kube-calls.js'
 import type { Kubeconfigs } from '../ports/kubeconfigs.js'
@@ -14,7 +15,6 @@ import type { Metrics } from '../ports/metrics.js'
 import type { NodeHost } from '../ports/node-host.js'
 import type { PodHost } from '../ports/pod-host.js'
 import type { Procfs } from '../ports/procfs.js'
-import type { Programs } from '../ports/programs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
 import type { LivePorts } from '../serve/dashboard/create-dashboard.js'
@@ -68,6 +68,7 @@ export interface KubeletPorts {
   openCgroups(driver: CgroupDriver): OpenedCgroups
   readonly certificates: Certificates
   readonly kubeconfigs: Kubeconfigs
+  readonly relayUpgrade: RelayUpgrade
   /** `pairFile`: the certificate with its key that is used while the file is there. */
   openKubeApi(kubeconfig: string, pairFile?: string): Promise<KubeApi>
   serve(options: KubeletServeOptions): Promise<Pick<RunningServer, 'url' | 'port' | 'close'>>

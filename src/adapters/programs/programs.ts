@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { keelsonError } from '../../core/errors.js'
-import type { ProgramRun, Programs } from '../../ports/programs.js'
+import type { ProgramRun, Programs } from '../../ports/host.js'
 
 const run = (program: ProgramRun, signal: AbortSignal): Promise<string> =>
   new Promise((resolve, reject) => {

@@ -2,9 +2,9 @@
 // long as they say. A plugin that fails gives none, and the image is tried without.
 import { keelsonError, rethrowBug } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
+import type { Programs } from '../../ports/host.js'
 import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
-import type { Programs } from '../../ports/programs.js'
 import type { Credentials } from './decide/keyring.js'
 import type { ProviderConfig } from './decide/provider-config.js'
 import {

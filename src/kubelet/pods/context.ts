@@ -13,6 +13,7 @@ import type { PullMetrics } from '../images/pull-metrics.js'
 import type { RegistryCredentials } from '../images/registry-credentials.js'
 import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
+import type { HandlerOf } from '../objects/runtime-classes.js'
 import type { KubeletIdentity } from './decide/owner.js'
 import type { Limiter } from './run/limiter.js'
 import type { Planner } from './run/planner.js'
@@ -27,6 +28,7 @@ export interface PodContext {
   readonly host: PodHost
   /** Config maps, secrets, services and tokens; undefined in standalone mode. */
   readonly objects: NodeObjects | undefined
+  readonly handlerOf: HandlerOf
   readonly clock: Clock
   readonly log: Log
   readonly events: PodEvents

@@ -11,6 +11,7 @@ import type { KubeApi } from '../../ports/kube-api.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
+import type { OpenStream } from '../../serve/endpoints/streams.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
 import type { CredentialProviders } from '../images/credential-providers.js'
@@ -24,7 +25,9 @@ import { readAllocatable } from '../node/allocatable.js'
 import type { NodeFacts } from '../node/node-facts.js'
 import type { OwnNode } from '../node/own-node.js'
 import type { NodeObjects } from '../objects/node-objects.js'
+import { createHandlerOf } from '../objects/runtime-classes.js'
 import { runCommand } from '../streams/exec.js'
+import { createOpenStream } from '../streams/open-stream.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
 import { createLimiter } from './run/limiter.js'
@@ -78,6 +81,7 @@ interface PodsInput {
 export interface RunningPods extends PodRunner {
   readonly readLog: ReadLog
   readonly runCommand: RunCommand
+  readonly openStream: OpenStream
   removeLogLinks(): Promise<void>
 }
 
@@ -144,6 +148,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
       () => undefined,
     ),
     readLog: (request, stop) => readContainerLog(request, runner, context, stop),
+    openStream: createOpenStream(runner, context),
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
   }
@@ -186,6 +191,7 @@ function createContext(i: PodsInput): PodContext {
     cgroups: i.cgroups,
     host,
     objects: i.objects,
+    handlerOf: createHandlerOf(i.cluster?.api),
     clock,
     log,
     events,

@@ -13,7 +13,8 @@ import { hostNetworkHosts, podHosts } from '../../names/decide/hosts-file.js'
 import type { PodContext } from '../context.js'
 import type { Hold } from '../decide/actions.js'
 import { rootProblem } from '../decide/non-root.js'
-import { currentSandbox, type ObservedPod } from '../decide/observed.js'
+import { currentSandbox, newestOf, type ObservedPod } from '../decide/observed.js'
+import { podReferences } from '../decide/references.js'
 import { containerConfig } from '../to-cri/container-config.js'
 import {
   containerLogPath,
@@ -73,6 +74,15 @@ export async function startContainer(
   const sandbox = currentSandbox(i.observed)
   if (sandbox === undefined) throw new Error('a container is started without a sandbox')
   const podIPs = spec.hostNetwork ? c.hostIPs : sandbox.ips
+  const { target } = container
+  const targetId = target === undefined ? undefined : newestOf(i.observed, target)?.id
+  if (target !== undefined && targetId === undefined) {
+    const problem = `unable to find target container ${JSON.stringify(target)}`
+    failed(i, c, problem)
+    return fault(c, 'CreateContainerConfigError', problem)
+  }
+  // It came after the pod was prepared, and may refer to other objects.
+  if (container.kind === 'ephemeral') c.objects?.register(spec.pod, podReferences(spec))
   const words = await containerEnvironment(spec, container, podIPs, c, signal)
   if (typeof words === 'string') {
     failed(i, c, words)
@@ -80,6 +90,7 @@ export async function startContainer(
   }
   const config = containerConfig(spec, container, {
     words,
+    targetId,
     hasHostsFile: spec.hostNetwork || podIPs.length > 0,
     paths: c.paths,
     attempt,
