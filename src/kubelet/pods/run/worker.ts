@@ -5,6 +5,7 @@ import { apiPodDocument, type PodJson, podDocument } from '../../../core/pod/doc
 import { isStaticPod } from '../../../core/pod/pod.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodStatus } from '../../../core/pod/status-json.js'
+import type { PullBackoff } from '../../images/decide/image-pull.js'
 import type { PodContext } from '../context.js'
 import type { PodAction } from '../decide/actions.js'
 import type { ObservedPod } from '../decide/observed.js'
@@ -17,7 +18,6 @@ import {
   type VerdictCondition,
 } from '../decide/pod-state.js'
 import { type PodEffect, type PodEvent, stepPod } from '../decide/pod-step.js'
-import type { Backoff } from '../decide/restart-backoff.js'
 import { configHash } from '../decide/static-pod.js'
 import type { Rejection, WantedPod } from '../decide/wanted-pod.js'
 import type { StaticPodNow } from '../mirror/decide/mirror-actions.js'
@@ -235,7 +235,7 @@ export class PodWorker {
     const input = {
       ...this.state,
       pullSignal,
-      onPulled: (image: string, backoff: Backoff | undefined) => {
+      onPulled: (image: string, backoff: PullBackoff | undefined) => {
         this.dispatch({ kind: 'pulled', image, backoff })
       },
     }
