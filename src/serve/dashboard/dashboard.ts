@@ -60,10 +60,14 @@ export interface LiveOptions {
   readonly focus?: () => Focus | undefined
 }
 
+export type LiveSample = Pick<LiveSnapshot, 'time' | 'node' | 'pods'>
+
 export interface LiveReader {
   readonly periodMs: number
   /** One reading. Rates are since the reading before. */
   take(signal: AbortSignal): Promise<LiveSnapshot>
+  /** The node and its pods alone, without what other parts of the process would have to find out. */
+  sample(signal: AbortSignal): Promise<LiveSample>
   /** Log file of a container by its id; undefined: not known. */
   logPath(containerId: string): string | undefined
 }
@@ -145,25 +149,32 @@ export function createLiveReader(o: LiveOptions): LiveReader {
     }
   }
 
+  async function sample(signal: AbortSignal): Promise<LiveSample> {
+    await withPatience(signal)
+    signal.throwIfAborted()
+    const reading = pods.read(inventory.current())
+    thresholds = reading.thresholds
+    needsCri = reading.needsCri
+    const time = new Date(Number(nowNanos() / 1_000_000n)).toISOString()
+    return { time, node: node(), pods: reading.pods }
+  }
+
   return {
     periodMs,
     logPath: (id) => details.get(id)?.logPath,
+    sample,
     async take(signal) {
-      await withPatience(signal)
-      signal.throwIfAborted()
-      const reading = pods.read(inventory.current())
-      thresholds = reading.thresholds
-      needsCri = reading.needsCri
+      const { time, node: nodeNow, pods: podsNow } = await sample(signal)
       return {
-        time: new Date(Number(nowNanos() / 1_000_000n)).toISOString(),
+        time,
         server: { process: o.process, version: o.version, periodMs },
-        node: node(),
+        node: nodeNow,
         runtime: runtimeState(),
-        pods: reading.pods,
+        pods: podsNow,
         cgroups:
           o.wantsTree?.() === false
             ? { absent: 'not requested' }
-            : readTree(cgroups, reading.pods, parts.plan?.(), nowNanos()),
+            : readTree(cgroups, podsNow, parts.plan?.(), nowNanos()),
         driver: parts.driver(),
         config: parts.config(),
         sources: parts.sources(),

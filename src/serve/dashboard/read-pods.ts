@@ -166,7 +166,7 @@ export function createPodReader(o: PodReaderOptions): PodReader {
         return {
           id: info.id,
           name: info.name,
-          image: info.image,
+          image: details?.image ?? info.image,
           cgroup: path ?? null,
           values: shown,
           request:
@@ -202,6 +202,8 @@ export function createPodReader(o: PodReaderOptions): PodReader {
           name: info.ref.name,
           uid: info.ref.uid,
           createdAt: new Date(Number(info.createdAtNanos / 1_000_000n)).toISOString(),
+          phase: info.phase,
+          restarts: info.restarts,
           qosClass: path === undefined ? null : (qosClassOfPath(path) ?? null),
           cgroup: at?.pod ?? null,
           source,
