@@ -62,8 +62,8 @@ export const PodTable = ({ pods, now }: TableProps) => (
 /** The lowest limit or threshold that its memory meets. */
 const limitOf = ({ values: { memory }, containers }: LivePod): string | null => {
   const limits = [memory, ...containers.map((c) => c.values.memory)]
-    .flatMap((m) => [m?.high, m?.max])
-    .filter((a) => a !== null && a !== undefined && a !== 'max')
+    .flatMap((m) => [m?.high ?? 'max', m?.max ?? 'max'])
+    .filter((a) => a !== 'max')
     .toSorted((a, b) => Number(BigInt(a) - BigInt(b)))
   return limits[0] ?? (memory === null ? null : 'max')
 }

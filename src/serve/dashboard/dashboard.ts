@@ -23,7 +23,7 @@ import { createInventoryCache } from '../../stats/runtime/inventory.js'
 import { createDetailsCache } from './container-details.js'
 import { createCriValues } from './cri-values.js'
 import { createLiveNodeReader } from './read-node.js'
-import { createPodReader, type Focus } from './read-pods.js'
+import { createPodReader, type Focus, manyPods } from './read-pods.js'
 import { readTree } from './read-tree.js'
 import { noSpecs, type SpecRequests } from './spec-requests.js'
 
@@ -74,6 +74,8 @@ export interface LiveReader {
 
 /** A reading waits this long for the runtime and then goes on with what it knows. */
 const patienceMs = 400
+/** With many pods the tree is at most this old. */
+const treeNanos = 10_000_000_000n
 
 export function createLiveReader(o: LiveOptions): LiveReader {
   const { clock, client, cgroups, procfs, parts } = o
@@ -149,6 +151,16 @@ export function createLiveReader(o: LiveOptions): LiveReader {
     }
   }
 
+  let tree: { readonly timeNanos: bigint; readonly value: ReturnType<typeof readTree> } | undefined
+  /** Thousands of files for hundreds of pods, which change when a pod does. */
+  function treeOf(podsNow: LiveSample['pods']): ReturnType<typeof readTree> {
+    const timeNanos = nowNanos()
+    const isKept = podsNow.length > manyPods && tree !== undefined && timeNanos - tree.timeNanos < treeNanos
+    if (tree === undefined || !isKept)
+      tree = { timeNanos, value: readTree(cgroups, podsNow, parts.plan?.(), timeNanos) }
+    return tree.value
+  }
+
   async function sample(signal: AbortSignal): Promise<LiveSample> {
     await withPatience(signal)
     signal.throwIfAborted()
@@ -171,10 +183,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
         node: nodeNow,
         runtime: runtimeState(),
         pods: podsNow,
-        cgroups:
-          o.wantsTree?.() === false
-            ? { absent: 'not requested' }
-            : readTree(cgroups, podsNow, parts.plan?.(), nowNanos()),
+        cgroups: o.wantsTree?.() === false ? { absent: 'not requested' } : treeOf(podsNow),
         driver: parts.driver(),
         config: parts.config(),
         sources: parts.sources(),

@@ -14,18 +14,23 @@ import type { LiveReader, LiveSample } from './dashboard.js'
 import type { LiveHub } from './hub.js'
 
 export interface LiveHistory {
-  /** Of a pod by its id, or of the node. Undefined: there is no such pod. */
-  track(podId?: string): LiveTrack | undefined
+  /** Of a pod by its id, or of the node. One that was not sampled yet has no moments. */
+  track(podId?: string): LiveTrack
 }
 
 export const historyStepMs = 30_000
 export const historyMoments = 120
-/** Six digits are more than a chart shows, and half the text. */
-const digits = 6
+/** Seven digits are more than a chart shows, and half the text. */
+const digits = 7
 
 type Ring = Float32Array
 const width = trackKeys.length
 const newRing = (): Ring => new Float32Array(historyMoments * width).fill(Number.NaN)
+
+const nothingYet: LiveTrack = {
+  times: [],
+  values: Object.fromEntries(trackKeys.map((key) => [key, []])) as unknown as LiveTrack['values'],
+}
 
 /** Keeps what it is given. Exported for its test; the dashboard uses `startHistory`. */
 export function createHistory(): LiveHistory & { add(sample: LiveSample): void } {
@@ -49,7 +54,9 @@ export function createHistory(): LiveHistory & { add(sample: LiveSample): void }
       })
     return {
       times: columns.map((column) => times[column] ?? 0),
-      values: Object.fromEntries(trackKeys.map((key, row) => [key, valuesOf(row)])) as LiveTrack['values'],
+      values: Object.fromEntries(
+        trackKeys.map((key, row): [keyof TrackValues, (number | null)[]] => [key, valuesOf(row)]),
+      ) as Record<keyof TrackValues, (number | null)[]>,
     }
   }
 
@@ -68,7 +75,7 @@ export function createHistory(): LiveHistory & { add(sample: LiveSample): void }
     },
     track(podId) {
       const ring = podId === undefined ? node : pods.get(podId)
-      return ring === undefined ? undefined : read(ring)
+      return ring === undefined ? nothingYet : read(ring)
     },
   }
 }

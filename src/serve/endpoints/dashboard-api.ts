@@ -65,12 +65,7 @@ export const dashboardApi = ({
     name: 'live/history/pod',
     path: '/live/history/{id}',
     methods: ['GET'],
-    handle(request, { params }) {
-      const track = history.track(params.id ?? '')
-      return track === undefined
-        ? failure(request, 404, `no history of a pod with the id ${params.id ?? ''}`)
-        : jsonAnswer(track)
-    },
+    handle: (_, { params }) => jsonAnswer(history.track(params.id ?? '')),
   },
   {
     name: 'live/doctor',

@@ -1,7 +1,8 @@
+// What the browser keeps for its charts.
 import { expect, test } from 'vitest'
-import { pod, snapshot, values } from '../../test/top/snapshots.js'
-import { trackKeys } from '../core/dashboard/model.js'
-import { createHistory, since } from './history.js'
+import { trackKeys } from '../../src/core/dashboard/model.js'
+import { createHistory, since } from '../../src/dashboard/history.js'
+import { pod, snapshot, values } from '../top/snapshots.js'
 
 const web = pod('demo', 'web', { values: values({ usageMiB: 12 }) })
 const at = (second: number) => snapshot([web], { time: new Date(second * 1000).toISOString() })
