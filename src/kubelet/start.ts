@@ -21,6 +21,7 @@ import { asksRuntime, settleDriver } from './driver/settle-driver.js'
 import { createEventQueue, type EventQueue } from './events/event-queue.js'
 import { startGc } from './gc/start-gc.js'
 import { serveNode } from './http.js'
+import { loadCredentialProviders } from './images/load-providers.js'
 import type { KubeletPorts } from './kubelet-ports.js'
 import { beginLife, type Life } from './lifetime.js'
 import { createKubeletMemoryQos } from './memory-qos.js'
@@ -32,7 +33,7 @@ import { createNodeStats } from './node/node-stats.js'
 import { createOwnNode, waitForUid } from './node/own-node.js'
 import { createNodeObjects } from './objects/node-objects.js'
 import { openRuntime } from './open-connections.js'
-import { runsPods, startStaticPods } from './pods/start-pods.js'
+import { runsPods, startPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
 import { certDirectory, resolveRootDir } from './serve-settings.js'
 
@@ -128,15 +129,18 @@ async function startParts(
     link === undefined || !runsPods(loaded)
       ? undefined
       : createNodeObjects({ api: link.api, clock, log, syncMs: config.kubelet.syncFrequency, signal })
+  const credentialProviders = await loadCredentialProviders(config.process, ports, signal)
   const pods =
     linux === undefined
       ? undefined
-      : startStaticPods({
+      : startPods({
           ...linux,
           ...shared,
           events,
-          memoryQos,
           objects,
+          credentialProviders,
+          cluster: link === undefined || own === undefined ? undefined : { api: link.api, own },
+          memoryQos,
           nodeName,
           images,
           runtimeName: runtime.name,

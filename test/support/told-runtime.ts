@@ -58,7 +58,7 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
     cgroupParent: '/kubepods/podu1',
     hostname: podNames(spec, 'cluster.local').hostname,
     dns: podResolvConf(spec, undefined, { servers: [], domain: undefined }),
-    identity: { rootDir: paths.rootDir, nodeName: 'n1', staticPodPath: '/m' },
+    identity: { rootDir: paths.rootDir, nodeName: 'n1', staticPodPath: '/m', hasApi: false },
     manifest: '/m/x.yaml',
   })
   let wireBytes = PodSandboxConfig.encode(PodSandboxConfig.fromPartial(sandbox)).finish().length
@@ -68,6 +68,7 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
     if (amounts === undefined || planned === undefined) throw new Error(`no plan of ${container.name}`)
     const config = containerConfig(spec, container, {
       words: wordsOf(spec, container),
+      targetId: undefined,
       hasHostsFile: true,
       paths,
       attempt: 0,
@@ -76,7 +77,6 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
       imageUser: '',
       resources: containerResources(amounts, planned, resourceFacts),
       seccompDefault: false,
-      digest: () => '0123456789abcdef',
     })
     wireBytes += ContainerConfig.encode(ContainerConfig.fromPartial(config)).finish().length
   }

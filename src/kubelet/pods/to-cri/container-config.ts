@@ -21,11 +21,13 @@ import {
   type PodPaths,
   terminationLog,
 } from './names.js'
-import { appArmorProfile, namespaceOptions, seccompProfile } from './namespaces.js'
+import { appArmorProfile, containerNamespaces, seccompProfile } from './namespaces.js'
 import { podGroups } from './sandbox-config.js'
 
 interface ContainerFacts {
   readonly words: ContainerWords
+  /** Whose processes an ephemeral container sees. */
+  readonly targetId: string | undefined
   /** False for a pod whose network gave it no address. */
   readonly hasHostsFile: boolean
   readonly paths: PodPaths
@@ -38,7 +40,6 @@ interface ContainerFacts {
   readonly resources: PlannedResources
   /** A container without a seccomp profile gets the runtime's own. */
   readonly seccompDefault: boolean
-  readonly digest: (text: string) => string
 }
 
 /** What the kernel shows below /proc and /sys that a container need not see or change. */
@@ -73,7 +74,7 @@ export function containerConfig(
     envs: env.map(({ key, value }) => ({ key, value: Buffer.from(value) })),
     mounts: mountsOf(spec, container, facts),
     labels: containerLabels(spec, container),
-    annotations: containerAnnotations(spec, container, facts.attempt, facts.digest),
+    annotations: containerAnnotations(spec, container, facts.attempt),
     logPath: containerLogPath(container.name, facts.attempt),
     stdin: container.stdin,
     stdinOnce: container.stdinOnce,
@@ -97,7 +98,7 @@ function securityContext(
       addCapabilities: [...security.addCapabilities],
       dropCapabilities: [...security.dropCapabilities],
     },
-    namespaceOptions: namespaceOptions(spec),
+    namespaceOptions: containerNamespaces(spec, facts.targetId),
     readonlyRootfs: security.readOnlyRootFilesystem,
     noNewPrivs: security.allowPrivilegeEscalation === false,
     maskedPaths,
