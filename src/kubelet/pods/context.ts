@@ -9,8 +9,12 @@ import type { ProbeCalls } from '../../ports/network/probe-calls.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
 import type { PodEvents } from '../events/pod-events.js'
+import type { PullRate } from '../images/decide/pull-rate.js'
+import type { PullMetrics } from '../images/pull-metrics.js'
+import type { RegistryCredentials } from '../images/registry-credentials.js'
 import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
+import type { HandlerOf } from '../objects/runtime-classes.js'
 import type { Prober } from '../probes/prober.js'
 import type { KubeletIdentity } from './decide/owner.js'
 import type { Limiter } from './run/limiter.js'
@@ -26,6 +30,7 @@ export interface PodContext {
   readonly host: PodHost
   /** Config maps, secrets, services and tokens; undefined in standalone mode. */
   readonly objects: NodeObjects | undefined
+  readonly handlerOf: HandlerOf
   readonly clock: Clock
   readonly log: Log
   readonly events: PodEvents
@@ -57,4 +62,7 @@ export interface PodContext {
   /** Sandboxes and containers made at once. */
   readonly starts: Limiter
   readonly pulls: Limiter
+  readonly pullRate: PullRate
+  readonly pullMetrics: PullMetrics
+  readonly credentials: RegistryCredentials
 }

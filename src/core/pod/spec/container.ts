@@ -17,7 +17,7 @@ const ports = { min: 1, max: 65_535 }
 
 export function readContainer(
   given: FieldReader,
-  list: 'init' | 'app',
+  list: 'init' | 'app' | 'ephemeral',
   volumes: readonly Volume[],
   hostNetwork: boolean,
 ): ContainerSpec {
@@ -36,6 +36,7 @@ export function readContainer(
     restartRules: readRestartRules(given, restartPolicy !== undefined),
     probes: readProbes(given, kind === 'init'),
     hooks: readHooks(given, kind === 'init'),
+    ...(list === 'ephemeral' ? { target: given.text('targetContainerName') } : {}),
     image,
     pullPolicy:
       given.choice<PullPolicy>('imagePullPolicy', ['Always', 'IfNotPresent', 'Never']) ?? defaultPull(image),

@@ -5,10 +5,7 @@ const cluster = 'it names an object of an API server, and static pods have none'
 const notYet = 'this node does not carry it out yet'
 
 export const refusedPodFields: Readonly<Record<string, string>> = {
-  ephemeralContainers: 'debug containers are added to running pods, not written in manifests',
-  imagePullSecrets: cluster,
   resourceClaims: cluster,
-  runtimeClassName: cluster,
   schedulingGates: 'nothing would ever lift the gate',
   workloadRef: cluster,
   schedulingGroup: cluster,
@@ -16,6 +13,9 @@ export const refusedPodFields: Readonly<Record<string, string>> = {
 
 /** Objects of an API server, which only a pod of that server may name. */
 export const clusterPodFields: Readonly<Record<string, string>> = {
+  ephemeralContainers: 'debug containers are added to running pods, not written in manifests',
+  imagePullSecrets: cluster,
+  runtimeClassName: cluster,
   serviceAccount: cluster,
   serviceAccountName: cluster,
 }

@@ -34,6 +34,10 @@ export interface PodSpec {
   readonly dns: DnsSpec
   /** Empty for a pod of a file. */
   readonly serviceAccountName: string
+  /** Undefined: the node's default. */
+  readonly runtimeClassName: string | undefined
+  /** Secrets with credentials of registries, in the pod's namespace. */
+  readonly imagePullSecrets: readonly string[]
   /** Whether services of the namespace become variables. */
   readonly enableServiceLinks: boolean
   readonly security: PodSecurity
@@ -41,6 +45,8 @@ export interface PodSpec {
   /** Init containers and sidecars, in order. */
   readonly initContainers: readonly ContainerSpec[]
   readonly containers: readonly ContainerSpec[]
+  /** Debug containers, added to a running pod; started once. */
+  readonly ephemeralContainers: readonly ContainerSpec[]
   /** metadata.labels, .annotations and spec as written, for what people and tools read back. */
   readonly document: PodDocument
 }
@@ -92,7 +98,9 @@ export interface ContainerSecurity extends UserSettings {
 
 export interface ContainerSpec {
   readonly name: string
-  readonly kind: 'init' | 'sidecar' | 'app'
+  readonly kind: 'init' | 'sidecar' | 'app' | 'ephemeral'
+  /** Of an ephemeral container: whose processes it sees. */
+  readonly target?: string | undefined
   /** Its own; undefined: the pod's counts. */
   readonly restartPolicy: RestartPolicy | undefined
   /** By exit code, before any policy; the first that matches counts. */
@@ -203,4 +211,5 @@ export type Volume =
 export const allContainerSpecs = (spec: PodSpec): readonly ContainerSpec[] => [
   ...spec.initContainers,
   ...spec.containers,
+  ...spec.ephemeralContainers,
 ]

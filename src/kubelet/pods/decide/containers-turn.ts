@@ -37,6 +37,8 @@ export function planContainers(i: PodTurnInput, spec: PodSpec, sandbox: Observed
     mayGoOn = take(container).done || hasPassed
   }
   if (initialized || mayGoOn) for (const container of spec.containers) take(container)
+  // Debug containers do not wait for initialization: that may be what is being debugged.
+  for (const container of spec.ephemeralContainers) take(container)
   const wakes = steps.flatMap(({ step }) => (step.wakeAtNanos === undefined ? [] : [step.wakeAtNanos]))
   return {
     actions: steps
@@ -55,6 +57,9 @@ const isIn = (container: ObservedContainer | undefined, sandbox: ObservedSandbox
 
 function planOne(i: PodTurnInput, spec: PodSpec, sandbox: ObservedSandbox, container: ContainerSpec): Step {
   const newest = newestOf(i.observed, container.name)
+  // Started once, in whatever sandbox.
+  if (container.kind === 'ephemeral' && newest !== undefined && newest.state !== 'created')
+    return { done: false }
   if (newest !== undefined && isIn(newest, sandbox)) {
     if (newest.state === 'running') {
       const health = i.health?.get(newest.id) ?? unprobed(container.probes)

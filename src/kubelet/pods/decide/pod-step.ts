@@ -3,6 +3,7 @@
 import type { KubePod } from '../../../core/kube/objects.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodEvent as PodEventRecord } from '../../events/pod-events.js'
+import type { PullBackoff } from '../../images/decide/image-pull.js'
 import type { PodHealth } from '../../probes/decide/health.js'
 import type { Hold, PodAction } from './actions.js'
 import { backOffEvents } from './backoff-events.js'
@@ -11,7 +12,7 @@ import { observe } from './observe-step.js'
 import type { ObservedPod } from './observed.js'
 import { type PodState, podName, type Verdict } from './pod-state.js'
 import { reportedAttempts } from './reported-status.js'
-import { type Backoff, nextBackoff } from './restart-backoff.js'
+import { nextBackoff } from './restart-backoff.js'
 import { withStatus } from './state-status.js'
 import { canonicalJson } from './static-pod.js'
 import { decidePodTurn } from './turn.js'
@@ -45,7 +46,7 @@ export type PodEvent =
   | { readonly kind: 'acting'; readonly action: PodAction }
   | { readonly kind: 'acted'; readonly action: PodAction; readonly hold: Hold | undefined }
   /** A pull ended; with a back-off: it failed. */
-  | { readonly kind: 'pulled'; readonly image: string; readonly backoff: Backoff | undefined }
+  | { readonly kind: 'pulled'; readonly image: string; readonly backoff: PullBackoff | undefined }
   /** All actions of a turn were carried out. */
   | { readonly kind: 'synced' }
   /** A turn could not be carried out; what is left of it is decided anew. */

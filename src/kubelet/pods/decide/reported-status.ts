@@ -12,7 +12,14 @@ export function reportedStatus(api: KubePod | undefined): Partial<PodStatus> | u
   return Object.fromEntries(entries) as Partial<PodStatus>
 }
 
-const lists = new Set(['conditions', 'containerStatuses', 'initContainerStatuses', 'hostIPs', 'podIPs'])
+const lists = new Set([
+  'conditions',
+  'containerStatuses',
+  'initContainerStatuses',
+  'ephemeralContainerStatuses',
+  'hostIPs',
+  'podIPs',
+])
 
 /** Of containers that ran and that the runtime may not have any more. */
 export function reportedAttempts(api: KubePod | undefined): ReadonlyMap<string, number> {

@@ -16,6 +16,7 @@ export function restartsAfterExit(
   exit: Exit,
 ): boolean {
   if (container.kind === 'sidecar') return true
+  if (container.kind === 'ephemeral') return false
   // For an init container every policy but Never means: until it ends well.
   if (container.kind === 'init' && exit.exitCode === 0) return false
   if (matchingRule(container, exit) !== undefined) return true

@@ -2,9 +2,9 @@
 // whose hook fails is ended.
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
 import { runHook } from '../../hooks/run-hook.js'
+import { faultRetryNanos } from '../../images/decide/image-pull.js'
 import type { PodContext } from '../context.js'
 import type { Hold } from '../decide/actions.js'
-import { faultRetryNanos } from '../decide/image-pull.js'
 import { currentSandbox, type ObservedPod } from '../decide/observed.js'
 import { stopContainers } from './stop-containers.js'
 
