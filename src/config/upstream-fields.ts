@@ -5,7 +5,6 @@ import { group, harmless, missing } from './field.js'
 import type { Json } from './node.js'
 
 const fewRequests = 'this kubelet sends few requests to the API server'
-const fewEvents = 'events are few and are queued'
 const noVolumes = 'a pod with such a volume is refused'
 
 /** For policies whose zero value is a word. */
@@ -119,8 +118,6 @@ export const upstreamFields = {
   kubeAPIQPS: harmless(fewRequests),
   kubeAPIBurst: harmless(fewRequests),
   contentType: harmless('requests to the API server are JSON'),
-  eventRecordQPS: harmless(fewEvents),
-  eventBurst: harmless(fewEvents),
 
   // Debugging
   enableProfilingHandler: harmless('there is no /debug/pprof', 21),

@@ -1,5 +1,6 @@
 // The start of the kubelet, in its fixed order: configuration, connect, cgroup driver, node facts, proof, server,
 // loops. No cgroup is opened before the driver is known.
+import type { EffectiveConfig } from '../config/effective.js'
 import { configError, type LoadedConfig } from '../config/load.js'
 import { type ConfigProblem, type ConfigWarning, formatFinding } from '../config/origin.js'
 import type { CgroupDriver } from '../core/cgroup/name.js'
@@ -17,18 +18,19 @@ import { keepCertificates, openServingPairs } from './certificates/keep-certific
 import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver/driver-report.js'
 import { watchRuntime } from './driver/runtime-watch.js'
 import { asksRuntime, settleDriver } from './driver/settle-driver.js'
+import { createEventQueue, type EventQueue } from './events/event-queue.js'
 import { startGc } from './gc/start-gc.js'
 import { serveNode } from './http.js'
 import type { KubeletPorts } from './kubelet-ports.js'
 import { beginLife, type Life } from './lifetime.js'
 import { createKubeletMemoryQos } from './memory-qos.js'
 import { watchMetricsUrl } from './metrics-url.js'
-import { createEventQueue, type EventQueue } from './node/event-queue.js'
 import { type InspectedNode, inspectNode } from './node/inspect-node.js'
 import { startMembership } from './node/membership.js'
 import type { NodeFacts } from './node/node-facts.js'
 import { createNodeStats } from './node/node-stats.js'
 import { createOwnNode, waitForUid } from './node/own-node.js'
+import { createNodeObjects } from './objects/node-objects.js'
 import { openRuntime } from './open-connections.js'
 import { runsPods, startStaticPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
@@ -104,7 +106,15 @@ async function startParts(
   const events =
     api === undefined || own === undefined
       ? undefined
-      : createEventQueue({ api, clock, log, nodeName, nodeUid: waitForUid(own, clock, signal), signal })
+      : createEventQueue({
+          api,
+          clock,
+          log,
+          nodeName,
+          nodeUid: waitForUid(own, clock, signal),
+          rate: eventRate(config.kubelet),
+          signal,
+        })
   if (inUse.event) events?.record(runtimeUpgradeNeeded(client.socketPath))
 
   const metricsUrl = watchMetricsUrl({ client, log, signal })
@@ -114,10 +124,23 @@ async function startParts(
     linux === undefined || !runsPods(loaded)
       ? undefined
       : await createKubeletMemoryQos({ ...linux, ...shared, events })
+  const objects =
+    link === undefined || !runsPods(loaded)
+      ? undefined
+      : createNodeObjects({ api: link.api, clock, log, syncMs: config.kubelet.syncFrequency, signal })
   const pods =
     linux === undefined
       ? undefined
-      : startStaticPods({ ...linux, ...shared, memoryQos, nodeName, images, runtimeName: runtime.name })
+      : startStaticPods({
+          ...linux,
+          ...shared,
+          events,
+          memoryQos,
+          objects,
+          nodeName,
+          images,
+          runtimeName: runtime.name,
+        })
 
   const gc =
     pods === undefined
@@ -192,6 +215,7 @@ async function startParts(
       watchDone,
       statsDone,
       pods?.done,
+      objects?.done,
       gc?.done,
       memoryQos?.memoryQos.run(),
       membership?.done,
@@ -199,6 +223,9 @@ async function startParts(
     ]).then(() => undefined),
   }
 }
+
+const eventRate = ({ eventRecordQPS, eventBurst }: EffectiveConfig['kubelet']) =>
+  eventRecordQPS === 0 ? undefined : { perSecond: eventRecordQPS, burst: Math.max(1, eventBurst) }
 
 /** At the start no pod runs yet, so what runs is compared again whenever the answer is read. */
 function keepProof({ proof, prove }: InspectedNode, clock: Clock, signal: AbortSignal): () => DriverProof {

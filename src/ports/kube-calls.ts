@@ -24,7 +24,13 @@ export interface AccessVerdict {
 export interface NodeEvent {
   readonly namespace: string
   readonly name: string
-  readonly involved: { readonly kind: string; readonly name: string; readonly uid: string }
+  readonly involved: {
+    readonly kind: string
+    readonly name: string
+    readonly uid: string
+    /** The part of the object: `spec.containers{web}`. */
+    readonly fieldPath?: string
+  }
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
@@ -40,4 +46,6 @@ export interface KubeCalls {
   reviewToken(token: string, signal: AbortSignal): Promise<ReviewedUser | undefined>
   reviewAccess(question: AccessQuestion, signal: AbortSignal): Promise<AccessVerdict>
   createEvent(event: NodeEvent, signal: AbortSignal): Promise<void>
+  /** Count, time and message of an Event that exists; false: it does not. */
+  patchEvent(event: NodeEvent, signal: AbortSignal): Promise<boolean>
 }

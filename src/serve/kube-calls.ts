@@ -1,7 +1,14 @@
 // TokenReview, SubjectAccessReview and Events over the client. A failure says whether asking again can help.
 import { keelsonError } from '../core/errors.js'
 import type { KubeObject } from '../core/kube/objects.js'
-import { accessReviews, collectionPath, events, type Resource, tokenReviews } from '../core/kube/path.js'
+import {
+  accessReviews,
+  collectionPath,
+  events,
+  objectPath,
+  type Resource,
+  tokenReviews,
+} from '../core/kube/path.js'
 import { callFailureOf } from '../core/kube/retry.js'
 import type { KubeApi } from '../ports/kube-api.js'
 import type { AccessQuestion, KubeCalls, NodeEvent, ReviewedUser } from '../ports/kube-calls.js'
@@ -46,6 +53,7 @@ const eventBody = (e: NodeEvent) => ({
     kind: e.involved.kind,
     name: e.involved.name,
     uid: e.involved.uid,
+    ...(e.involved.fieldPath === undefined ? {} : { fieldPath: e.involved.fieldPath }),
     // A Node has none; its events live in `default` all the same.
     ...(e.involved.kind === 'Node' ? {} : { namespace: e.namespace }),
   },
@@ -69,7 +77,7 @@ function withRetryable(e: unknown): unknown {
   return keelsonError('kubeapi.failed', e.message, { ...failure, retryable }, e.cause)
 }
 
-export function createKubeCalls(api: Pick<KubeApi, 'create'>): KubeCalls {
+export function createKubeCalls(api: Pick<KubeApi, 'create' | 'patch'>): KubeCalls {
   const create = async <T extends KubeObject>(
     doing: string,
     resource: Resource,
@@ -106,6 +114,17 @@ export function createKubeCalls(api: Pick<KubeApi, 'create'>): KubeCalls {
     },
     async createEvent(event, signal) {
       await create('create Event', events, eventBody(event), signal, event.namespace)
+    },
+    async patchEvent(event, signal) {
+      const options = { signal, timeoutMs: callTimeoutMs, retry: 'never', doing: 'patch Event' } as const
+      const { count, lastTimestamp, message } = eventBody(event)
+      try {
+        await api.patch(objectPath(events, event), 'strategic', { count, lastTimestamp, message }, options)
+        return true
+      } catch (e) {
+        if (callFailureOf(e)?.status === 404) return false
+        throw e
+      }
     },
   }
 }

@@ -4,7 +4,7 @@ import { createKubeletApi, createKubeletPods } from '../../adapters/kubeapi/kube
 import { createPodWatch } from '../../adapters/kubeapi/pod-watch.js'
 import { readManifest } from '../../config/read-manifest.js'
 import { keelsonError } from '../../core/errors.js'
-import { createEventQueue } from '../../kubelet/node/event-queue.js'
+import { createEventQueue } from '../../kubelet/events/event-queue.js'
 import { type KubeletSettings, parseKubeletSettings } from '../../memory-qos/decide/kubelet-settings.js'
 import type { MemoryQosEvent } from '../../memory-qos/report.js'
 import type { KubeApi } from '../../ports/kube-api.js'

@@ -61,6 +61,11 @@ export const nodeFields = {
       default: true,
     },
   ),
+  eventRecordQPS: integer(0, 2 ** 31 - 1)('events sent per second; 0: no limit', { default: 50 }),
+  eventBurst: integer(0, 2 ** 31 - 1)('events sent at once before eventRecordQPS counts', {
+    ...unset,
+    default: 100,
+  }),
   rotateCertificates: flag('renew the client certificate before it ends', { defaultText: '`false`' }),
   serverTLSBootstrap: flag('ask the cluster for the serving certificate, in place of a self-signed one', {
     defaultText: '`false`',

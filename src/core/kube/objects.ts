@@ -126,3 +126,44 @@ export interface CertificateSigningRequest extends KubeObject {
     }[]
   }
 }
+
+export interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+  /** Base64. */
+  readonly binaryData?: Readonly<Record<string, string>>
+  readonly immutable?: boolean
+}
+
+export interface Secret extends KubeObject {
+  readonly type?: string
+  /** Base64. */
+  readonly data?: Readonly<Record<string, string>>
+  readonly immutable?: boolean
+}
+
+export interface KubeService extends KubeObject {
+  readonly spec?: {
+    readonly type?: string
+    readonly clusterIP?: string
+    readonly ports?: readonly {
+      readonly name?: string
+      readonly protocol?: string
+      readonly port: number
+    }[]
+  }
+}
+
+/** Body and answer of serviceaccounts/token. */
+export interface TokenRequest extends KubeObject {
+  readonly spec: {
+    readonly audiences: readonly string[]
+    readonly expirationSeconds?: number
+    readonly boundObjectRef: {
+      readonly apiVersion: string
+      readonly kind: string
+      readonly name: string
+      readonly uid: string
+    }
+  }
+  readonly status?: { readonly token: string; readonly expirationTimestamp: string }
+}

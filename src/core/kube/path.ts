@@ -14,6 +14,9 @@ const core = (resource: string): Resource => ({ group: '', version: 'v1', resour
 export const nodes = core('nodes')
 export const pods = core('pods')
 export const configMaps = core('configmaps')
+export const secrets = core('secrets')
+export const services = core('services')
+export const serviceAccounts = core('serviceaccounts')
 export const events = core('events')
 export const leases: Resource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 export const certificateRequests: Resource = {

@@ -5,7 +5,7 @@ import { deprecatedFallbackLine, oldestAnsweringRuntimes } from '../../core/driv
 import type { ProofFinding } from '../../core/driver/proof.js'
 import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
-import type { NewEvent } from '../node/event-queue.js'
+import type { NewEvent } from '../events/event-queue.js'
 
 export const driverFromCriLine = 'using the cgroup driver that the runtime names'
 const configuredDriverLine = 'using the configured cgroup driver'

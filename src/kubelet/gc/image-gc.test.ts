@@ -10,7 +10,7 @@ import { type PrivateContainerd, startPrivateContainerd } from '../../lab/contai
 import { ensureImages, imageReferences } from '../../lab/images/images.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
-import type { NewEvent } from '../node/event-queue.js'
+import type { NewEvent } from '../events/event-queue.js'
 import { createImageGc } from './image-gc.js'
 
 const needs = { root: true, packages: ['containerd', 'images'] } as const

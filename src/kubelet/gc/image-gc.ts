@@ -9,7 +9,7 @@ import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
 import type { FsCapacity } from '../../ports/stats-files.js'
-import type { NewEvent } from '../node/event-queue.js'
+import type { NewEvent } from '../events/event-queue.js'
 import {
   type ImagePolicy,
   type ImageRecords,

@@ -3,8 +3,8 @@
 import type { EffectiveConfig } from '../../config/effective.js'
 import { pause } from '../../core/units/retry.js'
 import type { CriClient } from '../../ports/runtime.js'
+import type { EventQueue } from '../events/event-queue.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
-import type { EventQueue } from '../node/event-queue.js'
 import { createImageGc, type ImageGc } from './image-gc.js'
 
 interface GcInput {

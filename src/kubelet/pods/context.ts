@@ -6,6 +6,8 @@ import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
+import type { PodEvents } from '../events/pod-events.js'
+import type { NodeObjects } from '../objects/node-objects.js'
 import type { KubeletIdentity } from './decide/owner.js'
 import type { ClusterDns, ResolvConf } from './decide/resolv-conf.js'
 import type { Limiter } from './run/limiter.js'
@@ -19,8 +21,11 @@ export interface PodContext {
   readonly view: RuntimeView
   readonly cgroups: CgroupTree
   readonly host: PodHost
+  /** Config maps, secrets, services and tokens; undefined in standalone mode. */
+  readonly objects: NodeObjects | undefined
   readonly clock: Clock
   readonly log: Log
+  readonly events: PodEvents
   readonly metrics: Metrics
   readonly planner: Planner
   readonly paths: PodPaths

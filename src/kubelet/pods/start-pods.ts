@@ -10,9 +10,12 @@ import type { Files } from '../../ports/files.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
+import type { EventQueue } from '../events/event-queue.js'
+import { createPodEvents } from '../events/pod-events.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import type { NodeFacts } from '../node/node-facts.js'
+import type { NodeObjects } from '../objects/node-objects.js'
 import { runCommand } from '../streams/exec.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
@@ -39,9 +42,13 @@ interface PodsInput {
   readonly runtime: CriClient
   readonly images: CriClient
   readonly cgroups: CgroupTree
+  /** Undefined in standalone mode. */
+  readonly objects?: NodeObjects | undefined
   readonly ports: Pick<KubeletPorts, 'files' | 'podHost' | 'procfs' | 'clock' | 'log' | 'metrics'>
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
+  /** Undefined in standalone mode. */
+  readonly events: EventQueue | undefined
   readonly signal: AbortSignal
 }
 
@@ -129,8 +136,10 @@ function createContext(i: PodsInput): PodContext {
     }),
     cgroups: i.cgroups,
     host,
+    objects: i.objects,
     clock,
     log,
+    events: createPodEvents(i.events, log),
     metrics,
     planner: createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) }),
     paths,

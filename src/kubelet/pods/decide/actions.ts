@@ -14,6 +14,8 @@ export interface Hold {
 interface StopTarget {
   readonly id: string
   readonly name: string
+  /** Of the event; not given: `Stopping container NAME`. */
+  readonly message?: string
 }
 
 export type PodAction =

@@ -1,7 +1,8 @@
 // One step of a pod's worker: an event and the state before it give the state after it and what is to be done. Pure; the
 // worker (run/worker.ts) brings the events and carries out the effects. What a turn does is decided in decide/turn.ts.
-import type { PodSpec } from '../../../core/pod/spec/spec.js'
-import type { Hold, PodAction } from './actions.js'
+import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
+import type { PodEvent as PodEventRecord } from '../../events/pod-events.js'
+import type { Hold, PodAction, Waiting } from './actions.js'
 import type { ObservedPod } from './observed.js'
 import { type PodState, podName, startedAtNanos } from './pod-state.js'
 import { type Backoff, nextBackoff } from './restart-backoff.js'
@@ -44,6 +45,7 @@ export type PodEffect =
       readonly message: string
       readonly fields: Readonly<Record<string, unknown>>
     }
+  | { readonly kind: 'event'; readonly event: PodEventRecord }
   /** Take the next turn now instead of when it is due. */
   | { readonly kind: 'wake' }
   | { readonly kind: 'cancel-pulls' }
@@ -171,8 +173,28 @@ function takeTurn(
       quietTurns: isBusy || wakeAtNanos !== undefined ? 0 : state.quietTurns + 1,
       nextTurnNanos: isBusy ? at.monotonicNanos : due,
     },
-    effects: actions.map((action) => ({ kind: 'act', action })),
+    effects: [
+      ...backOffEvents(state, waiting),
+      ...actions.map((action) => ({ kind: 'act', action }) as const),
+    ],
   }
+}
+
+/** For each container that waits out a back-off, at each turn that finds it so. */
+function backOffEvents({ spec }: PodState, waiting: ReadonlyMap<string, Waiting>): readonly PodEffect[] {
+  if (spec === undefined) return []
+  const { name, namespace, uid } = spec.pod
+  return allContainerSpecs(spec)
+    .filter((container) => waiting.get(container.name)?.reason === 'CrashLoopBackOff')
+    .map((container) => ({
+      kind: 'event',
+      event: {
+        type: 'Warning',
+        reason: 'BackOff',
+        message: `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`,
+        container,
+      },
+    }))
 }
 
 /** Looked at again when something in the runtime changes. */

@@ -10,6 +10,7 @@ import type { Backoff } from '../decide/restart-backoff.js'
 import { sandboxConfig } from '../to-cri/sandbox-config.js'
 import { forgetContainers, forgetPod, preparePod, releasePod } from './prepare.js'
 import { resizePod } from './resize.js'
+import { rpcErrorText } from './runtime-text.js'
 import { runCreated, startContainer } from './start-container.js'
 
 interface ActInput {
@@ -35,8 +36,13 @@ export async function act(
       await preparePod(wanted(i), c, signal)
       return undefined
     case 'run-sandbox': {
+      if (action.attempt > 0) c.events.pod(wanted(i).pod, sandboxChanged)
       const config = await configOf(i, action.attempt, c)
-      await c.starts.run(() => c.runtime.runPodSandbox({ config, runtimeHandler: '' }, options), signal)
+      const run = () => c.runtime.runPodSandbox({ config, runtimeHandler: '' }, options)
+      await orEvent(c.starts.run(run, signal), i, c, {
+        reason: 'FailedCreatePodSandBox',
+        doing: 'Failed to create pod sandbox',
+      })
       return undefined
     }
     case 'start-container': {
@@ -58,10 +64,10 @@ export async function act(
     case 'resize':
       return resizePod(wanted(i), i.observed, c, signal)
     case 'stop-containers':
-      await stopContainers(action, i.observed, c, signal)
+      await orEvent(stopContainers(action, i.observed, c, signal), i, c, failedKill)
       return undefined
     case 'stop-sandbox':
-      await orGone(c.runtime.stopPodSandbox({ podSandboxId: action.id }, options))
+      await orEvent(orGone(c.runtime.stopPodSandbox({ podSandboxId: action.id }, options)), i, c, failedKill)
       return undefined
     case 'remove-container':
       await orGone(c.runtime.removeContainer({ containerId: action.id }, options))
@@ -77,6 +83,32 @@ export async function act(
     case 'forget':
       await forgetPod(i.spec?.pod ?? i.observed, c, signal)
       return undefined
+  }
+}
+
+const sandboxChanged = {
+  type: 'Normal',
+  reason: 'SandboxChanged',
+  message: 'Pod sandbox changed, it will be killed and re-created.',
+} as const
+const failedKill = { reason: 'FailedKillPod', doing: 'error killing pod' } as const
+
+/** A failure is an event of the pod, and stays a failure. */
+async function orEvent(
+  work: Promise<unknown>,
+  { spec, observed, pullSignal }: ActInput,
+  c: PodContext,
+  { reason, doing }: { readonly reason: string; readonly doing: string },
+): Promise<void> {
+  try {
+    await work
+  } catch (e) {
+    // A kubelet that ends, or a pod that does, has only given up.
+    if (!pullSignal.aborted || reason === failedKill.reason) {
+      const message = `${doing}: ${rpcErrorText(asKeelsonError(e))}`
+      c.events.pod(spec?.pod ?? observed, { type: 'Warning', reason, message })
+    }
+    throw e
   }
 }
 
@@ -112,6 +144,10 @@ async function stopContainers(
 ): Promise<void> {
   const pod = `${observed.namespace}/${observed.name}`
   c.log.info('stopping containers', { pod, containers: targets.map((t) => t.name), graceSeconds, why })
+  for (const { id, name, message = `Stopping container ${name}` } of targets) {
+    const kind = observed.containers.find((container) => container.id === id)?.kind ?? 'app'
+    c.events.pod(observed, { type: 'Normal', reason: 'Killing', message, container: { kind, name } })
+  }
   const timeoutMs = graceSeconds * 1000 + c.timeoutMs
   const results = await Promise.allSettled(
     targets.map(({ id }) =>

@@ -3,7 +3,9 @@
 import { asKeelsonError, type KeelsonError } from '../../../core/errors.js'
 import { effectiveUser } from '../../../core/pod/spec/security.js'
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
+import { formatGoDuration } from '../../../core/units/go-duration.js'
 import type { DeepPartial, Image, PodSandboxConfig } from '../../../cri-api/api.js'
+import type { PodEvent } from '../../events/pod-events.js'
 import type { PodContext } from '../context.js'
 import type { Hold } from '../decide/actions.js'
 import { decideImage, faultRetryNanos, pullFailed, rootProblem } from '../decide/image-pull.js'
@@ -21,6 +23,7 @@ import {
 } from '../to-cri/names.js'
 import { podHostname } from '../to-cri/sandbox-config.js'
 import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
+import { rpcErrorText, runtimeText } from './runtime-text.js'
 
 /** A pull may take as long as it makes progress; this ends one that does not. */
 const pullTimeoutMs = 30 * 60_000
@@ -39,6 +42,15 @@ interface StartInput {
   readonly pullSignal: AbortSignal
 }
 
+type Named = Pick<StartInput, 'spec' | 'container'>
+
+const record = ({ spec, container }: Named, c: PodContext, event: Omit<PodEvent, 'container'>): void =>
+  c.events.pod(spec.pod, { ...event, container })
+
+/** What keeps the container from starting, also as the event that kubectl shows. */
+const failed = (i: Named, c: PodContext, message: string): void =>
+  record(i, c, { type: 'Warning', reason: 'Failed', message: `Error: ${message}` })
+
 /** Undefined: it runs. */
 export async function startContainer(
   i: StartInput,
@@ -46,7 +58,10 @@ export async function startContainer(
   signal: AbortSignal,
 ): Promise<Hold | undefined> {
   const image = await getImage(i, c, signal)
-  if ('reason' in image) return image
+  if ('reason' in image) {
+    failed(i, c, image.reason)
+    return image
+  }
   const { spec, container, attempt } = i
   const user = effectiveUser(spec.security, container.security)
   const imageUid = uidOf(image)
@@ -54,7 +69,10 @@ export async function startContainer(
     user.runAsNonRoot === true
       ? rootProblem({ runAsUser: user.runAsUser, imageUid, imageUser: image.username })
       : undefined
-  if (root !== undefined) return fault(c, 'CreateContainerConfigError', root)
+  if (root !== undefined) {
+    failed(i, c, root)
+    return fault(c, 'CreateContainerConfigError', root)
+  }
   const sandbox = currentSandbox(i.observed)
   if (sandbox === undefined) throw new Error('a container is started without a sandbox')
   const podIPs = spec.hostNetwork ? c.hostIPs : sandbox.ips
@@ -79,8 +97,11 @@ export async function startContainer(
       const request = { podSandboxId: sandbox.id, config, sandboxConfig: i.sandbox }
       containerId = (await c.runtime.createContainer(request, options)).containerId
     } catch (e) {
-      return asHold(e, c, signal, 'CreateContainerError')
+      const hold = asHold(e, c, signal, 'CreateContainerError')
+      failed(i, c, hold.message)
+      return hold
     }
+    record(i, c, { type: 'Normal', reason: 'Created', message: 'Container created' })
     return runCreated(containerId, i, c, signal)
   }
   // Only now: a pull that takes long must not keep others from starting.
@@ -100,8 +121,12 @@ export async function runCreated(
   try {
     await c.runtime.startContainer({ containerId }, { timeoutMs: c.timeoutMs, signal })
   } catch (e) {
-    return asHold(e, c, signal, 'RunContainerError')
+    const hold = asHold(e, c, signal, 'RunContainerError')
+    // The runtime says the id, which is another one at each try: similar events must stay similar.
+    failed({ spec, container }, c, hold.message.replaceAll(containerId, container.name))
+    return hold
   }
+  record({ spec, container }, c, { type: 'Normal', reason: 'Started', message: 'Container started' })
   const log = `${podLogDirectory(c.paths, spec.pod)}/${containerLogPath(container.name, attempt)}`
   const link = `${logLinksDirectory(c.paths)}/${logLinkName(spec.pod, container.name, containerId)}`
   // A convenience of log shippers: the container runs with or without it.
@@ -137,23 +162,67 @@ async function getImage(i: StartInput, c: PodContext, signal: AbortSignal): Prom
     backoff: pullBackoffs.get(image),
     nowNanos: c.clock.monotonicNanos(),
   })
-  if (step.kind === 'hold') return step.hold
-  if (step.kind === 'use' && present !== undefined) return present
+  if (step.kind === 'hold') {
+    record(i, c, heldEvent(image, step.hold))
+    return step.hold
+  }
+  if (step.kind === 'use' && present !== undefined) {
+    const message = `Container image "${image}" already present on machine and can be accessed by the pod`
+    record(i, c, { type: 'Normal', reason: 'Pulled', message })
+    return present
+  }
+  const asked = c.clock.monotonicNanos()
+  let began = asked
   try {
-    c.log.info('pulling image', { image, pod: i.spec.pod.name })
+    record(i, c, { type: 'Normal', reason: 'Pulling', message: `Pulling image "${image}"` })
     const request = { image: { image }, sandboxConfig: i.sandbox }
     const options = { timeoutMs: pullTimeoutMs, signal: i.pullSignal }
-    await c.pulls.run(() => c.images.pullImage(request, options), i.pullSignal)
+    await c.pulls.run(() => {
+      began = c.clock.monotonicNanos()
+      return c.images.pullImage(request, options)
+    }, i.pullSignal)
     i.onPulled(image, undefined)
   } catch (e) {
     if (i.pullSignal.aborted && !signal.aborted) return fault(c, 'ErrImagePull', 'the pod terminates')
     const error = asKeelsonError(e)
     if (isNoFault(error, signal)) throw e
-    const failed = pullFailed(pullBackoffs.get(image), error.message, c.clock.monotonicNanos())
-    i.onPulled(image, failed.backoff)
-    return failed.hold
+    record(i, c, {
+      type: 'Warning',
+      reason: 'Failed',
+      message: `Failed to pull image "${image}": ${rpcErrorText(error)}`,
+    })
+    const { backoff, hold } = pullFailed(
+      pullBackoffs.get(image),
+      rpcErrorText(error),
+      c.clock.monotonicNanos(),
+    )
+    i.onPulled(image, backoff)
+    return hold
   }
-  return (await find()) ?? fault(c, 'ErrImagePull', `the image ${image} was pulled and is not there`)
+  const ended = c.clock.monotonicNanos()
+  const pulled = await find()
+  if (pulled === undefined) return fault(c, 'ErrImagePull', `the image ${image} was pulled and is not there`)
+  const [took, whole] = [ended - began, ended - asked].map(formatMillis)
+  record(i, c, {
+    type: 'Normal',
+    reason: 'Pulled',
+    message: `Successfully pulled image "${image}" in ${took} (${whole} including waiting). Image size: ${pulled.size} bytes.`,
+  })
+  return pulled
+}
+
+const formatMillis = (nanos: bigint): string => formatGoDuration((nanos / 1_000_000n) * 1_000_000n)
+
+/** An image that is not even asked for. */
+function heldEvent(image: string, { reason, message }: Hold): Omit<PodEvent, 'container'> {
+  switch (reason) {
+    case 'ImagePullBackOff':
+      return { type: 'Normal', reason: 'BackOff', message: `Back-off pulling image "${image}"` }
+    case 'ErrImageNeverPull':
+      return { type: 'Warning', reason, message }
+    default:
+      return { type: 'Warning', reason: 'InspectFailed', message }
+  }
 }
 
 /** Not a fault of this container: thrown on. */
@@ -169,5 +238,5 @@ const fault = (c: PodContext, reason: string, message: string): Hold => ({
 function asHold(e: unknown, c: PodContext, signal: AbortSignal, reason: string): Hold {
   const error = asKeelsonError(e)
   if (isNoFault(error, signal)) throw e
-  return fault(c, reason, error.message)
+  return fault(c, reason, runtimeText(error))
 }

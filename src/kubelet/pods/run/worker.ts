@@ -176,6 +176,9 @@ export class PodWorker {
       case 'log':
         this.context.log[effect.level](effect.message, effect.fields)
         return undefined
+      case 'event':
+        this.context.events.pod(this.state.spec?.pod ?? this.state.observed, effect.event)
+        return undefined
       case 'wake':
         this.wake.notify()
         return undefined
