@@ -1,6 +1,12 @@
 // The words with which a pod is evicted, and the annotations of its event: upstream's, which people and programs search for.
 import type { PodResources } from '../../../core/pod/pod.js'
-import { formatQuantity, type Quantity, quantityOfBytes, zeroQuantity } from '../../../core/units/quantity.js'
+import {
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+  quantityOfBytes,
+  zeroQuantity,
+} from '../../../core/units/quantity.js'
 import type { Observations } from './observations.js'
 import type { PodUse } from './pod-usage.js'
 import { type Resource, resourceOf } from './signals.js'
@@ -49,10 +55,11 @@ function thresholdPart(resource: Resource, urgent: readonly Threshold[], observa
   const met = urgent.find((t) => resourceOf[t.signal] === resource && observations.has(t.signal))
   const seen = met && observations.get(met.signal)
   if (met === undefined || seen === undefined) return ''
-  const isCount = resource === 'inodes' || resource === 'pids'
-  const available = isCount ? counted(seen.available) : shown(seen.available)
-  const amount = thresholdAmount(met.value, seen.capacity)
-  const quantity = isCount && !met.value.endsWith('%') ? counted(amount) : shown(amount)
+  const available =
+    resource === 'inodes' || resource === 'pids' ? counted(seen.available) : shown(seen.available)
+  const quantity = met.value.endsWith('%')
+    ? shown(thresholdAmount(met.value, seen.capacity))
+    : formatQuantity(parseQuantity(met.value))
   return `Threshold quantity: ${quantity}, available: ${available}. `
 }
 

@@ -28,11 +28,14 @@ export interface PodUse {
 const diskUse = (fs: FsUsage | undefined): DiskUse | undefined =>
   fs && { bytes: fs.usedBytes ?? 0n, inodes: fs.inodesUsed ?? 0n }
 
-export function podUse(pod: PodSample, files: PodFilesystems): PodUse {
-  const parts: FsUsage[] = [...files.otherParts(pod)]
+/** Disk usage that was measured before `sinceNanos` counts as unknown. */
+export function podUse(pod: PodSample, files: PodFilesystems, sinceNanos: bigint): PodUse {
+  const fresh = <F extends FsUsage>(fs: F | undefined): F | undefined =>
+    fs !== undefined && fs.timeNanos >= sinceNanos ? fs : undefined
+  const parts: FsUsage[] = files.otherParts(pod).filter((part) => fresh(part) !== undefined)
   const containers = pod.containers.map((container): ContainerUse => {
-    const rootfs = files.rootfs(container)
-    const logs = files.logs(pod, container)
+    const rootfs = fresh(files.rootfs(container))
+    const logs = fresh(files.logs(pod, container))
     parts.push(...[rootfs, logs].filter((part) => part !== undefined))
     return {
       name: container.info.name,
@@ -41,7 +44,7 @@ export function podUse(pod: PodSample, files: PodFilesystems): PodUse {
       logs: diskUse(logs),
     }
   })
-  const local = files.volumes(pod).filter((volume) => volume.isLocalEphemeral)
+  const local = files.volumes(pod).filter((volume) => volume.isLocalEphemeral && fresh(volume) !== undefined)
   return {
     uid: pod.info.ref.uid,
     memoryBytes: pod.usage.memory?.workingSetBytes,
