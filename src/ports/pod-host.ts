@@ -61,6 +61,11 @@ export interface PodHost {
    * followed, and what is not a regular file is an error. The same holds for logs below.
    */
   readAt(path: string, offset: number, length: number): Promise<FilePiece | undefined>
+  /**
+   * The whole of a small file below `root`, at most `limit` bytes; undefined: no such file. No part of `path` may be a link,
+   * because containers write there; a link, a larger file and what is not a regular file are errors.
+   */
+  readBelow(root: string, path: string, limit: number): Promise<Uint8Array | undefined>
   /** Undefined: no such file. */
   openLog(path: string): Promise<OpenLog | undefined>
   /** Everything in the directory of a container's logs; undefined: no such directory. */

@@ -3,17 +3,36 @@
 
 import { planPod } from '../../src/core/plan/pod-plan.js'
 import { allContainers } from '../../src/core/pod/pod.js'
-import { allContainerSpecs, type PodSpec } from '../../src/core/pod/spec/spec.js'
+import { allContainerSpecs, type ContainerSpec, type PodSpec } from '../../src/core/pod/spec/spec.js'
 import { bytes } from '../../src/core/units/bytes.js'
+import { parseQuantity } from '../../src/core/units/quantity.js'
 import { ContainerConfig, PodSandboxConfig } from '../../src/cri-api/api.js'
+import {
+  type ContainerWords,
+  containerWords,
+  noSources,
+} from '../../src/kubelet/environment/decide/container-env.js'
+import { podNames } from '../../src/kubelet/names/decide/hostname.js'
+import { podResolvConf } from '../../src/kubelet/names/decide/resolv-conf.js'
 import { podCgroupValues } from '../../src/kubelet/pods/to-cri/cgroup-values.js'
 import { containerConfig } from '../../src/kubelet/pods/to-cri/container-config.js'
 import { containerResources } from '../../src/kubelet/pods/to-cri/container-resources.js'
 import { sandboxConfig } from '../../src/kubelet/pods/to-cri/sandbox-config.js'
 
 const paths = { rootDir: '/var/lib/kubelet', podLogsDir: '/var/log/pods' }
-const facts = { nodeName: 'n', hostIPs: ['192.0.2.1'], podIPs: ['10.0.0.2'] }
+const facts = {
+  nodeName: 'n1',
+  hostIPs: ['192.0.2.1'],
+  podIPs: ['10.0.0.2'],
+  allocatable: new Map([['memory', parseQuantity('4Gi')]]),
+}
 const periodUs = 100_000n
+
+/** Without the objects of a cluster; what cannot be configured has no words. */
+export function wordsOf(spec: PodSpec, container: ContainerSpec): ContainerWords {
+  const words = containerWords(spec, container, facts, noSources)
+  return typeof words === 'string' ? { env: [], command: [], args: [] } : words
+}
 
 export interface Told {
   readonly wireBytes: number
@@ -37,9 +56,9 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
   const sandbox = sandboxConfig(spec, 0, {
     paths,
     cgroupParent: '/kubepods/podu1',
-    nodeResolvConf: { nameservers: [], searches: [], options: [] },
-    clusterDns: { servers: [], domain: undefined },
-    identity: { rootDir: paths.rootDir, nodeName: 'n1', staticPodPath: '/m' },
+    hostname: podNames(spec, 'cluster.local').hostname,
+    dns: podResolvConf(spec, undefined, { servers: [], domain: undefined }),
+    identity: { rootDir: paths.rootDir, nodeName: 'n1', staticPodPath: '/m', hasApi: false },
     manifest: '/m/x.yaml',
   })
   let wireBytes = PodSandboxConfig.encode(PodSandboxConfig.fromPartial(sandbox)).finish().length
@@ -48,7 +67,8 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
     const planned = plan.containers.find((c) => c.name === container.name)
     if (amounts === undefined || planned === undefined) throw new Error(`no plan of ${container.name}`)
     const config = containerConfig(spec, container, {
-      ...facts,
+      words: wordsOf(spec, container),
+      hasHostsFile: true,
       paths,
       attempt: 0,
       imageRef: 'sha256:1',
@@ -56,7 +76,6 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
       imageUser: '',
       resources: containerResources(amounts, planned, resourceFacts),
       seccompDefault: false,
-      digest: () => '0123456789abcdef',
     })
     wireBytes += ContainerConfig.encode(ContainerConfig.fromPartial(config)).finish().length
   }

@@ -15,7 +15,7 @@ import {
   writeInPlace,
 } from './directories.js'
 import { mountTmpfs, removeTree } from './mounts.js'
-import { openLog, readAt } from './read-at.js'
+import { openLog, readAt, readBelow } from './read-at.js'
 
 function addresses(): string[] {
   const all = Object.values(networkInterfaces())
@@ -40,6 +40,7 @@ export const createPodHost = (): PodHost => ({
   mountTmpfs,
   resolve: resolvePath,
   readAt,
+  readBelow,
   openLog,
   listLogs,
   moveLog,

@@ -11,9 +11,9 @@ export const podParents = 2
 const unreadable = (path: string, cause: unknown) =>
   keelsonError('input.unreadable', `read ${path}: ${messageOf(cause)}; was it replaced?`, { path }, cause)
 
-async function openFile(path: string): Promise<FileHandle | undefined> {
+async function openFile(path: string, plainParents = podParents): Promise<FileHandle | undefined> {
   try {
-    return await openRegular(path, { plainParents: podParents })
+    return await openRegular(path, { plainParents })
   } catch (e) {
     if (isMissing(e)) return undefined
     throw unreadable(path, e)
@@ -48,5 +48,22 @@ export async function readAt(path: string, offset: number, length: number): Prom
     return await file.read(offset, length)
   } finally {
     await file.close()
+  }
+}
+
+export async function readBelow(root: string, path: string, limit: number): Promise<Uint8Array | undefined> {
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.')
+  const whole = [root, ...parts].join('/')
+  // The directories below the root, and the root itself.
+  const handle = await openFile(whole, parts.length)
+  if (handle === undefined) return undefined
+  try {
+    const { bytes, size } = await readPiece(handle, 0, limit)
+    if (size > limit) throw new Error(`it has ${size} bytes, more than ${limit}`)
+    return bytes
+  } catch (e) {
+    throw unreadable(whole, e)
+  } finally {
+    await handle.close()
   }
 }

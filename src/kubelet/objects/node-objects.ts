@@ -12,7 +12,7 @@ import { createTokenCache, type TokenQuestion } from './token-cache.js'
 import { type WatchedObject, watchObject } from './watched-object.js'
 
 /** In the pod's own namespace. */
-interface ObjectReference {
+export interface ObjectReference {
   readonly kind: 'configMap' | 'secret'
   readonly name: string
 }

@@ -1,5 +1,6 @@
 // What the parts of the pod runner share: the ways out, the facts of the node, and where things are.
 import type { CgroupDriver } from '../../core/cgroup/name.js'
+import type { ResourceList } from '../../core/units/resource-list.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
@@ -7,9 +8,9 @@ import type { Metrics } from '../../ports/metrics.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
 import type { PodEvents } from '../events/pod-events.js'
+import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import type { KubeletIdentity } from './decide/owner.js'
-import type { ClusterDns, ResolvConf } from './decide/resolv-conf.js'
 import type { Limiter } from './run/limiter.js'
 import type { Planner } from './run/planner.js'
 import type { PodPaths } from './to-cri/names.js'
@@ -32,10 +33,15 @@ export interface PodContext {
   readonly identity: KubeletIdentity
   readonly nodeName: string
   readonly hostIPs: readonly string[]
+  /** Of the node, for limits that are not set. */
+  readonly allocatable: () => Promise<ResourceList>
   readonly runtimeName: string
   readonly driver: CgroupDriver
   readonly seccompDefault: boolean
-  readonly nodeResolvConf: () => Promise<ResolvConf>
+  /** Undefined: resolvConf is empty. */
+  readonly nodeResolvConf: () => Promise<ResolvConf | undefined>
+  /** /etc/hosts of the node. */
+  readonly nodeHosts: () => Promise<string>
   readonly clusterDns: ClusterDns
   /** runtimeRequestTimeout. */
   readonly timeoutMs: number

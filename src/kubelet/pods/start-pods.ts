@@ -7,6 +7,7 @@ import { bytes } from '../../core/units/bytes.js'
 import { quantityValue } from '../../core/units/quantity.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Files } from '../../ports/files.js'
+import type { KubeApi } from '../../ports/kube-api.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
@@ -14,12 +15,14 @@ import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
+import { parseResolvConf, type ResolvConf } from '../names/decide/resolv-conf.js'
+import { readAllocatable } from '../node/allocatable.js'
 import type { NodeFacts } from '../node/node-facts.js'
+import type { OwnNode } from '../node/own-node.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import { runCommand } from '../streams/exec.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
-import { parseResolvConf, type ResolvConf } from './decide/resolv-conf.js'
 import { createLimiter } from './run/limiter.js'
 import { createNodeCgroups } from './run/node-cgroups.js'
 import { createPlanner } from './run/planner.js'
@@ -27,9 +30,18 @@ import { removeLogLinks } from './run/prepare.js'
 import { rotateLogs } from './run/rotate-logs.js'
 import { type PodRunner, startPodRunner } from './run/runner.js'
 import { readTerminationMessage } from './run/termination-message.js'
+import { ApiSource } from './source/api-source.js'
+import { mergeSources } from './source/merge-sources.js'
 import { watchStaticPods } from './source/static-source.js'
+import { StatusReporter } from './status/report-statuses.js'
 import type { PodPaths } from './to-cri/names.js'
 import { RuntimeView } from './view/runtime-view.js'
+
+/** What running pods needs of the cluster. */
+interface ClusterPods {
+  readonly api: KubeApi
+  readonly own: Pick<OwnNode, 'current'>
+}
 
 interface PodsInput {
   readonly config: EffectiveConfig
@@ -43,8 +55,13 @@ interface PodsInput {
   readonly images: CriClient
   readonly cgroups: CgroupTree
   /** Undefined in standalone mode. */
+  readonly cluster: ClusterPods | undefined
+  /** Undefined in standalone mode. */
   readonly objects?: NodeObjects | undefined
-  readonly ports: Pick<KubeletPorts, 'files' | 'podHost' | 'procfs' | 'clock' | 'log' | 'metrics'>
+  readonly ports: Pick<
+    KubeletPorts,
+    'files' | 'podHost' | 'procfs' | 'nodeHost' | 'statsFiles' | 'clock' | 'log' | 'metrics'
+  >
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
   /** Undefined in standalone mode. */
@@ -61,9 +78,11 @@ export interface RunningPods extends PodRunner {
 /** Enough to keep two cores busy, few enough that each start is quick. */
 const startsAtOnce = 8
 const maxResolvConf = 64 * 1024
+const maxHosts = 1024 * 1024
 
+/** Pods come from a directory, from an API server, or from both. */
 export const runsPods = ({ config }: Pick<LoadedConfig, 'config'>): boolean =>
-  (config.kubelet.staticPodPath ?? '') !== ''
+  (config.kubelet.staticPodPath ?? '') !== '' || config.process.kubeconfig !== undefined
 
 /** podsPerCore lowers maxPods and never raises it. */
 export const podLimit = (
@@ -71,50 +90,72 @@ export const podLimit = (
   cpus: number,
 ): number => (podsPerCore === 0 ? maxPods : Math.min(maxPods, podsPerCore * cpus))
 
-/** Undefined without staticPodPath: then no pod of this runtime is ours to start or to end. */
-export function startStaticPods(i: PodsInput): RunningPods | undefined {
-  const { config, ports } = i
+/** Undefined without any source: then no pod of this runtime is ours to start or to end. */
+export function startPods(i: PodsInput): RunningPods | undefined {
+  const { config, ports, cluster, signal } = i
   const { kubelet } = config
-  const path = kubelet.staticPodPath
-  if (path === undefined || path === '') {
-    ports.log.info('staticPodPath is not set: no pods are run')
+  const path = kubelet.staticPodPath ?? ''
+  if (path === '' && cluster === undefined) {
+    ports.log.info('neither staticPodPath nor --kubeconfig is set: no pods are run')
     return undefined
   }
   const context = createContext(i)
+  const { clock, log } = ports
+  const apiPods =
+    cluster === undefined ? undefined : new ApiSource({ api: cluster.api, clock, nodeName: i.nodeName })
+  const statuses =
+    cluster === undefined || apiPods === undefined
+      ? undefined
+      : new StatusReporter({
+          api: cluster.api,
+          known: apiPods,
+          report: (uid) => runner.report(uid),
+          clock,
+          log,
+        })
   const runner = startPodRunner({
     context,
-    wanted: watchStaticPods({
-      path,
-      nodeName: i.nodeName,
-      rescanMs: kubelet.fileCheckFrequency,
-      resize: config.keelson.staticPodResize,
-      maxPods: podLimit(kubelet, i.node.capacity.cpus),
-      digest: ports.podHost.digest,
-      files: ports.files,
-      clock: ports.clock,
-      log: ports.log,
-      signal: i.signal,
-    }),
+    wanted: mergeSources(
+      { files: path === '' ? undefined : staticPods(path, i), api: apiPods?.watch(signal) },
+      signal,
+    ),
     syncMs: kubelet.syncFrequency,
     nodeCgroups: i.memoryQos?.nodeCgroups ?? createNodeCgroups(i.cgroups, context.planner),
     onChange: () => i.memoryQos?.memoryQos.notify(),
-    signal: i.signal,
+    onStatus: (uid) => statuses?.notify(uid),
+    signal,
   })
   const rotation = rotateLogs({
     context,
     policy: { maxSize: quantityValue(kubelet.containerLogMaxSize), maxFiles: kubelet.containerLogMaxFiles },
     workers: kubelet.containerLogMaxWorkers,
     intervalMs: kubelet.containerLogMonitorInterval,
-    signal: i.signal,
+    signal,
   })
   return {
     ...runner,
-    done: Promise.all([runner.done, rotation]).then(() => undefined),
-    readLog: (request, signal) => readContainerLog(request, runner, context, signal),
-    runCommand: (request, signal) => runCommand(request, runner, context, signal),
+    done: Promise.all([runner.done, rotation, apiPods?.follow(signal), statuses?.run(signal)]).then(
+      () => undefined,
+    ),
+    readLog: (request, stop) => readContainerLog(request, runner, context, stop),
+    runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
   }
 }
+
+const staticPods = (path: string, { config, ports, node, nodeName, signal }: PodsInput) =>
+  watchStaticPods({
+    path,
+    nodeName,
+    rescanMs: config.kubelet.fileCheckFrequency,
+    resize: config.keelson.staticPodResize,
+    maxPods: podLimit(config.kubelet, node.capacity.cpus),
+    digest: ports.podHost.digest,
+    files: ports.files,
+    clock: ports.clock,
+    log: ports.log,
+    signal,
+  })
 
 function createContext(i: PodsInput): PodContext {
   const { kubelet, process } = i.config
@@ -122,6 +163,7 @@ function createContext(i: PodsInput): PodContext {
   const { files, podHost: host, procfs, clock, log, metrics } = i.ports
   const paths: PodPaths = { rootDir, podLogsDir: kubelet.podLogsDir.replace(/\/+$/, '') }
   const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
+  const ownIPs = given.length > 0 ? given : host.addresses().slice(0, 1)
   const timeoutMs = kubelet.runtimeRequestTimeout
   return {
     runtime: i.runtime.runtime,
@@ -143,13 +185,24 @@ function createContext(i: PodsInput): PodContext {
     metrics,
     planner: createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) }),
     paths,
-    identity: { rootDir, nodeName: i.nodeName, staticPodPath: kubelet.staticPodPath ?? '' },
+    identity: {
+      rootDir,
+      nodeName: i.nodeName,
+      staticPodPath: kubelet.staticPodPath ?? '',
+      hasApi: i.cluster !== undefined,
+    },
     nodeName: i.nodeName,
-    hostIPs: given.length > 0 ? given : host.addresses().slice(0, 1),
+    get hostIPs() {
+      const addresses = i.cluster?.own.current()?.status?.addresses ?? []
+      const internal = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
+      return internal.length > 0 ? internal : ownIPs
+    },
+    allocatable: () => readAllocatable(i.config, rootDir, i.ports),
     runtimeName: i.runtimeName,
     driver: i.driver,
     seccompDefault: kubelet.seccompDefault,
     nodeResolvConf: () => readNodeResolvConf(kubelet.resolvConf, files),
+    nodeHosts: () => readText('/etc/hosts', maxHosts, files),
     clusterDns: { servers: kubelet.clusterDNS ?? [], domain: kubelet.clusterDomain },
     timeoutMs,
     starts: createLimiter(startsAtOnce),
@@ -158,7 +211,11 @@ function createContext(i: PodsInput): PodContext {
 }
 
 /** An empty path means: pods inherit nothing. */
-async function readNodeResolvConf(path: string, files: Pick<Files, 'read'>): Promise<ResolvConf> {
-  const bytesRead = path === '' ? undefined : await files.read(path, maxResolvConf)
-  return parseResolvConf(new TextDecoder().decode(bytesRead ?? new Uint8Array()))
-}
+const readNodeResolvConf = async (
+  path: string,
+  files: Pick<Files, 'read'>,
+): Promise<ResolvConf | undefined> =>
+  path === '' ? undefined : parseResolvConf(await readText(path, maxResolvConf, files))
+
+const readText = async (path: string, limit: number, files: Pick<Files, 'read'>): Promise<string> =>
+  new TextDecoder().decode((await files.read(path, limit)) ?? new Uint8Array())

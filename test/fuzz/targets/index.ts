@@ -3,7 +3,9 @@ import type { FuzzTarget } from '../types.js'
 import { cgroupNames } from './cgroup-names.js'
 import { config } from './config.js'
 import { endpoint } from './endpoint.js'
+import { envFile } from './env-file.js'
 import { kubeconfig } from './kubeconfig.js'
+import { labelSelector } from './label-selector.js'
 import { manifests } from './manifests.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
@@ -19,9 +21,11 @@ export const targets: readonly FuzzTarget[] = [
   yaml,
   pods,
   manifests,
+  envFile,
   endpoint,
   unixSockets,
   kubeconfig,
   watchStream,
   strategicPatch,
+  labelSelector,
 ]

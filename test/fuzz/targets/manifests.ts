@@ -4,12 +4,11 @@
 import { asKeelsonError, keelsonError } from '../../../src/core/errors.js'
 import { formatPodProblems, parsePodSpec } from '../../../src/core/pod/spec/parse.js'
 import { allContainerSpecs, type PodSpec } from '../../../src/core/pod/spec/spec.js'
-import { containerWords } from '../../../src/kubelet/pods/decide/container-env.js'
 import { identifyStaticPod } from '../../../src/kubelet/pods/decide/static-pod.js'
 import { podStatus } from '../../../src/kubelet/pods/decide/status.js'
 import { type ManifestProblem, readPodSpecs } from '../../../src/kubelet/pods/source/static-source.js'
 import { liveThrough } from '../../support/made-up-runtime.js'
-import { tellRuntime } from '../../support/told-runtime.js'
+import { tellRuntime, wordsOf } from '../../support/told-runtime.js'
 import { mutateText, type Random } from '../random.js'
 import { check, type FuzzTarget } from '../types.js'
 
@@ -60,6 +59,11 @@ const full = {
         env: [
           { name: 'A', value: '$(B)' },
           { name: 'N', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+          { name: 'M', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '1Mi' } } },
+          {
+            name: 'F',
+            valueFrom: { fileKeyRef: { volumeName: 'e', path: 'a/b', key: 'K', optional: true } },
+          },
         ],
         ports: [{ name: 'p', containerPort: 80, hostPort: 8080, protocol: 'TCP' }],
         resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } },
@@ -95,8 +99,7 @@ function follow(spec: PodSpec): void {
   const origin = { file: '/m/x.yaml', nodeName: 'n', seenAt: 't', resize: 'InPlace', digest } as const
   const pod = identifyStaticPod(spec, origin)
   check(/^[0-9a-f]{32}$/.test(pod.pod.uid), 'the uid is not 32 hexadecimal digits')
-  const facts = { nodeName: 'n', hostIPs: ['1.2.3.4'], podIPs: [] }
-  for (const container of allContainerSpecs(pod)) containerWords(pod, container, facts)
+  for (const container of allContainerSpecs(pod)) wordsOf(pod, container)
   for (const value of tellRuntime(pod, pod.labels.size === 0 ? 1 : 2).podValues)
     check(/^(max|-?\d{1,19}|(max|\d{1,19}) \d+)$/.test(value), `a pod's cgroup would be given ${value}`)
   const { observed, nowNanos, settled } = liveThrough(pod, 200)

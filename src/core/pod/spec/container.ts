@@ -1,9 +1,10 @@
 // One container of a manifest: everything but its cpu and memory, which parse-pod.ts reads.
+import { readEnv, readEnvFrom } from './env.js'
 import { imageTag } from './image-reference.js'
 import type { FieldReader } from './read-fields.js'
-import { refusedContainerFields, refusedEnvSources } from './refused.js'
+import { clusterContainerFields, refusedContainerFields } from './refused.js'
 import { readContainerSecurity } from './security.js'
-import type { ContainerPort, ContainerSpec, EnvVar, Protocol, PullPolicy, Volume } from './spec.js'
+import type { ContainerPort, ContainerSpec, Protocol, PullPolicy, Volume } from './spec.js'
 import { isPlainPath, readMounts } from './volumes.js'
 
 const nameRule = {
@@ -20,6 +21,7 @@ export function readContainer(
   hostNetwork: boolean,
 ): ContainerSpec {
   given.refuse(refusedContainerFields)
+  given.refuseInFile(clusterContainerFields)
   given.ignore(['resources'])
   const security = readContainerSecurity(given)
   const image = given.text('image', { required: true, maxLength: 4096 }) ?? ''
@@ -33,7 +35,8 @@ export function readContainer(
     command: given.texts('command'),
     args: given.texts('args'),
     workingDir: given.text('workingDir', { maxLength: 4096 }),
-    env: readEnv(given),
+    envFrom: readEnvFrom(given),
+    env: readEnv(given, volumes),
     ports: readPorts(given, hostNetwork),
     mounts: readMounts(given, volumes, security.privileged),
     security,
@@ -74,53 +77,6 @@ function readResizePolicy(given: FieldReader): void {
       entry.problem('restartPolicy', 'RestartContainer is not supported', 'use NotRequired')
     entry.close()
   }
-}
-
-function readEnv(given: FieldReader): readonly EnvVar[] {
-  return given.objects('env').flatMap((entry): EnvVar[] => {
-    const name = entry.text('name', { required: true, maxLength: 4096 })
-    if (name?.includes('=')) entry.problem('name', 'holds an equals sign', 'rename the variable')
-    const value = entry.raw('value')
-    const from = entry.object('valueFrom')
-    entry.close()
-    if (value !== undefined && typeof value !== 'string')
-      entry.problem('value', 'is not a text', 'put the value in quotes')
-    if (typeof value === 'string' && value.includes('\0'))
-      entry.problem('value', 'holds a NUL character', 'remove it')
-    if (from !== undefined && value !== undefined && value !== '')
-      entry.problem('valueFrom', 'is given beside value', 'keep one')
-    if (name === undefined) return []
-    if (from === undefined) return [{ name, value: typeof value === 'string' ? value : '' }]
-    const fieldPath = readFieldRef(from)
-    return fieldPath === undefined ? [] : [{ name, fieldPath }]
-  })
-}
-
-const fieldPaths = [
-  'metadata.name',
-  'metadata.namespace',
-  'metadata.uid',
-  'spec.nodeName',
-  'spec.serviceAccountName',
-  'status.hostIP',
-  'status.hostIPs',
-  'status.podIP',
-  'status.podIPs',
-]
-const mapPath = /^metadata\.(labels|annotations)\['[^']{1,317}'\]$/
-
-function readFieldRef(from: FieldReader): string | undefined {
-  from.refuse(refusedEnvSources)
-  const ref = from.object('fieldRef')
-  from.close()
-  if (ref === undefined) return undefined
-  const version = ref.text('apiVersion')
-  if (version !== undefined && version !== 'v1') ref.problem('apiVersion', `is ${version}`, 'use v1')
-  const path = ref.text('fieldPath', { required: true })
-  ref.close()
-  if (path === undefined || fieldPaths.includes(path) || mapPath.test(path)) return path
-  ref.problem('fieldPath', `${path} is not a field that a container can have`, `use ${fieldPaths.join(', ')}`)
-  return undefined
 }
 
 function readPorts(given: FieldReader, hostNetwork: boolean): readonly ContainerPort[] {

@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { image, manifest, specOf } from '../../../../test/support/pod-manifest.js'
 import { formatPodProblems, parsePodSpec } from './parse.js'
 import {
+  clusterContainerFields,
+  clusterEnvSources,
+  clusterPodFields,
   refusedContainerFields,
   refusedContainerSecurity,
-  refusedEnvSources,
   refusedMetadata,
   refusedMountFields,
   refusedPodFields,
@@ -120,13 +122,13 @@ describe('what is read', () => {
 })
 
 describe('what is refused', () => {
-  for (const key of Object.keys(refusedPodFields))
+  for (const key of Object.keys({ ...refusedPodFields, ...clusterPodFields }))
     test(`spec.${key} by name`, () => {
       expect(problemsOf(manifest({ [key]: [{ name: 'x' }] })).join()).toContain(
         `spec.${key}: is not supported`,
       )
     })
-  for (const key of Object.keys(refusedContainerFields))
+  for (const key of Object.keys({ ...refusedContainerFields, ...clusterContainerFields }))
     test(`a container's ${key} by name`, () => {
       expect(problemsOf(withContainer({ [key]: { x: 1 } })).join()).toContain(
         `spec.containers[0].${key}: is not supported`,
@@ -158,7 +160,7 @@ describe('what is refused', () => {
     },
     {
       place: 'a variable',
-      refused: refusedEnvSources,
+      refused: clusterEnvSources,
       put: (f: object) => withContainer({ env: [{ name: 'A', valueFrom: f }] }),
     },
   ])

@@ -8,7 +8,13 @@ import type { PodResources } from '../pod.js'
 import { impossibleAmounts, podProblems } from '../problems.js'
 import { readContainer } from './container.js'
 import { FieldReader, type PodOrigin } from './read-fields.js'
-import { ignoredMetadata, ignoredPodFields, refusedMetadata, refusedPodFields } from './refused.js'
+import {
+  clusterPodFields,
+  ignoredMetadata,
+  ignoredPodFields,
+  refusedMetadata,
+  refusedPodFields,
+} from './refused.js'
 import { readPodSecurity } from './security.js'
 import type { DnsSpec, HostAlias, PodSpec, RestartPolicy } from './spec.js'
 import { readVolumes } from './volumes.js'
@@ -106,7 +112,16 @@ function readMetadata(root: FieldReader, metadata: FieldReader | undefined): Rea
 
 function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'document'> {
   given.refuse(refusedPodFields)
-  given.ignore([...ignoredPodFields, 'nodeName', 'overhead', 'resources', 'priority', 'priorityClassName'])
+  given.refuseInFile(clusterPodFields)
+  given.ignore([
+    ...ignoredPodFields,
+    'serviceAccount',
+    'nodeName',
+    'overhead',
+    'resources',
+    'priority',
+    'priorityClassName',
+  ])
   const os = given.object('os')
   if (os !== undefined && os.choice('name', ['linux', 'windows']) === 'windows')
     os.problem('name', 'is windows', 'this node runs Linux')
@@ -132,8 +147,14 @@ function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'documen
     hostIPC: given.flag('hostIPC') ?? false,
     shareProcessNamespace,
     hostname: given.text('hostname', dnsLabel),
+    hostnameOverride: given.text('hostnameOverride', { ...subdomain, required: false }),
+    subdomain: given.text('subdomain', dnsLabel),
+    setHostnameAsFQDN: given.flag('setHostnameAsFQDN') ?? false,
     hostAliases: readHostAliases(given),
     dns: readDns(given),
+    // The deprecated name of the same field; the API server keeps both.
+    serviceAccountName: given.text('serviceAccountName') ?? given.text('serviceAccount') ?? '',
+    enableServiceLinks: given.flag('enableServiceLinks') ?? true,
     security: readPodSecurity(given),
     volumes,
     initContainers,

@@ -7,24 +7,24 @@ const notYet = 'this node does not carry it out yet'
 export const refusedPodFields: Readonly<Record<string, string>> = {
   activeDeadlineSeconds: notYet,
   ephemeralContainers: 'debug containers are added to running pods, not written in manifests',
-  hostnameOverride: notYet,
   imagePullSecrets: cluster,
   readinessGates: notYet,
   resourceClaims: cluster,
   runtimeClassName: cluster,
   schedulingGates: 'nothing would ever lift the gate',
-  serviceAccount: cluster,
-  serviceAccountName: cluster,
-  setHostnameAsFQDN: notYet,
-  subdomain: notYet,
   workloadRef: cluster,
   schedulingGroup: cluster,
+}
+
+/** Objects of an API server, which only a pod of that server may name. */
+export const clusterPodFields: Readonly<Record<string, string>> = {
+  serviceAccount: cluster,
+  serviceAccountName: cluster,
 }
 
 export const ignoredPodFields: readonly string[] = [
   'affinity',
   'automountServiceAccountToken',
-  'enableServiceLinks',
   'nodeSelector',
   'preemptionPolicy',
   'schedulerName',
@@ -32,8 +32,9 @@ export const ignoredPodFields: readonly string[] = [
   'topologySpreadConstraints',
 ]
 
+export const clusterContainerFields: Readonly<Record<string, string>> = { envFrom: cluster }
+
 export const refusedContainerFields: Readonly<Record<string, string>> = {
-  envFrom: cluster,
   lifecycle: notYet,
   livenessProbe: notYet,
   readinessProbe: notYet,
@@ -80,10 +81,8 @@ export const refusedVolumeKinds: Readonly<Record<string, string>> = {
   vsphereVolume: notYet,
 }
 
-export const refusedEnvSources: Readonly<Record<string, string>> = {
+export const clusterEnvSources: Readonly<Record<string, string>> = {
   configMapKeyRef: cluster,
-  fileKeyRef: notYet,
-  resourceFieldRef: notYet,
   secretKeyRef: cluster,
 }
 

@@ -19,8 +19,18 @@ export interface PodSpec {
   readonly shareProcessNamespace: boolean
   /** Undefined: the pod's name. */
   readonly hostname: string | undefined
+  /** In place of the pod's name and domain. */
+  readonly hostnameOverride: string | undefined
+  /** With it the pod has a domain: `SUBDOMAIN.NAMESPACE.svc.CLUSTER-DOMAIN`. */
+  readonly subdomain: string | undefined
+  /** The kernel's name of the host is the name with the domain. */
+  readonly setHostnameAsFQDN: boolean
   readonly hostAliases: readonly HostAlias[]
   readonly dns: DnsSpec
+  /** Empty for a pod of a file. */
+  readonly serviceAccountName: string
+  /** Whether services of the namespace become variables. */
+  readonly enableServiceLinks: boolean
   readonly security: PodSecurity
   readonly volumes: readonly Volume[]
   /** Init containers and sidecars, in order. */
@@ -83,6 +93,8 @@ export interface ContainerSpec {
   readonly command: readonly string[]
   readonly args: readonly string[]
   readonly workingDir: string | undefined
+  /** In order, before `env`. */
+  readonly envFrom: readonly EnvFrom[]
   readonly env: readonly EnvVar[]
   readonly ports: readonly ContainerPort[]
   readonly mounts: readonly VolumeMount[]
@@ -97,6 +109,43 @@ export interface ContainerSpec {
 export type EnvVar =
   | { readonly name: string; readonly value: string }
   | { readonly name: string; readonly fieldPath: string }
+  | { readonly name: string; readonly resource: ResourceField }
+  | { readonly name: string; readonly configMapKey: ObjectKey }
+  | { readonly name: string; readonly secretKey: ObjectKey }
+  | { readonly name: string; readonly fileKey: FileKey }
+
+/** One value of a config map or a secret in the pod's namespace. */
+export interface ObjectKey {
+  readonly object: string
+  readonly key: string
+  readonly optional: boolean
+}
+
+export interface ResourceField {
+  /** Undefined: the container that has the variable. */
+  readonly container: string | undefined
+  /** `limits.cpu`, `requests.memory`, `limits.hugepages-2Mi`. */
+  readonly resource: string
+  /** A quantity; `1` where none is given. */
+  readonly divisor: string
+}
+
+/** One variable of a file that another container writes into an emptyDir. */
+export interface FileKey {
+  readonly volume: string
+  /** Relative, without `..`. */
+  readonly path: string
+  readonly key: string
+  readonly optional: boolean
+}
+
+/** All values of an object as variables, each name with the prefix. */
+export interface EnvFrom {
+  readonly kind: 'configMap' | 'secret'
+  readonly object: string
+  readonly optional: boolean
+  readonly prefix: string
+}
 
 export interface ContainerPort {
   readonly name: string | undefined

@@ -2,15 +2,14 @@
 import { asKeelsonError } from '../../../core/errors.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { allContainerSpecs } from '../../../core/pod/spec/spec.js'
-import type { DeepPartial, PodSandboxConfig } from '../../../cri-api/api.js'
 import type { PodContext } from '../context.js'
 import type { Hold, PodAction } from '../decide/actions.js'
 import { newestOf, type ObservedPod } from '../decide/observed.js'
 import type { Backoff } from '../decide/restart-backoff.js'
-import { sandboxConfig } from '../to-cri/sandbox-config.js'
 import { forgetContainers, forgetPod, preparePod, releasePod } from './prepare.js'
 import { resizePod } from './resize.js'
 import { rpcErrorText } from './runtime-text.js'
+import { runSandbox, sandboxRequest } from './sandbox.js'
 import { runCreated, startContainer } from './start-container.js'
 
 interface ActInput {
@@ -37,16 +36,15 @@ export async function act(
       return undefined
     case 'run-sandbox': {
       if (action.attempt > 0) c.events.pod(wanted(i).pod, sandboxChanged)
-      const config = await configOf(i, action.attempt, c)
-      const run = () => c.runtime.runPodSandbox({ config, runtimeHandler: '' }, options)
-      await orEvent(c.starts.run(run, signal), i, c, {
+      await orEvent(runSandbox(wanted(i), action.attempt, i.manifest, c, signal), i, c, {
         reason: 'FailedCreatePodSandBox',
         doing: 'Failed to create pod sandbox',
       })
       return undefined
     }
     case 'start-container': {
-      const sandbox = await configOf(i, i.observed.sandboxes[0]?.attempt ?? 0, c)
+      const attempt = i.observed.sandboxes[0]?.attempt ?? 0
+      const { config: sandbox } = await sandboxRequest(wanted(i), attempt, i.manifest, c)
       const input = {
         ...i,
         spec: wanted(i),
@@ -121,18 +119,6 @@ function containerOf(i: ActInput, name: string) {
   const found = allContainerSpecs(wanted(i)).find((container) => container.name === name)
   if (found === undefined) throw new Error(`the pod has no container ${name}`)
   return found
-}
-
-async function configOf(i: ActInput, attempt: number, c: PodContext): Promise<DeepPartial<PodSandboxConfig>> {
-  const spec = wanted(i)
-  return sandboxConfig(spec, attempt, {
-    paths: c.paths,
-    cgroupParent: c.planner.podCgroup(spec).path,
-    nodeResolvConf: await c.nodeResolvConf(),
-    clusterDns: c.clusterDns,
-    identity: c.identity,
-    manifest: i.manifest,
-  })
 }
 
 /** The runtime sends SIGTERM, waits so many seconds, and kills; the call lasts as long. */

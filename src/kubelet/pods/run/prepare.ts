@@ -7,6 +7,7 @@ import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { CgroupPath, ControlValues } from '../../../ports/cgroups.js'
 import type { PodContext } from '../context.js'
 import { isAlive, type ObservedContainer, type ObservedPod } from '../decide/observed.js'
+import { podReferences } from '../decide/references.js'
 import {
   containerLogName,
   logLinkName,
@@ -21,6 +22,8 @@ import { makePodDirectories } from './volumes.js'
 export async function preparePod(spec: PodSpec, c: PodContext, signal: AbortSignal): Promise<ControlValues> {
   // Before anything else of the pod: what has no record is not ours to remove.
   await c.host.ensureFile(`${podRecords(c.paths)}/${spec.pod.uid}`, 0o600)
+  // Early: the first read then finds the cache filled.
+  c.objects?.register(spec.pod, podReferences(spec))
   const { path, values } = c.planner.podCgroup(spec)
   await c.cgroups.ensure(path, { signal })
   await c.cgroups.apply(path, { ...values, ...hugetlbValues(path, spec, c) }, signal)
@@ -42,6 +45,7 @@ export async function removePodCgroups(uid: string, c: PodContext, signal: Abort
 
 /** Cgroup and volumes; the log stays as long as the manifest does. */
 export async function releasePod(uid: string, c: PodContext, signal: AbortSignal): Promise<void> {
+  c.objects?.release(uid)
   await removePodCgroups(uid, c, signal)
   await c.host.removeTree(`${podDirectory(c.paths, uid)}/volumes`)
 }
@@ -51,6 +55,7 @@ export async function forgetPod(
   c: PodContext,
   signal: AbortSignal,
 ): Promise<void> {
+  c.objects?.release(pod.uid)
   await removePodCgroups(pod.uid, c, signal)
   await c.host.removeTree(podDirectory(c.paths, pod.uid))
   if (pod.name !== '') await c.host.removeTree(podLogDirectory(c.paths, pod))

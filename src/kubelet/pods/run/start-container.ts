@@ -5,12 +5,14 @@ import { effectiveUser } from '../../../core/pod/spec/security.js'
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
 import { formatGoDuration } from '../../../core/units/go-duration.js'
 import type { DeepPartial, Image, PodSandboxConfig } from '../../../cri-api/api.js'
+import { containerEnvironment } from '../../environment/container-environment.js'
 import type { PodEvent } from '../../events/pod-events.js'
+import { podNames } from '../../names/decide/hostname.js'
+import { hostNetworkHosts, podHosts } from '../../names/decide/hosts-file.js'
 import type { PodContext } from '../context.js'
 import type { Hold } from '../decide/actions.js'
 import { decideImage, faultRetryNanos, pullFailed, rootProblem } from '../decide/image-pull.js'
 import { currentSandbox, type ObservedPod } from '../decide/observed.js'
-import { formatHosts } from '../decide/resolv-conf.js'
 import type { Backoff } from '../decide/restart-backoff.js'
 import { containerConfig } from '../to-cri/container-config.js'
 import {
@@ -21,7 +23,6 @@ import {
   podLogDirectory,
   terminationLog,
 } from '../to-cri/names.js'
-import { podHostname } from '../to-cri/sandbox-config.js'
 import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 import { rpcErrorText, runtimeText } from './runtime-text.js'
 
@@ -76,18 +77,21 @@ export async function startContainer(
   const sandbox = currentSandbox(i.observed)
   if (sandbox === undefined) throw new Error('a container is started without a sandbox')
   const podIPs = spec.hostNetwork ? c.hostIPs : sandbox.ips
+  const words = await containerEnvironment(spec, container, podIPs, c, signal)
+  if (typeof words === 'string') {
+    failed(i, c, words)
+    return fault(c, 'CreateContainerConfigError', words)
+  }
   const config = containerConfig(spec, container, {
+    words,
+    hasHostsFile: spec.hostNetwork || podIPs.length > 0,
     paths: c.paths,
     attempt,
     imageRef: image.id,
     imageUid,
     imageUser: image.username,
-    nodeName: c.nodeName,
-    hostIPs: c.hostIPs,
-    podIPs,
     resources: c.planner.resources(spec, container.name),
     seccompDefault: c.seccompDefault,
-    digest: c.host.digest,
   })
   const create = async (): Promise<Hold | undefined> => {
     let containerId: string
@@ -139,12 +143,10 @@ export async function runCreated(
 async function makeFiles(i: StartInput, podIPs: readonly string[], c: PodContext): Promise<void> {
   const { spec, container, attempt } = i
   const { uid } = spec.pod
-  if (!spec.hostNetwork)
-    await c.host.writeFile(
-      hostsFile(c.paths, uid),
-      formatHosts(podIPs, podHostname(spec), spec.hostAliases),
-      0o644,
-    )
+  const hosts = spec.hostNetwork
+    ? hostNetworkHosts(await c.nodeHosts(), spec.hostAliases)
+    : podHosts(podIPs, podNames(spec, c.clusterDns.domain), spec.hostAliases)
+  await c.host.writeFile(hostsFile(c.paths, uid), hosts, 0o644)
   await c.host.ensureFile(terminationLog(c.paths, uid, container.name, attempt), 0o666)
   await c.host.ensureDirectory(`${podLogDirectory(c.paths, spec.pod)}/${container.name}`, { mode: 0o755 })
 }

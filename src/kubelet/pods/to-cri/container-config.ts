@@ -10,7 +10,7 @@ import {
   MountPropagation,
   SupplementalGroupsPolicy,
 } from '../../../cri-api/api.js'
-import { containerWords, type EnvFacts } from '../decide/container-env.js'
+import type { ContainerWords } from '../../environment/decide/container-env.js'
 import type { PlannedResources } from './container-resources.js'
 import {
   containerAnnotations,
@@ -24,7 +24,10 @@ import {
 import { appArmorProfile, namespaceOptions, seccompProfile } from './namespaces.js'
 import { podGroups } from './sandbox-config.js'
 
-interface ContainerFacts extends EnvFacts {
+interface ContainerFacts {
+  readonly words: ContainerWords
+  /** False for a pod whose network gave it no address. */
+  readonly hasHostsFile: boolean
   readonly paths: PodPaths
   readonly attempt: number
   /** What the runtime knows the image by. */
@@ -35,7 +38,6 @@ interface ContainerFacts extends EnvFacts {
   readonly resources: PlannedResources
   /** A container without a seccomp profile gets the runtime's own. */
   readonly seccompDefault: boolean
-  readonly digest: (text: string) => string
 }
 
 /** What the kernel shows below /proc and /sys that a container need not see or change. */
@@ -60,7 +62,7 @@ export function containerConfig(
   container: ContainerSpec,
   facts: ContainerFacts,
 ): DeepPartial<ContainerConfig> {
-  const { env, command, args } = containerWords(spec, container, facts)
+  const { env, command, args } = facts.words
   return {
     metadata: { name: container.name, attempt: facts.attempt },
     image: { image: facts.imageRef, userSpecifiedImage: container.image },
@@ -70,7 +72,7 @@ export function containerConfig(
     envs: env.map(({ key, value }) => ({ key, value: Buffer.from(value) })),
     mounts: mountsOf(spec, container, facts),
     labels: containerLabels(spec, container),
-    annotations: containerAnnotations(spec, container, facts.attempt, facts.digest),
+    annotations: containerAnnotations(spec, container, facts.attempt),
     logPath: containerLogPath(container.name, facts.attempt),
     stdin: container.stdin,
     stdinOnce: container.stdinOnce,
@@ -131,7 +133,7 @@ function mountsOf(spec: PodSpec, container: ContainerSpec, facts: ContainerFacts
     propagation: propagations[mount.propagation],
   }))
   const isTaken = (path: string): boolean => mounts.some((mount) => mount.containerPath === path)
-  if (!spec.hostNetwork && !isTaken('/etc/hosts'))
+  if (facts.hasHostsFile && !isTaken('/etc/hosts'))
     mounts.push({ containerPath: '/etc/hosts', hostPath: hostsFile(paths, uid) })
   if (!isTaken(container.terminationMessagePath))
     mounts.push({

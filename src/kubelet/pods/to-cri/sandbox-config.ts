@@ -3,8 +3,8 @@
 import type { PodSpec, Protocol as PortProtocol } from '../../../core/pod/spec/spec.js'
 import { allContainerSpecs } from '../../../core/pod/spec/spec.js'
 import { type DeepPartial, type PodSandboxConfig, type PortMapping, Protocol } from '../../../cri-api/api.js'
+import type { ResolvConf } from '../../names/decide/resolv-conf.js'
 import { type KubeletIdentity, ownMarks } from '../decide/owner.js'
-import { type ClusterDns, podResolvConf, type ResolvConf } from '../decide/resolv-conf.js'
 import { type PodPaths, podLabels, podLogDirectory } from './names.js'
 import { namespaceOptions, runtimeDefault } from './namespaces.js'
 
@@ -12,8 +12,9 @@ interface SandboxFacts {
   readonly paths: PodPaths
   /** Full path of the pod's cgroup in the notation of the driver. */
   readonly cgroupParent: string
-  readonly nodeResolvConf: ResolvConf
-  readonly clusterDns: ClusterDns
+  /** The kernel's name of the pod's host. */
+  readonly hostname: string
+  readonly dns: ResolvConf
   readonly identity: KubeletIdentity
   readonly manifest: string
 }
@@ -24,11 +25,11 @@ export function sandboxConfig(
   facts: SandboxFacts,
 ): DeepPartial<PodSandboxConfig> {
   const { pod } = spec
-  const dns = podResolvConf(spec, facts.nodeResolvConf, facts.clusterDns)
+  const { dns } = facts
   return {
     metadata: { name: pod.name, namespace: pod.namespace, uid: pod.uid, attempt },
     // A name of its own needs a UTS namespace of its own, which the host network does not come with.
-    hostname: spec.hostNetwork ? '' : podHostname(spec),
+    hostname: spec.hostNetwork ? '' : facts.hostname,
     logDirectory: podLogDirectory(facts.paths, pod),
     dnsConfig: { servers: [...dns.nameservers], searches: [...dns.searches], options: [...dns.options] },
     portMappings: portMappings(spec),
@@ -53,10 +54,6 @@ export function sandboxConfig(
     },
   }
 }
-
-/** Names of hosts end at 63 characters, names of pods do not. */
-export const podHostname = (spec: PodSpec): string =>
-  (spec.hostname ?? spec.pod.name).slice(0, 63).replace(/[-.]+$/, '')
 
 export const podGroups = ({ security }: PodSpec): readonly number[] => [
   ...new Set([...security.supplementalGroups, ...(security.fsGroup === undefined ? [] : [security.fsGroup])]),

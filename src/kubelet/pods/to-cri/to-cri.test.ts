@@ -2,14 +2,18 @@
 import { describe, expect, test } from 'vitest'
 import { expectGolden } from '../../../../test/support/golden.js'
 import { image, specOf } from '../../../../test/support/pod-manifest.js'
+import { wordsOf } from '../../../../test/support/told-runtime.js'
 import { planPod } from '../../../core/plan/pod-plan.js'
 import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
 import { bytes } from '../../../core/units/bytes.js'
+import { podNames } from '../../names/decide/hostname.js'
+import { podResolvConf } from '../../names/decide/resolv-conf.js'
 import { podCgroupValues } from './cgroup-values.js'
 import { containerConfig } from './container-config.js'
 import { containerResources, hasResources } from './container-resources.js'
 import { sandboxConfig } from './sandbox-config.js'
 
+const noCluster = { servers: [], domain: undefined }
 const paths = { rootDir: '/var/lib/kubelet', podLogsDir: '/var/log/pods' }
 
 const planOf = (spec: PodSpec, cgroupVersion: 1 | 2) =>
@@ -33,19 +37,28 @@ function resourcesOf(spec: PodSpec, name: string, cgroupVersion: 1 | 2) {
 }
 
 function mapped(spec: PodSpec, seccompDefault = false) {
-  const facts = { nodeName: 'n1', hostIPs: ['192.0.2.1'], podIPs: ['10.0.0.2'] }
   return {
     sandbox: sandboxConfig(spec, 2, {
       paths,
       cgroupParent: '/kubepods/burstable/podu1',
-      nodeResolvConf: { nameservers: ['192.0.2.53'], searches: ['lan'], options: ['edns0'] },
-      clusterDns: { servers: [], domain: undefined },
-      identity: { rootDir: '/var/lib/kubelet', nodeName: 'n1', staticPodPath: '/etc/kubernetes/manifests' },
+      hostname: podNames(spec, undefined).hostname,
+      dns: podResolvConf(
+        spec,
+        { nameservers: ['192.0.2.53'], searches: ['lan'], options: ['edns0'] },
+        noCluster,
+      ),
+      identity: {
+        rootDir: '/var/lib/kubelet',
+        nodeName: 'n1',
+        staticPodPath: '/etc/kubernetes/manifests',
+        hasApi: false,
+      },
       manifest: '/etc/kubernetes/manifests/web.yaml',
     }),
     containers: allContainerSpecs(spec).map((container) =>
       containerConfig(spec, container, {
-        ...facts,
+        words: wordsOf(spec, container),
+        hasHostsFile: true,
         paths,
         attempt: 3,
         imageRef: 'sha256:1234',
@@ -53,7 +66,6 @@ function mapped(spec: PodSpec, seccompDefault = false) {
         imageUser: '',
         resources: resourcesOf(spec, container.name, 2),
         seccompDefault,
-        digest: () => '0123456789abcdef',
       }),
     ),
     cgroupV2: podCgroupValues(spec.pod, planOf(spec, 2), { version: 2, periodUs: 100_000n, pidsLimit: 1024 }),
@@ -130,7 +142,7 @@ test('a pod with everything', () => {
   expectGolden('pods/everything.json', print(mapped(spec)))
 })
 
-test('on the host: no host name, no port mappings, no hosts file', () => {
+test('on the host: no host name, no port mappings', () => {
   const spec = specOf({
     hostNetwork: true,
     hostPID: true,
@@ -145,7 +157,7 @@ test('on the host: no host name, no port mappings, no hosts file', () => {
     privileged: true,
     namespaceOptions: { network: 2, pid: 2, ipc: 2 },
   })
-  expect(containers[0]?.mounts?.map((m) => m.containerPath)).toEqual(['/dev/termination-log'])
+  expect(containers[0]?.mounts?.map((m) => m.containerPath)).toEqual(['/etc/hosts', '/dev/termination-log'])
 })
 
 describe('seccompDefault', () => {
