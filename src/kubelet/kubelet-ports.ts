@@ -10,6 +10,7 @@ import type { KubeApi } from '../ports/kube-api.js'
 import type { KubeCalls } from '../ports/kube-calls.js'
 import type { Kubeconfigs } from '../ports/kubeconfigs.js'
 import type { Log } from '../ports/log.js'
+import type { Logind } from '../ports/logind.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { NodeHost } from '../ports/node-host.js'
 import type { PodHost } from '../ports/pod-host.js'
@@ -56,6 +57,7 @@ export interface KubeletPorts {
   readonly files: Files
   readonly podHost: PodHost
   readonly host: Host
+  readonly logind: Logind
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics

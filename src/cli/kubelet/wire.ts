@@ -11,6 +11,7 @@ import { createPodHost } from '../../adapters/pods/pod-host.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
+import { createLogind } from '../../adapters/systemd/logind.js'
 import { SystemdManager } from '../../adapters/systemd/manager.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import type { KubeletPorts, OpenedCgroups } from '../../kubelet/kubelet-ports.js'
@@ -52,6 +53,7 @@ export const createKubeletPorts = async (
     files: createFiles(),
     podHost: createPodHost(),
     host: createHost(),
+    logind: createLogind(),
     clock: createClock(),
     log,
     metrics,

@@ -94,11 +94,11 @@ export function startEviction(o: EvictionOptions): Eviction {
   const { clock, log, stats, signal } = o
   let state = initialState
   let pressure: Pressure = { memory: false, disk: false, pid: false }
-  let warned = ''
+  const warned = new Set<string>()
 
   const warnOnce = (key: string, message: string, fields: Record<string, unknown> = {}): void => {
-    if (warned !== key) log.warn(message, fields)
-    warned = key
+    if (!warned.has(key)) log.warn(message, fields)
+    warned.add(key)
   }
 
   /** True: pods were ended, and the next round follows at once. */
@@ -201,7 +201,7 @@ export function startEviction(o: EvictionOptions): Eviction {
       })
       return false
     }
-    warned = ''
+    warned.clear()
     const { message, annotations } = evictionText(chosen.pod, use, urgent, observations)
     const conditions = [disruption(message)]
     o.metrics.evicted(first.signal)
@@ -221,15 +221,22 @@ export function startEviction(o: EvictionOptions): Eviction {
     const over = o.pods.active().flatMap((entry) => {
       const use = uses.get(entry.pod.uid)
       const exceeded = use && localStorageExceeded(entry, use, layout !== 'one')
-      return exceeded === undefined || !isEvictable(entry.pod, o.evictStaticPods) ? [] : [{ entry, exceeded }]
+      return exceeded === undefined ? [] : [{ entry, exceeded }]
     })
+    const [spared] = over.filter(({ entry }) => !isEvictable(entry.pod, o.evictStaticPods))
+    if (spared !== undefined)
+      warnOnce('spared', 'a pod exceeds its local storage and is not evicted: it is static or critical', {
+        pod: `${spared.entry.pod.namespace}/${spared.entry.pod.name}`,
+        message: spared.exceeded.message,
+      })
+    const leaving = over.filter(({ entry }) => isEvictable(entry.pod, o.evictStaticPods))
     await Promise.all(
-      over.map(async ({ entry, exceeded: { limit, message } }) => {
+      leaving.map(async ({ entry, exceeded: { limit, message } }) => {
         o.metrics.evicted(limit)
         await evict(entry, { message, annotations: {}, conditions: [], graceSeconds: hardGraceSeconds })
       }),
     )
-    return over.length > 0
+    return leaving.length > 0
   }
 
   const evict = async (

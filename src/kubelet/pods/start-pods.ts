@@ -13,6 +13,7 @@ import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
+import { removeDeadContainers } from '../gc/dead-containers.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import { parseResolvConf, type ResolvConf } from '../names/decide/resolv-conf.js'
@@ -73,6 +74,8 @@ export interface RunningPods extends PodRunner {
   readonly readLog: ReadLog
   readonly runCommand: RunCommand
   removeLogLinks(): Promise<void>
+  /** Of pods that have ended for good. */
+  removeDeadContainers(signal: AbortSignal): Promise<void>
 }
 
 /** Enough to keep two cores busy, few enough that each start is quick. */
@@ -140,6 +143,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     readLog: (request, stop) => readContainerLog(request, runner, context, stop),
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
+    removeDeadContainers: (ending) => removeDeadContainers(runner.finished(), context, ending),
   }
 }
 

@@ -178,7 +178,7 @@ export type Volume =
       readonly name: string
       readonly kind: 'emptyDir'
       readonly medium: 'disk' | 'memory'
-      /** Bytes; only for memory. */
+      /** Bytes. The kernel keeps it in memory; on disk a pod that exceeds it is evicted. */
       readonly sizeLimit: bigint | undefined
     }
   | {

@@ -40,8 +40,6 @@ function readEmptyDir(given: FieldReader, name: string): Volume {
   if (medium !== undefined && medium !== 'Memory')
     given.problem('medium', `${medium} is not supported`, 'leave it out, or write Memory')
   const sizeLimit = readSizeLimit(given)
-  if (sizeLimit !== undefined && medium === undefined)
-    given.problem('sizeLimit', 'is not enforced on disk by this node', 'remove it, or use medium: Memory')
   given.close()
   return { name, kind: 'emptyDir', medium: medium === 'Memory' ? 'memory' : 'disk', sizeLimit }
 }

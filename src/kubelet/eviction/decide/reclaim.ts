@@ -26,6 +26,6 @@ export const evictionGrace = (
   { graceMs }: Threshold,
   maxPodGraceSeconds: number,
   podGraceSeconds: number,
-): number => (graceMs === 0 ? hardGraceSeconds : Math.min(maxPodGraceSeconds, podGraceSeconds))
+): number => (graceMs === 0 ? hardGraceSeconds : Math.max(0, Math.min(maxPodGraceSeconds, podGraceSeconds)))
 
 export const hardGraceSeconds = 1
