@@ -21,7 +21,7 @@ test('an emptyDir above its sizeLimit: the pod is evicted, its neighbour stays',
 }, async () => {
   const volumes = [{ name: 'scratch', emptyDir: { sizeLimit: '1Mi' } }]
   const volumeMounts = [{ name: 'scratch', mountPath: '/scratch' }]
-  const fill = (mib: number): string => `head -c ${mib}M /dev/zero > /scratch/file; ${forever}`
+  const fill = (mib: number): string => `dd if=/dev/zero of=/scratch/file bs=1M count=${mib}; ${forever}`
   await node().pod('greedy', { volumes, containers: [shell('app', fill(3), { volumeMounts })] })
   await node().pod('modest', {
     volumes,

@@ -61,6 +61,7 @@ test('the lock is held from the start, and logind allows as long as the pods may
 test('regular pods end, then critical ones, then the lock is given back', async () => {
   const { clock, logind, said } = await machine({ web: 5_000, short: 1_000, dns: 2_000 })
   logind.send(true)
+  await clock.advance(0)
   await clock.advance(5_500)
   expect(said).toEqual([
     'Shutdown manager detected shutdown event',
@@ -80,6 +81,7 @@ test('regular pods end, then critical ones, then the lock is given back', async 
 test('a pod that does not end costs its group its time and no more', async () => {
   const { clock, logind, said, log } = await machine({ web: 3_600_000, dns: 3_600_000 })
   logind.send(true)
+  await clock.advance(0)
   await clock.advance(19_000)
   expect(said).not.toContain('kill dns 10')
   await clock.advance(2_000)
@@ -92,9 +94,11 @@ test('a pod that does not end costs its group its time and no more', async () =>
 test('a shutdown that is cancelled: the lock is taken again and pods are accepted', async () => {
   const { clock, logind, said, shutdown } = await machine({})
   logind.send(true)
+  await clock.advance(0)
   await clock.advance(100)
   expect(logind.locks).toBe(0)
   logind.send(false)
+  await clock.advance(0)
   await clock.advance(100)
   expect(shutdown.isShuttingDown()).toBe(false)
   expect(said.at(-2)).toBe('Shutdown manager detected shutdown cancellation')
@@ -104,9 +108,11 @@ test('a shutdown that is cancelled: the lock is taken again and pods are accepte
 test('after a restart of the bus the lock is taken and shutdowns are watched again', async () => {
   const { clock, logind, said } = await machine({})
   logind.breakConnection()
+  await clock.advance(0)
   await clock.advance(2_000)
   expect([logind.given, logind.locks]).toEqual([2, 1])
   logind.send(true)
+  await clock.advance(0)
   await clock.advance(100)
   expect(said).toContain('kill web 20')
 })
