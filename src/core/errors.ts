@@ -12,6 +12,7 @@ export const errorCodes = [
   'pod.invalid',
   'pod.volume',
   'pod.not-found',
+  'pod.not-started',
   'kubelet.unreachable',
   'kubelet.no-answer',
   'kubelet.refused',
@@ -56,6 +57,7 @@ export const errorCodes = [
   'companion.source',
   'memory-qos.reserved-missing',
   'request.invalid',
+  'request.unprocessable',
   'request.too-large',
   'request.timeout',
   'stats.node-unreadable',
@@ -85,6 +87,7 @@ export const errorCodes = [
   'up.port',
   'up.busy',
   'up.failed',
+  'program.failed',
   'system.refused',
   'internal.unexpected',
 ] as const

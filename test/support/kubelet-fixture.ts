@@ -6,9 +6,11 @@ import { dirname, join } from 'node:path'
 import { createCertificates } from '../../src/adapters/certificates/certificates.js'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { createFiles } from '../../src/adapters/files/files.js'
+import { relayUpgrade } from '../../src/adapters/http/relay-upgrade.js'
 import { createKubeconfigs } from '../../src/adapters/kubeapi/node-kubeconfig.js'
 import { createPodHost } from '../../src/adapters/pods/pod-host.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
+import { createPrograms } from '../../src/adapters/programs/programs.js'
 import type { CgroupDriver } from '../../src/core/cgroup/name.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeClock } from '../../src/fakes/clock.js'
@@ -119,6 +121,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
       statsFiles: noFiles,
       files: createFiles(),
       podHost: createPodHost(),
+      programs: createPrograms(),
       host,
       clock,
       log,
@@ -130,6 +133,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
       },
       certificates: createCertificates(),
       kubeconfigs: { ...createKubeconfigs(), exists: async () => false },
+      relayUpgrade,
       openKubeApi: async () => kubeApi,
       serve: async (o) => {
         served.push(o)

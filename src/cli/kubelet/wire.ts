@@ -5,10 +5,12 @@ import { createCriClient } from '../../adapters/cri/client/client.js'
 import { createFiles } from '../../adapters/files/files.js'
 import { createHost } from '../../adapters/host/host.js'
 import { createNodeHost } from '../../adapters/host/node-host.js'
+import { relayUpgrade } from '../../adapters/http/relay-upgrade.js'
 import { createKubeconfigs } from '../../adapters/kubeapi/node-kubeconfig.js'
 import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import { createPodHost } from '../../adapters/pods/pod-host.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
+import { createPrograms } from '../../adapters/programs/programs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
 import { createLogind } from '../../adapters/systemd/logind.js'
@@ -52,6 +54,7 @@ export const createKubeletPorts = async (
     statsFiles: createStatsFiles(),
     files: createFiles(),
     podHost: createPodHost(),
+    programs: createPrograms(),
     host: createHost(),
     logind: createLogind(),
     clock: createClock(),
@@ -62,6 +65,7 @@ export const createKubeletPorts = async (
     openCgroups,
     certificates: createCertificates(),
     kubeconfigs: createKubeconfigs(),
+    relayUpgrade,
     openKubeApi: (kubeconfig, pairFile) => {
       count ??= countCalls(metrics)
       return openKubeApi({ kubeconfig, pairFile, log, version, report: count })
