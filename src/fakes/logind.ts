@@ -1,5 +1,5 @@
 // A logind that a test shuts down: notes locks and the delay, and sends PrepareForShutdown when told to.
-import type { Logind } from '../ports/logind.js'
+import type { Logind } from '../ports/systemd.js'
 
 export class FakeLogind implements Logind {
   delayMs = 5_000

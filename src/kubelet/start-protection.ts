@@ -25,7 +25,7 @@ interface ProtectionInput {
   readonly signal: AbortSignal
 }
 
-export interface Protection {
+interface Protection {
   pressure(): Pressure
   /** What keeps the node from being ready, in upstream's words. */
   unready(): readonly string[]

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { keelsonError } from '../../core/errors.js'
-import type { Logind, ShutdownLock } from '../../ports/logind.js'
+import type { Logind, ShutdownLock } from '../../ports/systemd.js'
 import { replaceFile } from '../files/replace.js'
 import { Bus, type BusCall, type BusSignal } from './bus.js'
 import { systemdError } from './errors.js'

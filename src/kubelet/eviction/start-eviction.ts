@@ -26,7 +26,7 @@ interface NodeEvictionInput {
   readonly signal: AbortSignal
 }
 
-export interface NodeEviction extends Omit<Eviction, 'rejects'> {
+interface NodeEviction extends Omit<Eviction, 'rejects'> {
   /** Why a new pod is not taken now; undefined: it is. */
   rejects(spec: PodSpec): ReturnType<Eviction['rejects']>
 }

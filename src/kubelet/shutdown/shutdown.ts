@@ -5,7 +5,7 @@ import type { PodResources } from '../../core/pod/pod.js'
 import { pause } from '../../core/units/retry.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
-import type { Logind, ShutdownLock } from '../../ports/logind.js'
+import type { Logind, ShutdownLock } from '../../ports/systemd.js'
 import { type ShutdownPeriod, shutdownGroups, wholeTimeSeconds } from './decide/groups.js'
 import type { ShutdownRecord } from './record.js'
 
@@ -44,7 +44,7 @@ export interface ShutdownOptions {
   readonly signal: AbortSignal
 }
 
-export interface Shutdown {
+interface Shutdown {
   isShuttingDown(): boolean
   readonly done: Promise<void>
 }

@@ -20,7 +20,7 @@ interface NodeShutdownInput {
   readonly signal: AbortSignal
 }
 
-export interface NodeShutdown {
+interface NodeShutdown {
   isShuttingDown(): boolean
   /** Why a new pod is not taken now; undefined: it is. */
   rejects(): { readonly reason: string; readonly message: string } | undefined

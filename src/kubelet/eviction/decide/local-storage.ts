@@ -6,14 +6,14 @@ import { formatQuantity, parseQuantity, type Quantity, quantityValue } from '../
 import type { PodUse } from './pod-usage.js'
 
 /** As the metric kubelet_evictions names them. */
-export type LocalLimit = 'emptydirfs.limit' | 'ephemeralpodfs.limit' | 'ephemeralcontainerfs.limit'
+type LocalLimit = 'emptydirfs.limit' | 'ephemeralpodfs.limit' | 'ephemeralcontainerfs.limit'
 
-export interface LimitExceeded {
+interface LimitExceeded {
   readonly limit: LocalLimit
   readonly message: string
 }
 
-export interface LimitedPod {
+interface LimitedPod {
   readonly pod: PodResources
   /** spec.volumes as written. */
   readonly volumes: unknown

@@ -1,5 +1,5 @@
 // What a pod uses, as rankings and limits compare it. Undefined means unknown, which is not the same as 0.
-import { addUp, type FsUsage } from '../../../stats/filesystem/filesystem.js'
+import type { FsUsage } from '../../../stats/filesystem/filesystem.js'
 import type { PodFilesystems } from '../../../stats/render/summary.js'
 import type { PodSample } from '../../../stats/sample.js'
 
@@ -51,8 +51,14 @@ export function podUse(pod: PodSample, files: PodFilesystems, sinceNanos: bigint
     processes: pod.processes?.processCount,
     containers,
     volumes: new Map(local.map((volume) => [volume.name, diskUse(volume) ?? none])),
-    ephemeralBytes: addUp([...parts, ...local], undefined)?.usedBytes,
+    ephemeralBytes: sumOf([...parts, ...local].map((part) => part.usedBytes)),
   }
 }
 
 const none: DiskUse = { bytes: 0n, inodes: 0n }
+
+/** Undefined: nothing is known. */
+const sumOf = (values: readonly (bigint | undefined)[]): bigint | undefined => {
+  const known = values.filter((value) => value !== undefined)
+  return known.length === 0 ? undefined : known.reduce((a, b) => a + b, 0n)
+}

@@ -7,7 +7,7 @@ export interface ShutdownPeriod {
   readonly seconds: number
 }
 
-export interface ShutdownFields {
+interface ShutdownFields {
   readonly shutdownGracePeriod: number
   readonly shutdownGracePeriodCriticalPods: number
   readonly shutdownGracePeriodByPodPriority: readonly {
