@@ -16,6 +16,7 @@ import type { PodHost } from '../ports/pod-host.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
+import type { VolumeHost } from '../ports/volume-host.js'
 import type { LivePorts } from '../serve/dashboard/create-dashboard.js'
 import type { Endpoint } from '../serve/endpoint.js'
 import type { ConfigzContent } from '../serve/endpoints/configz.js'
@@ -55,6 +56,7 @@ export interface KubeletPorts {
   readonly statsFiles: StatsFiles
   readonly files: Files
   readonly podHost: PodHost
+  readonly volumeHost: VolumeHost
   readonly host: Host
   readonly clock: Clock
   readonly log: Log

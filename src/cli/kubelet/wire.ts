@@ -12,6 +12,7 @@ import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
 import { SystemdManager } from '../../adapters/systemd/manager.js'
+import { createVolumeHost } from '../../adapters/volumes/volume-host.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import type { KubeletPorts, OpenedCgroups } from '../../kubelet/kubelet-ports.js'
 import type { Log } from '../../ports/log.js'
@@ -51,6 +52,7 @@ export const createKubeletPorts = async (
     statsFiles: createStatsFiles(),
     files: createFiles(),
     podHost: createPodHost(),
+    volumeHost: createVolumeHost(),
     host: createHost(),
     clock: createClock(),
     log,

@@ -3,9 +3,10 @@
 import type { EffectiveConfig } from '../../config/effective.js'
 import type { LoadedConfig } from '../../config/load.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
+import type { PodSpec } from '../../core/pod/spec/spec.js'
 import { bytes } from '../../core/units/bytes.js'
 import { quantityValue } from '../../core/units/quantity.js'
-import type { CgroupTree } from '../../ports/cgroups.js'
+import type { CgroupTree, ControlValues } from '../../ports/cgroups.js'
 import type { Files } from '../../ports/files.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
@@ -20,6 +21,7 @@ import type { NodeFacts } from '../node/node-facts.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import { runCommand } from '../streams/exec.js'
 import { readContainerLog } from '../streams/read-log.js'
+import { createPodVolumes } from '../volumes/pod-volumes.js'
 import type { PodContext } from './context.js'
 import { createLimiter } from './run/limiter.js'
 import { createNodeCgroups } from './run/node-cgroups.js'
@@ -47,7 +49,7 @@ interface PodsInput {
   readonly objects?: NodeObjects | undefined
   readonly ports: Pick<
     KubeletPorts,
-    'files' | 'podHost' | 'procfs' | 'nodeHost' | 'statsFiles' | 'clock' | 'log' | 'metrics'
+    'files' | 'podHost' | 'volumeHost' | 'procfs' | 'nodeHost' | 'statsFiles' | 'clock' | 'log' | 'metrics'
   >
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
@@ -114,7 +116,7 @@ export function startStaticPods(i: PodsInput): RunningPods | undefined {
   })
   return {
     ...runner,
-    done: Promise.all([runner.done, rotation]).then(() => undefined),
+    done: Promise.all([runner.done, rotation, context.volumes.done]).then(() => undefined),
     readLog: (request, signal) => readContainerLog(request, runner, context, signal),
     runCommand: (request, signal) => runCommand(request, runner, context, signal),
     removeLogLinks: () => removeLogLinks(context),
@@ -128,7 +130,26 @@ function createContext(i: PodsInput): PodContext {
   const paths: PodPaths = { rootDir, podLogsDir: kubelet.podLogsDir.replace(/\/+$/, '') }
   const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
   const timeoutMs = kubelet.runtimeRequestTimeout
+  const planner = createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) })
+  const shared = {
+    host,
+    volumeHost: i.ports.volumeHost,
+    objects: i.objects,
+    clock,
+    log,
+    paths,
+    events: createPodEvents(i.events, log),
+    allocatable: () => readAllocatable(i.config, rootDir, i.ports),
+  }
+  const podMemoryLimit = (spec: PodSpec) => memoryLimitOf(planner.podCgroup(spec).values)
   return {
+    ...shared,
+    volumes: createPodVolumes({
+      c: { ...shared, podMemoryLimit },
+      syncMs: kubelet.syncFrequency,
+      signal: i.signal,
+    }),
+    canMakeAllReadOnly: () => canMakeAllReadOnly(i.runtime, timeoutMs, i.signal),
     runtime: i.runtime.runtime,
     images: i.images.image,
     view: new RuntimeView({
@@ -140,18 +161,11 @@ function createContext(i: PodsInput): PodContext {
         readTerminationMessage(container, failed, logPath, paths, host),
     }),
     cgroups: i.cgroups,
-    host,
-    objects: i.objects,
-    clock,
-    log,
-    events: createPodEvents(i.events, log),
     metrics,
-    planner: createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) }),
-    paths,
+    planner,
     identity: { rootDir, nodeName: i.nodeName, staticPodPath: kubelet.staticPodPath ?? '' },
     nodeName: i.nodeName,
     hostIPs: given.length > 0 ? given : host.addresses().slice(0, 1),
-    allocatable: () => readAllocatable(i.config, rootDir, i.ports),
     runtimeName: i.runtimeName,
     driver: i.driver,
     seccompDefault: kubelet.seccompDefault,
@@ -173,3 +187,19 @@ const readNodeResolvConf = async (
 
 const readText = async (path: string, limit: number, files: Pick<Files, 'read'>): Promise<string> =>
   new TextDecoder().decode((await files.read(path, limit)) ?? new Uint8Array())
+
+/** Undefined: the pod's cgroup has no limit of memory. */
+function memoryLimitOf(values: ControlValues): bigint | undefined {
+  const text = values['memory.max'] ?? values['memory.limit_in_bytes']
+  return text !== undefined && /^\d+$/.test(text) ? BigInt(text) : undefined
+}
+
+/** Asked when a mount wants it: few do. */
+async function canMakeAllReadOnly(
+  { runtime }: Pick<CriClient, 'runtime'>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { runtimeHandlers } = await runtime.status({}, { timeoutMs, signal })
+  return runtimeHandlers.find(({ name }) => name === '')?.features?.recursiveReadOnlyMounts === true
+}

@@ -13,9 +13,13 @@ const maxLength = 4096
 export const isImageReference = (image: string): boolean => image.length <= maxLength && reference.test(image)
 
 /** `latest` is what a name without a tag means, unless a digest pins it. */
-export function imageTag(image: string): string | undefined {
+function imageTag(image: string): string | undefined {
   if (image.includes('@')) return undefined
   const last = image.slice(image.lastIndexOf('/') + 1)
   const colon = last.indexOf(':')
   return colon < 0 ? 'latest' : last.slice(colon + 1)
 }
+
+/** As API defaulting does it: what may move is pulled each time. */
+export const defaultPull = (image: string): 'Always' | 'IfNotPresent' =>
+  imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent'
