@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { apiRequests } from './api-requests/unit.js'
 import { cgroupSweep } from './cgroup-sweep/unit.js'
 import { cri } from './cri/unit.js'
 import { kubelet } from './kubelet/unit.js'
@@ -25,6 +26,7 @@ const units: readonly BenchUnit[] = [
   memoryQosStart,
   pods,
   kubelet,
+  apiRequests,
 ]
 
 const { values, positionals } = parseArgs({

@@ -85,7 +85,7 @@ test.each(settings)('$name has one name in every command', ({ not, upstream = {}
     }
 })
 
-test('a short name has one meaning, except where kubectl gives it several', () => {
+test('a short name has one meaning, except where kubectl or docker give it another', () => {
   const meanings = new Map<string, Set<string>>()
   for (const { short, long, hidden } of all.flatMap((command) => command.options))
     if (short !== undefined && long !== undefined && !hidden)
@@ -94,8 +94,9 @@ test('a short name has one meaning, except where kubectl gives it several', () =
     .filter(([, names]) => names.size > 1)
     .map(([short, names]) => [short, [...names]])
   expect(Object.fromEntries(several)).toEqual({
-    '-f': ['--force', '--filename', '--follow'],
+    '-f': ['--follow', '--force', '--filename'],
     '-c': ['--container', '--containerd'],
+    '-d': ['--detach', '--disk'],
   })
 })
 

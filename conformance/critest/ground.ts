@@ -1,6 +1,6 @@
 // What critest is pointed at: Debian's containerd with our registry behind all names, and `keelson cri` in front of it as
 // a process of its own. The same inside a machine and on the host.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type PrivateContainerd,
@@ -11,6 +11,7 @@ import { mustRun } from '../../src/lab/process.js'
 import { type RunningCommand, startCommand } from '../../test/support/command.js'
 import { formatHosts, packImages, type Registry, startRegistry } from '../images/registry.js'
 import { testImages } from './image-list.js'
+import { readImagePrograms } from './image-programs.js'
 
 export interface Ground {
   readonly containerd: PrivateContainerd
@@ -23,8 +24,8 @@ export interface Ground {
 export interface GroundOptions {
   /** The bundle of the command line. */
   readonly main: string
-  /** Debian's static one, of which the images are made. */
-  readonly busybox: string
+  /** Directory of the programs that the images are made of. */
+  readonly programs: string
   /** For the server's socket and the registry's configuration. */
   readonly dir: string
   readonly containerd: PrivateContainerdOptions
@@ -32,15 +33,15 @@ export interface GroundOptions {
 
 const SERVER_START_MS = 300_000 // node takes its time inside a machine
 
-async function startImages(busybox: string): Promise<Registry> {
-  const list = (await mustRun([busybox, '--list'])).split('\n')
+async function startImages(programs: string): Promise<Registry> {
+  const list = (await mustRun([join(programs, 'busybox'), '--list'])).split('\n')
   const applets = list.filter((a) => a !== '' && a !== 'busybox')
-  return await startRegistry(await packImages(testImages(await readFile(busybox), applets)))
+  return await startRegistry(await packImages(testImages(await readImagePrograms(programs), applets)))
 }
 
 export async function prepareGround({
   main,
-  busybox,
+  programs,
   dir,
   containerd: options,
 }: GroundOptions): Promise<Ground> {
@@ -49,7 +50,7 @@ export async function prepareGround({
     for (const closer of closers.splice(0).reverse()) await closer()
   }
   try {
-    const registry = await startImages(busybox)
+    const registry = await startImages(programs)
     closers.push(() => registry.close())
     const registries = join(dir, 'registries')
     await mkdir(join(registries, '_default'), { recursive: true })

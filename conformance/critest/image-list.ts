@@ -1,9 +1,8 @@
 // The images that critest pulls, by the names it uses, made from Debian's static busybox and scripts: each does what
 // the specs look at in the published one. A registry of ours serves them by repository, whatever the registry's host.
 import type { ImageFile } from '../../src/lab/images/archive.js'
-import { pauseProgram } from '../../src/lab/images/programs.js'
 import type { TestImage } from '../images/test-image.js'
-import { effectiveUidProgram } from './effective-uid.js'
+import type { ImagePrograms } from './image-programs.js'
 
 const executable = (path: string, text: string): ImageFile => ({ path, data: Buffer.from(text), mode: 0o755 })
 
@@ -62,7 +61,7 @@ const accounts = (users: readonly string[], groups: readonly string[]): ImageFil
 
 const replaced = new Set(['pgrep', 'ipcs'])
 
-export function testImages(busybox: Uint8Array, applets: readonly string[]): TestImage[] {
+export function testImages({ busybox, pause, nnp }: ImagePrograms, applets: readonly string[]): TestImage[] {
   const base: readonly ImageFile[] = [
     ...['bin', 'etc', 'proc', 'sys', 'dev', 'root', 'usr', 'usr/sbin', 'var', 'var/lib', 'home'].map(
       (path) => ({
@@ -105,7 +104,7 @@ export function testImages(busybox: Uint8Array, applets: readonly string[]): Tes
     {
       repository: 'e2e-test-images/nonewprivs',
       tags: ['1.3'],
-      layers: [[...files, { path: 'nnp', data: effectiveUidProgram(), mode: 0o4755 }]],
+      layers: [[...files, { path: 'nnp', data: nnp, mode: 0o4755 }]],
       entrypoint: ['/nnp'],
     },
     {
@@ -113,7 +112,7 @@ export function testImages(busybox: Uint8Array, applets: readonly string[]): Tes
       tags: ['3.9'],
       layers: [
         [
-          { path: 'pause', data: pauseProgram(), mode: 0o755 },
+          { path: 'pause', data: pause, mode: 0o755 },
           { path: 'critest', mode: 0o755 },
         ],
       ],

@@ -21,7 +21,7 @@ export const checks = scenario({
     mkdirSync(dir, { recursive: true })
     const ground = await prepareGround({
       main: join(out, 'keelson/main.mjs'),
-      busybox: join(out, 'bin/busybox'),
+      programs: join(out, 'bin'),
       dir,
       containerd: {
         dir: '/run/keelson-containerd',

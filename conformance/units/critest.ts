@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { cacheDirectory } from '../../src/lab/cache.js'
 import { ensureImages } from '../../src/lab/images/images.js'
-import { findCommand, needsOf } from '../../src/lab/packages.js'
+import { needsOf } from '../../src/lab/packages.js'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run-machine.js'
 import { bundleChecks } from '../../test/support/bundle-checks.js'
 import { type CheckResult, resultsFile } from '../../test/support/check.js'
@@ -14,6 +14,7 @@ import { missingRequirement } from '../../test/support/requirements.js'
 import { cannotRunAt, leastPassed, type Place } from '../critest/cannot-run.js'
 import { compareRuns, formatRun } from '../critest/compare.js'
 import { prepareGround } from '../critest/ground.js'
+import { writeImagePrograms } from '../critest/image-programs.js'
 import { parseReport, type Spec, suiteFailures } from '../critest/report.js'
 import { type ReportName, scenario } from '../critest/scenario.js'
 import { readSegments, removeLeftSegments } from '../critest/shared-memory.js'
@@ -81,12 +82,6 @@ async function judge(context: UnitContext, place: Place, out: string): Promise<v
 const labImages = async (): Promise<string> =>
   await ensureImages(cacheDirectory(process.env), AbortSignal.timeout(120_000))
 
-function busyboxPath(): string {
-  const path = findCommand('busybox')
-  if (path === undefined) throw new Error('the images are made from busybox-static, which is not installed')
-  return path
-}
-
 async function runOnHost(context: UnitContext): Promise<void> {
   const out = join(context.directory, 'host')
   const tmp = join(out, 'tmp')
@@ -96,6 +91,8 @@ async function runOnHost(context: UnitContext): Promise<void> {
   const bundle = await bundleCommand()
   context.defer(() => bundle.remove())
   const images = await labImages()
+  const programs = join(out, 'bin')
+  await writeImagePrograms(programs)
   const checks = scenario({
     critest: { binary: ownCritest ?? context.peer('critest'), focus: focusOf.host },
     crictl: context.peer('crictl'),
@@ -106,7 +103,7 @@ async function runOnHost(context: UnitContext): Promise<void> {
     async prepare() {
       const ground = await prepareGround({
         main: bundle.main,
-        busybox: busyboxPath(),
+        programs,
         dir: out,
         containerd: { archives: [images], log: join(out, 'containerd.log') },
       })
@@ -126,7 +123,7 @@ async function fillOut(context: UnitContext, out: string): Promise<void> {
   await mkdir(join(out, 'bin'), { recursive: true })
   await copyFile(ownCritest ?? context.peer('critest'), join(out, 'bin/critest'))
   await copyFile(context.peer('crictl'), join(out, 'bin/crictl'))
-  await copyFile(busyboxPath(), join(out, 'bin/busybox'))
+  await writeImagePrograms(join(out, 'bin'))
   await copyFile(await labImages(), join(out, 'images.tar'))
   const bundle = await bundleCommand()
   await cp(join(bundle.main, '..'), join(out, 'keelson'), { recursive: true })

@@ -78,16 +78,26 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'token',
     summary: 'print the local token of this machine, or a login link for a browser',
-    load: () => import('./token.js'),
+    load: () => import('./token/command.js'),
+  },
+  {
+    name: 'dashboard',
+    summary: 'print a login link to the dashboard of this machine',
+    load: () => import('./dashboard.js'),
   },
   {
     name: 'top',
     summary: 'show live resource usage of pods and containers, from any CRI socket',
-    load: () => import('./top.js'),
+    load: () => import('./top/command.js'),
   },
   {
     name: 'completion',
     summary: 'print a completion script for bash, zsh or fish',
-    load: () => import('./completion.js'),
+    load: () => import('./completion/command.js'),
+  },
+  {
+    name: 'version',
+    summary: 'print the version of the program, of Node and of the supported Kubernetes releases',
+    load: () => import('./version.js'),
   },
 ]

@@ -5,12 +5,8 @@ import type { PodJson } from '../core/pod/document.js'
 import { parseGoDuration } from '../core/units/go-duration.js'
 import type { Io } from './io.js'
 import { chooseContainer, choosePod } from './pods/choose.js'
-import {
-  createKubeletClient,
-  type KubeletClient,
-  type ReachOptions,
-  withReach,
-} from './pods/kubelet-client.js'
+import { type ReachOptions, withReach } from './pods/find-kubelet.js'
+import { createKubeletClient, type KubeletClient } from './pods/kubelet-client.js'
 import { whySlow } from './pods/why-slow.js'
 
 interface ExecOptions extends ReachOptions {

@@ -1,24 +1,27 @@
 // `keelson get pods`: the pods of this node, as a table or as the objects themselves, once or as they change.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Command, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { stringify } from 'yaml'
 import { keelsonError } from '../core/errors.js'
+import { type LabelSelector, parseLabelSelector } from '../core/kube/label-selector.js'
 import type { PodJson } from '../core/pod/document.js'
 import { formatColumns, type PodRow, podRow } from '../core/pod/printing.js'
+import { painter } from './colour.js'
+import { suggest } from './completion/suggest.js'
 import type { Io } from './io.js'
 import { choosePod } from './pods/choose.js'
-import {
-  createKubeletClient,
-  type KubeletClient,
-  type ReachOptions,
-  withReach,
-} from './pods/kubelet-client.js'
+import { type ReachOptions, withReach } from './pods/find-kubelet.js'
+import { createKubeletClient, type KubeletClient } from './pods/kubelet-client.js'
+import { paintStatuses } from './pods/paint-statuses.js'
 import { createWatchTable } from './pods/watch-table.js'
 import { untilSignal } from './process/signals.js'
 
 interface GetOptions extends ReachOptions {
   readonly output?: 'wide' | 'json' | 'yaml' | 'name'
   readonly namespace?: string
+  readonly allNamespaces?: boolean
+  readonly selector?: LabelSelector
+  readonly headers: boolean
   readonly watch?: boolean
 }
 
@@ -29,32 +32,53 @@ export const create = (io: Io): Command =>
   withReach(
     new Command('get')
       .description(
-        'Show the pods of this node.\n\n  keelson get pods -o wide\n  keelson get pod web -o yaml\n  keelson get pods -w',
+        'Show the pods of this node.\n\n  keelson get pods -o wide\n  keelson get pod web -o yaml\n  keelson get pods -w\n  keelson get pods -l app=web --no-headers',
       )
-      .argument('<kind>', 'pods')
+      .addArgument(suggest(new Argument('<kind>', 'pods'), ['pods']))
       .argument('[name]', 'pod name, with or without the node name suffix'),
   )
     .addOption(new Option('-o, --output <format>', 'output format').choices(['wide', 'json', 'yaml', 'name']))
     .option('-n, --namespace <name>', 'show only pods of this namespace')
+    .option('-A, --all-namespaces', 'show pods of all namespaces (the default)')
+    .addOption(
+      new Option(
+        '-l, --selector <labels>',
+        'show only pods with these labels, e.g. app=web,tier!=cache',
+      ).argParser(parseLabelSelector),
+    )
+    .option('--no-headers', 'leave the header out')
     .option('-w, --watch', 'watch for changes and print them')
     .action(async (kind: string, name: string | undefined, options: GetOptions) => {
       if (!kinds.includes(kind)) throw keelsonError('usage.invalid', `get ${kind}: only pods are supported`)
       const client = createKubeletClient(options)
       if (options.watch === true) await untilSignal((signal) => watch(client, name, options, io, signal))
-      else io.stdout.write(format(await select(client, name, options), name, options))
+      else print(await select(client, name, options), name, options, io)
     })
+
+function print(pods: readonly PodJson[], name: string | undefined, options: GetOptions, io: Io): void {
+  // As kubectl: a script that counts lines of the table finds none.
+  if (pods.length === 0 && isTable(options)) io.stderr.write('No pods.\n')
+  else io.stdout.write(paintStatuses(format(pods, name, options), pods, painter(io)))
+}
+
+const isTable = ({ output }: GetOptions): boolean => output === undefined || output === 'wide'
 
 async function select(
   client: KubeletClient,
   name: string | undefined,
-  { namespace }: GetOptions,
+  { namespace, allNamespaces, selector }: GetOptions,
 ): Promise<readonly PodJson[]> {
-  const pods = await client.pods()
-  if (name !== undefined) return [choosePod(pods, name, namespace)]
-  return pods.filter((pod) => namespace === undefined || pod.metadata.namespace === namespace)
+  const all = await client.pods()
+  const wanted = allNamespaces === true ? undefined : namespace
+  if (name !== undefined) return [choosePod(all, name, wanted)]
+  return all.filter(
+    ({ metadata }) =>
+      (wanted === undefined || metadata.namespace === wanted) &&
+      (selector === undefined || selector(metadata.labels ?? {})),
+  )
 }
 
-function format(pods: readonly PodJson[], name: string | undefined, { output }: GetOptions): string {
+function format(pods: readonly PodJson[], name: string | undefined, { output, headers }: GetOptions): string {
   const [first] = pods
   const object =
     name !== undefined && first !== undefined ? first : { apiVersion: 'v1', kind: 'List', items: pods }
@@ -66,9 +90,7 @@ function format(pods: readonly PodJson[], name: string | undefined, { output }: 
     case 'name':
       return pods.map((pod) => `pod/${pod.metadata.name}\n`).join('')
     default:
-      return pods.length === 0
-        ? 'No pods.\n'
-        : formatColumns([header(output), ...pods.map((pod) => cells(pod, output))])
+      return formatColumns([...(headers ? [header(output)] : []), ...pods.map((pod) => cells(pod, output))])
   }
 }
 
@@ -102,7 +124,8 @@ async function watch(
   signal: AbortSignal,
 ): Promise<void> {
   const shown = new Map<string, string>()
-  const table = createWatchTable(header(options.output))
+  const table = createWatchTable(header(options.output), options.headers)
+  const paint = painter(io)
   while (!signal.aborted) {
     const pods = await select(client, name, options)
     const changed = pods.filter((pod) => {
@@ -112,8 +135,8 @@ async function watch(
       return isNew
     })
     io.stdout.write(
-      options.output === undefined || options.output === 'wide'
-        ? table(changed.map((pod) => cells(pod, options.output)))
+      isTable(options)
+        ? paintStatuses(table(changed.map((pod) => cells(pod, options.output))), changed, paint)
         : changed.map((pod) => format([pod], pod.metadata.name, options)).join(''),
     )
     for (const uid of [...shown.keys()]) if (!pods.some((pod) => pod.metadata.uid === uid)) shown.delete(uid)

@@ -3,7 +3,8 @@ import { Command, InvalidArgumentError } from 'commander'
 import { parseGoDuration } from '../core/units/go-duration.js'
 import type { Io } from './io.js'
 import { chooseContainer, choosePod } from './pods/choose.js'
-import { createKubeletClient, type ReachOptions, withReach } from './pods/kubelet-client.js'
+import { type ReachOptions, withReach } from './pods/find-kubelet.js'
+import { createKubeletClient } from './pods/kubelet-client.js'
 import { untilSignal } from './process/signals.js'
 
 interface LogsOptions extends ReachOptions {

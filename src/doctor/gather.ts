@@ -7,10 +7,13 @@ import { gatherCgroups } from './gather/cgroups.js'
 import { gatherCluster } from './gather/cluster.js'
 import { askPorts, kubeletFilePaths } from './gather/kubelet.js'
 import { gatherRuntime } from './gather/runtime.js'
+import { defaultPlace } from './socket-places.js'
 
 export interface GatherOptions {
   /** Ask this runtime and not the one that the kubelet uses. */
   readonly endpoint?: string
+  /** Ask this one where no kubelet runs and no file of the node names a runtime: crictl's. */
+  readonly fallbackEndpoint?: string
   /** Between the two looks at the pods. */
   readonly waitMs?: number
   /** For all of it; what is not known by then is not asked. */
@@ -31,7 +34,8 @@ export async function gatherFacts(ports: DoctorPorts, options: GatherOptions): P
   const [sockets, found] = await Promise.all([ports.sockets(), ports.findConfig(process)])
   const { config } = found.loaded
   const endpoint =
-    options.endpoint ?? endpointOf(sockets, process !== undefined, config.kubelet.containerRuntimeEndpoint)
+    options.endpoint ??
+    (process === undefined ? unusedEndpoint(sockets, options) : config.kubelet.containerRuntimeEndpoint)
   const tree = tryOr(() => ports.openCgroups())
   try {
     const cgroupRoot = config.kubelet.cgroupRoot
@@ -68,9 +72,9 @@ export async function gatherFacts(ports: DoctorPorts, options: GatherOptions): P
   }
 }
 
-/** A running kubelet's own settings say what it uses; else what one would use that starts now. */
-const endpointOf = (sockets: NodeSockets, runs: boolean, configured: string): string =>
-  runs ? configured : sockets.wins.endpoint
+/** A running kubelet's own settings say what it uses; this is what one would use that starts now. */
+const unusedEndpoint = ({ wins }: NodeSockets, { fallbackEndpoint }: GatherOptions): string =>
+  wins.place === defaultPlace ? (fallbackEndpoint ?? wins.endpoint) : wins.endpoint
 
 const readCgroups = (
   { procfs, clock }: DoctorPorts,

@@ -6,10 +6,13 @@ import type { CheckAnswer, Report } from './run-checks.js'
 interface ReportOptions {
   /** Also what was seen where all is well. */
   readonly verbose: boolean
+  /** Colours the word of a severity on a terminal. */
+  readonly paint?: (severity: Severity, word: string) => string
 }
 
 const nameWidth = 20
 const indent = ' '.repeat(9)
+const answerWidth = 100
 
 export function formatReport(report: Report, facts: DoctorFacts, options: ReportOptions): string {
   const lines = [headline(facts), '']
@@ -39,17 +42,30 @@ function formatAnswer(
   { name, asks, severity, findings, page }: CheckAnswer,
   options: ReportOptions,
 ): string[] {
+  const paint = options.paint ?? ((_, word) => word)
   const line = (s: Severity, text: string): string =>
-    `${shown[s].padEnd(6)} ${name.padEnd(nameWidth)} ${text}`
+    `${paint(s, shown[s].padEnd(6))} ${name.padEnd(nameWidth)} ${text}`
   if (severity === 'ok') {
     const seen = findings.flatMap((f) => f.evidence)
-    return [line('ok', asks), ...(options.verbose ? seen.map((e) => `${indent}seen ${e}`) : [])]
+    if (options.verbose) return [line('ok', asks), ...seen.map((e) => `${indent}seen ${e}`)]
+    return [line('ok', answerOf(seen) ?? asks)]
   }
   const worth = findings.filter((f) => f.severity !== 'ok')
   return [
     ...worth.flatMap((f) => [line(f.severity, f.message), ...details(f)]),
-    ...(severity === 'warn' || severity === 'error' ? [`${indent}page ${page}`] : []),
+    ...(severity === 'warn' || severity === 'error'
+      ? [`${indent}page ${page} (keelson doctor explain ${name})`]
+      : []),
   ]
+}
+
+/** What was seen, on one line; a question that has passed tells nothing. */
+function answerOf([first, ...rest]: readonly string[]): string | undefined {
+  if (first === undefined) return undefined
+  const all = [first, ...rest].join('; ')
+  if (all.length <= answerWidth) return all
+  const more = rest.length === 0 ? '' : ` (and ${rest.length} more with --verbose)`
+  return `${first.length <= answerWidth ? first : `${first.slice(0, answerWidth - 1)}…`}${more}`
 }
 
 const details = ({ evidence, remedy, severity }: Finding): string[] =>

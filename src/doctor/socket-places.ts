@@ -46,6 +46,7 @@ export interface SocketStatus {
 
 /** What the kubelet uses when nothing names an endpoint: it says /run, which is the same place; init and kubeadm write it so. */
 const kubeletDefaultEndpoint = 'unix:///var/run/containerd/containerd.sock'
+export const defaultPlace = 'default of the kubelet'
 
 const endpointFlag = '--container-runtime-endpoint'
 
@@ -59,7 +60,7 @@ export function decideWinner(places: SocketPlaces): SocketWinner {
     return { endpoint: config.endpoint, place: config.place, why: 'no flag is set' }
   return {
     endpoint: kubeletDefaultEndpoint,
-    place: 'default of the kubelet',
+    place: defaultPlace,
     why: isKnown(places) ? 'no endpoint is configured' : 'no file that this user can read names an endpoint',
   }
 }

@@ -1,13 +1,12 @@
 // `keelson top` on a terminal: readings on a timer, keys at once, and only the lines that changed are written.
-import { parseCriLog } from '../core/cri/log-line.js'
 import type { LiveSnapshot } from '../core/dashboard/model.js'
 import { asKeelsonError } from '../core/errors.js'
 import { pause } from '../core/units/retry.js'
 import type { Clock } from '../ports/clock.js'
-import type { LogTail } from '../ports/log-tail.js'
 import type { Terminal } from '../ports/terminal.js'
 import type { LiveReader } from '../serve/dashboard/dashboard.js'
 import { parseKeys } from './keys.js'
+import type { ReadLog } from './read-log.js'
 import { topRows } from './rows.js'
 import { type Logs, pageSize, renderScreen, textLines, visibleRows } from './screen.js'
 import { initialState, type TopState } from './state.js'
@@ -15,9 +14,9 @@ import type { Style } from './style.js'
 import { update } from './update.js'
 
 interface TopOptions {
-  readonly reader: Pick<LiveReader, 'take' | 'logPath' | 'periodMs'>
+  readonly reader: Pick<LiveReader, 'take' | 'periodMs'>
   readonly terminal: Terminal
-  readonly logs: LogTail
+  readonly readLog: ReadLog
   readonly clock: Clock
   readonly style: Style
   readonly initial: Partial<TopState>
@@ -25,8 +24,6 @@ interface TopOptions {
   /** Called with the pod on screen: only that is read in full. */
   readonly onView?: (state: TopState, visible: ReadonlySet<string>) => void
 }
-
-const maxLogBytes = 256 * 1024
 
 /** Resolves when the user quits or the signal is aborted. */
 export async function runTop(o: TopOptions): Promise<void> {
@@ -66,19 +63,15 @@ export async function runTop(o: TopOptions): Promise<void> {
       return
     }
     const title = `${row.pod.namespace}/${row.pod.name} ${container.name}`
-    const path = o.reader.logPath(container.id)
-    const nothing = (absent: string): Logs => ({ title, lines: [], absent })
-    if (path === undefined) logs = nothing('the runtime reports no log file for this container')
-    else
-      try {
-        const text = await o.logs.read(path, maxLogBytes)
-        logs =
-          text === undefined
-            ? nothing(`the log file ${path} is not on this machine`)
-            : { title, lines: parseCriLog(text), absent: undefined }
-      } catch (e) {
-        logs = nothing(asKeelsonError(e).message)
-      }
+    try {
+      const answer = await o.readLog(row.pod, container)
+      logs =
+        'absent' in answer
+          ? { title, lines: [], absent: answer.absent }
+          : { title, lines: answer, absent: undefined }
+    } catch (e) {
+      logs = { title, lines: [], absent: asKeelsonError(e).message }
+    }
   }
 
   function onInput(text: string): void {

@@ -13,19 +13,18 @@ const ready: Farewell = {
   podNames: ['best-effort-n', 'hog-n'],
   link: '/login?ticket=x',
   port: 10250,
-  rootDir: '/tmp/up/node',
   command: 'npx keelson',
+  background: false,
 }
 
-test('the usual port needs no --server', () => {
+test('the commands to try need no flags: they find the node', () => {
   const text = formatFarewell(ready)
   expect(text).toMatch(/^node ready after 42\.0 s$/m)
   expect(text).toMatch(/^dashboard: https:\/\/127\.0\.0\.1:10250\/login\?ticket=x /m)
-  expect(text).toMatch(/^ {2}npx keelson explain --live hog-n --root-dir \/tmp\/up\/node$/m)
-  expect(text.match(/^ {2}(npx|curl) /gm)).toHaveLength(3)
-  expect(text).toContain(
-    '  another link: npx keelson token --root-dir /tmp/up/node --login https://127.0.0.1:10250\n',
-  )
+  expect(text).toMatch(/^ {2}npx keelson explain --live hog-n$/m)
+  expect(text.match(/^ {2}(npx|curl) /gm)).toHaveLength(4)
+  expect(text).toContain('  another link: npx keelson dashboard\n')
+  expect(text).toMatch(/\nCtrl-C stops and removes everything\.\n$/)
   expect(text).not.toMatch(/not running/)
 })
 
@@ -50,8 +49,11 @@ test('another port, packages that were installed, no page and no pods', () => {
     logDir: '/tmp/up/node',
     podNames: [],
     command: 'keelson',
+    background: true,
   })
   expect(text).toMatch(/^node ready after 42\.0 s, and 19\.2 s for packages$/m)
   expect(text).not.toMatch(/dashboard/)
-  expect(text).toMatch(/^ {2}keelson explain --live --root-dir \S+ --server https:\/\/127\.0\.0\.1:10350$/m)
+  expect(text).toMatch(/^ {2}keelson explain --live$/m)
+  expect(text).toMatch(/https:\/\/127\.0\.0\.1:10350\/metrics\/cadvisor/)
+  expect(text).toMatch(/\nkeelson up down stops and removes everything\.\n$/)
 })

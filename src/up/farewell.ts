@@ -15,18 +15,16 @@ export interface Farewell {
   readonly podNames: readonly string[]
   /** The path that logs a browser in; undefined: there is no page. */
   readonly link: string | undefined
-  /** Port and --root-dir as this person sees them. */
+  /** The port as this person sees it. */
   readonly port: number
-  readonly rootDir: string
   /** How they start this program. */
   readonly command: string
+  /** Without a terminal to press Ctrl-C in. */
+  readonly background: boolean
 }
-
-const usualPort = 10250
 
 export function formatFarewell(f: Farewell): string {
   const server = `https://127.0.0.1:${f.port}`
-  const reach = `--root-dir ${f.rootDir}${f.port === usualPort ? '' : ` --server ${server}`}`
   const pod = f.podNames.find((name) => name.startsWith('hog-')) ?? f.podNames[0]
   return [
     '',
@@ -47,15 +45,18 @@ export function formatFarewell(f: Farewell): string {
       ? []
       : [
           `dashboard: ${server}${f.link}  (valid once, for one minute)`,
-          `  another link: ${f.command} token --root-dir ${f.rootDir} --login ${server}`,
+          `  another link: ${f.command} dashboard`,
           '',
         ]),
-    'try, in another terminal:',
-    `  ${f.command} explain --live ${pod === undefined ? '' : `${pod} `}${reach}`,
-    `  ${f.command} get pods -o wide ${reach}`,
-    `  curl -sk -H "Authorization: Bearer $(cat ${f.rootDir}/keelson-token)" ${server}/metrics/cadvisor | grep memory_events_high`,
+    f.background ? 'try:' : 'try, in another terminal:',
+    `  ${f.command} explain --live${pod === undefined ? '' : ` ${pod}`}`,
+    `  ${f.command} get pods -o wide`,
+    `  ${f.command} top`,
+    `  curl -sk -H "Authorization: Bearer $(${f.command} token)" ${server}/metrics/cadvisor | grep memory_events_high`,
     '',
-    'Ctrl-C stops and removes everything.',
+    f.background
+      ? `${f.command} up down stops and removes everything.`
+      : 'Ctrl-C stops and removes everything.',
     '',
   ].join('\n')
 }

@@ -123,6 +123,41 @@ describe('completion', () => {
     expect(complete('exp')).toEqual(['explain'])
     expect(complete('explain', '--page')).toEqual(['--page-size'])
     expect(complete('lab', 'r')).toContain('run')
+    expect(complete('up', '')).toEqual(['status', 'down', 'logs'])
+    expect(complete('doctor', 'explain', 'sw')).toEqual(['swap'])
+    expect(complete('kubelet', '--container-runtime')).toContain('--container-runtime-endpoint')
+    expect(complete('up', '--ins')).toEqual([''])
+  })
+
+  test('bash completes values of options and arguments', () => {
+    expect(complete('up', '--on', '')).toEqual(['host', 'lab'])
+    expect(complete('top', '--sort', 'thr')).toEqual(['throttle'])
+    expect(complete('get', 'pods', '-o', 'w')).toEqual(['wide'])
+    expect(complete('get', 'p')).toEqual(['pods'])
+    expect(complete('doctor', '--checks', 'swa')).toEqual(['swap'])
+    expect(complete('completion', '')).toEqual(['bash', 'zsh', 'fish'])
+    // As bash splits --on=l
+    expect(complete('up', '--on', '=', 'l')).toEqual(['lab'])
+    expect(complete('get', 'pods', '-n', '')).toEqual([''])
+  })
+
+  test('bash completes files, names with blanks too, where an option or a command takes them', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'keelson-completion-'))
+    try {
+      writeFileSync(join(dir, 'a pod.yaml'), '')
+      writeFileSync(join(dir, 'b.yaml'), '')
+      const files = [join(dir, 'a pod.yaml'), join(dir, 'b.yaml')]
+      for (const words of [
+        ['explain', '-f'],
+        ['explain', '--filename'],
+        ['up', '--image-tar'],
+        ['kubelet', '--config'],
+        ['exec', 'web', '--', 'cat'],
+      ])
+        expect(complete(...words, `${dir}/`).toSorted(), words.join(' ')).toEqual(files)
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
   })
 
   test('zsh and fish get scripts for the same tree', async () => {

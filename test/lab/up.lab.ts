@@ -142,7 +142,10 @@ describe('keelson up in the lab', () => {
         timeout: 60_000,
       })
       .toMatch(/pass/)
-    const [, hog = ''] = /keelson explain --live (\S+) /.exec(run.stdout()) ?? []
+    const [, hog = ''] = /keelson explain --live (\S+)/.exec(run.stdout()) ?? []
+    // As it is printed, without flags.
+    const found = await finish(['explain', '--live', hog], run.dir)
+    expect(found.stdout, found.stderr).toMatch(/memory\.high +62074880 +62074880/)
     const live = await finish(['explain', '--live', hog, ...reach, ...server])
     // request 16Mi, limit 64Mi, factor 0.9, in whole pages
     expect(live.stdout).toMatch(/memory\.high +62074880 +62074880/)
@@ -152,7 +155,7 @@ describe('keelson up in the lab', () => {
       new RegExp(`healthy, https://127\\.0\\.0\\.1:${port} \\(port 10250 inside the machine\\)`),
     )
     expect(run.stdout()).toMatch(/memoryReservationPolicy: HardReservation\n +memoryThrottlingFactor: 0\.9/)
-    expect(run.stdout().match(/^ {2}(npx )?keelson (get|explain)|^ {2}curl /gm)).toHaveLength(3)
+    expect(run.stdout().match(/^ {2}(npx )?keelson (get|explain|top)|^ {2}curl /gm)).toHaveLength(4)
 
     const second = await finish(args, run.dir)
     expect(second.code).toBe(1)

@@ -16,7 +16,7 @@ import { describeSources } from '../../serve/dashboard/describe-sources.js'
 import { createPlanCache } from '../../serve/dashboard/plan-cache.js'
 import type { MemoryQosView } from '../../serve/endpoints/memory-qos.js'
 import type { Stats } from '../../stats/create-stats.js'
-import { diagnose, openLivePorts } from '../dashboard.js'
+import { diagnose, openLivePorts } from '../dashboard-ports.js'
 import { version } from '../version.js'
 
 export interface CompanionLiveInput {

@@ -8,7 +8,7 @@ import { createBackgroundValue } from '../../serve/dashboard/background-value.js
 import { createLive, type ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
 import { parityOf } from '../../serve/dashboard/describe-sources.js'
 import type { ServeSettings } from '../../serve/settings.js'
-import { diagnose, openLivePorts } from '../dashboard.js'
+import { diagnose, openLivePorts } from '../dashboard-ports.js'
 
 interface CriLiveInput {
   readonly services: Services

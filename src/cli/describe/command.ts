@@ -1,10 +1,12 @@
 // `keelson describe pod NAME` and `keelson describe node`: one of them on one page.
-import { Command } from 'commander'
+import { Argument, Command } from 'commander'
 import { keelsonError } from '../../core/errors.js'
 import { describePod } from '../../core/pod/description.js'
+import { suggest } from '../completion/suggest.js'
 import type { Io } from '../io.js'
 import { choosePod } from '../pods/choose.js'
-import { createKubeletClient, type ReachOptions, withReach } from '../pods/kubelet-client.js'
+import { type ReachOptions, withReach } from '../pods/find-kubelet.js'
+import { createKubeletClient } from '../pods/kubelet-client.js'
 import { defaultKubeconfig, readNodePage } from './node-page.js'
 
 interface DescribeOptions extends ReachOptions {
@@ -18,7 +20,7 @@ export const create = (io: Io): Command =>
       .description(
         'Show everything about one pod of this node, or about the node in its cluster.\n\n  keelson describe pod web\n  keelson describe node',
       )
-      .argument('<kind>', 'pod or node')
+      .addArgument(suggest(new Argument('<kind>', 'pod or node'), ['pod', 'node']))
       .argument(
         '[name]',
         'pod name, with or without the node name suffix, or node name (default: the host name)',

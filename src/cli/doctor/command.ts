@@ -1,5 +1,6 @@
 // `keelson doctor`: gathers facts, runs the checks, prints the report; the worst finding decides the exit status.
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Severity } from '../../doctor/check.js'
 import { checks } from '../../doctor/checks/index.js'
 import type { DoctorPorts } from '../../doctor/doctor-ports.js'
 import type { DoctorFacts } from '../../doctor/facts.js'
@@ -7,8 +8,12 @@ import { fixes } from '../../doctor/fixes/index.js'
 import { gatherFacts } from '../../doctor/gather.js'
 import { formatReport, reportValue } from '../../doctor/report.js'
 import { exitStatusOf, type Report, runChecks, selectChecks } from '../../doctor/run-checks.js'
+import { type Colour, type Paint, painter } from '../colour.js'
+import { suggest } from '../completion/suggest.js'
+import { crictlEndpoint } from '../crictl-config.js'
 import type { Io } from '../io.js'
 import { addAlias } from '../option-alias.js'
+import { createExplainCommand } from './explain.js'
 import { applyFixes } from './fix.js'
 import { createParityCommand, createSeriesCommand, type ValuesOptions } from './metrics.js'
 import { type WireDoctor, wireDoctor } from './wire.js'
@@ -43,6 +48,7 @@ Examples:
   keelson doctor -o json | jq '.checks[] | select(.severity == "error")'
   keelson doctor --checks cgroup-driver,protection-chain --verbose
   keelson doctor --fix stale-values
+  keelson doctor explain swap        what the check looks at, what a finding means, what to do
   keelson doctor parity              compare the runtime's values with those of cgroups
   keelson doctor series --pods 110   count the metric series of this node and their cost`
 
@@ -50,6 +56,12 @@ const words = (value: string, before: readonly string[]): string[] => [
   ...before,
   ...value.split(',').filter((w) => w !== ''),
 ]
+
+const checkList = (flag: string, text: string, list: readonly { readonly name: string }[]): Option =>
+  suggest(
+    new Option(flag, text).argParser(words).default([]),
+    list.map(({ name }) => name),
+  )
 
 const seconds = (text: string): number => {
   const n = Number(text)
@@ -66,15 +78,24 @@ const doctorCommand = (io: Io, wire: WireDoctor): Command =>
     .addOption(
       new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'),
     )
-    .option('--checks <names>', 'run only these checks, separated by commas', words, [])
-    .option('--skip <names>', 'skip these checks', words, [])
+    .addOption(checkList('--checks <names>', 'run only these checks, separated by commas', checks))
+    .addOption(checkList('--skip <names>', 'skip these checks', checks))
     .option('--list', 'list the checks')
-    .option('--verbose', 'also show the evidence of passed checks')
-    .option('--fix <checks>', 'apply the safe fixes for these checks', words, [])
+    .option('--verbose', 'show the question and all evidence of passed checks')
+    .addOption(
+      checkList(
+        '--fix <checks>',
+        'apply the safe fixes for these checks',
+        fixes.map((f) => ({ name: f.check })),
+      ),
+    )
     .option('--config <file>', "KubeletConfiguration to check, instead of the running kubelet's")
     .option('--config-dir <dir>', 'drop-in directory on top of --config')
     .option('--keelson-config <file>', 'KeelsonConfiguration to use')
-    .option('--runtime-endpoint <endpoint>', "CRI socket to check, instead of the kubelet's")
+    .option(
+      '--runtime-endpoint <endpoint>',
+      "CRI socket to check, instead of the kubelet's or that of /etc/crictl.yaml",
+    )
     .option('--timeout <s>', 'seconds to wait for each response (default: 2.5)', seconds)
     .option(
       '--kubernetes-version <version>',
@@ -88,6 +109,7 @@ const doctorCommand = (io: Io, wire: WireDoctor): Command =>
     )
     .addHelpText('after', more)
     .action((options: Options) => runDoctor(options, io, wire))
+    .addCommand(createExplainCommand(io).summary('print the page of a check'))
     .addCommand(createSeriesCommand(io, open(io, wire)).summary('count metric series and their cost'))
     .addCommand(
       createParityCommand(io, open(io, wire)).summary(
@@ -108,7 +130,7 @@ async function runDoctor(options: Options, io: Io, wire: WireDoctor): Promise<vo
   }
   const ports = await wire({ named: namedFiles(options), rules: rulesOf(options), env: io.env })
   const look = async (): Promise<{ facts: DoctorFacts; report: Report }> => {
-    const facts = await gather(ports, options)
+    const facts = await gather(ports, options, crictlEndpoint(io.env))
     return { facts, report: runChecks(chosen, facts) }
   }
   let { facts, report } = await look()
@@ -121,13 +143,33 @@ async function runDoctor(options: Options, io: Io, wire: WireDoctor): Promise<vo
   io.stdout.write(
     options.output === 'json'
       ? `${JSON.stringify(reportValue(report, facts), undefined, 2)}\n`
-      : formatReport(report, facts, { verbose: options.verbose === true }),
+      : formatReport(report, facts, { verbose: options.verbose === true, paint: paintSeverity(painter(io)) }),
   )
   io.exitCode = exitStatusOf(report)
 }
 
-const gather = (ports: DoctorPorts, { runtimeEndpoint: endpoint, timeout }: Options): Promise<DoctorFacts> =>
+const colours: Readonly<Record<Severity, Colour | undefined>> = {
+  ok: 'green',
+  skipped: 'dim',
+  info: undefined,
+  warn: 'yellow',
+  error: 'red',
+}
+
+const paintSeverity =
+  (paint: Paint) =>
+  (severity: Severity, word: string): string => {
+    const colour = colours[severity]
+    return colour === undefined ? word : paint(colour, word)
+  }
+
+const gather = (
+  ports: DoctorPorts,
+  { runtimeEndpoint: endpoint, timeout }: Options,
+  fallbackEndpoint: string | undefined,
+): Promise<DoctorFacts> =>
   gatherFacts(ports, {
+    ...(fallbackEndpoint === undefined ? {} : { fallbackEndpoint }),
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
     signal: new AbortController().signal,

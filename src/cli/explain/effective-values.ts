@@ -4,7 +4,8 @@ import { keelsonError } from '../../core/errors.js'
 import type { LiveFile, LiveReport, LiveRow } from '../../core/memory-qos/effective-values.js'
 import type { Finding } from '../../core/memory-qos/findings.js'
 import { defaultPorts, defaultSettings } from '../../serve/settings.js'
-import { createKubeletClient, type ReachOptions } from '../pods/kubelet-client.js'
+import type { ReachOptions } from '../pods/find-kubelet.js'
+import { createKubeletClient } from '../pods/kubelet-client.js'
 
 interface LiveAnswer extends LiveReport {
   readonly findings: readonly Finding[]
@@ -12,7 +13,7 @@ interface LiveAnswer extends LiveReport {
 
 /** The companion keeps its certificate apart from the kubelet's. */
 const certificateOf = ({ certificate, server }: ReachOptions): string | undefined => {
-  if (certificate !== undefined || !URL.canParse(server)) return certificate
+  if (certificate !== undefined || server === undefined || !URL.canParse(server)) return certificate
   if (new URL(server).port !== String(defaultPorts.companion)) return undefined
   return `${defaultSettings('companion', '').certDirectory}/companion.crt`
 }

@@ -19,7 +19,7 @@ import type { Log } from '../../ports/log.js'
 import { countCalls } from '../../serve/kube-metrics.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { openCgroupFiles } from '../cgroup-files.js'
-import { diagnose, openLivePorts } from '../dashboard.js'
+import { diagnose, openLivePorts } from '../dashboard-ports.js'
 import { startNodeServer } from '../node-server.js'
 import { version } from '../version.js'
 

@@ -3,30 +3,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import type { Command } from 'commander'
 import { readLocalToken } from '../../adapters/secrets/local-token.js'
 import { isKeelsonError, keelsonError, messageOf } from '../../core/errors.js'
 import type { PodJson } from '../../core/pod/document.js'
 import { defaultRootDir } from '../../kubelet/serve-settings.js'
 import { defaultSettings } from '../../serve/settings.js'
-
-export interface ReachOptions {
-  readonly server: string
-  readonly rootDir: string
-  readonly tokenFile?: string
-  readonly certificate?: string
-}
+import { findKubelet, type ReachOptions, rootsNodeHint } from './find-kubelet.js'
 
 const defaultTimeoutMs = 30_000
 const maxAnswer = 64 * 1024 * 1024
-
-/** The options by which every command of pods finds its kubelet. */
-export const withReach = (command: Command): Command =>
-  command
-    .option('--server <url>', 'URL of the kubelet', 'https://127.0.0.1:10250')
-    .option('--root-dir <path>', '--root-dir of the kubelet, with its token and certificate', defaultRootDir)
-    .option('--token-file <path>', 'read the token from this file instead')
-    .option('--certificate <path>', 'certificate of the server, or its CA')
 
 export interface KubeletClient {
   get(path: string, timeoutMs?: number): Promise<string>
@@ -37,9 +22,10 @@ export interface KubeletClient {
 }
 
 export function createKubeletClient(o: ReachOptions): KubeletClient {
-  const server = parseServer(o.server)
-  const token = readToken(o)
-  const ca = readCertificate(o.certificate ?? `${o.rootDir}/pki/kubelet.crt`)
+  const place = findKubelet(o)
+  const server = parseServer(place.server)
+  const token = readToken(place.rootDir, o.tokenFile)
+  const ca = readCertificate(o.certificate ?? `${place.rootDir}/pki/kubelet.crt`)
 
   const open = (
     method: string,
@@ -159,7 +145,7 @@ function parseServer(text: string): URL {
   return new URL(text)
 }
 
-function readToken({ tokenFile, rootDir }: ReachOptions): string {
+function readToken(rootDir: string, tokenFile: string | undefined): string {
   const standard =
     rootDir === defaultRootDir ? defaultSettings('kubelet', '').localTokenFile : `${rootDir}/keelson-token`
   const file = tokenFile ?? standard
@@ -167,7 +153,7 @@ function readToken({ tokenFile, rootDir }: ReachOptions): string {
   if (token !== undefined) return token
   throw keelsonError(
     'input.unreadable',
-    `read token file ${file}: no such file; is a Keelson kubelet running here? If it uses another --root-dir, pass it`,
+    `read token file ${file}: no such file; is a Keelson kubelet running here? If it uses another --root-dir, pass it${rootsNodeHint()}`,
     {
       path: file,
     },

@@ -4,7 +4,7 @@ import { formatColumns } from '../../core/pod/printing.js'
 type Cells = readonly string[]
 
 /** Takes the rows that changed and gives the text to print. The header is laid out for the rows, not before them. */
-export function createWatchTable(header: Cells): (rows: readonly Cells[]) => string {
+export function createWatchTable(header: Cells, isHeaderShown = true): (rows: readonly Cells[]) => string {
   /** The widest cell of each column so far; undefined: no header was printed. */
   let widest: readonly string[] | undefined
   return (rows) => {
@@ -16,7 +16,9 @@ export function createWatchTable(header: Cells): (rows: readonly Cells[]) => str
     widest = now
     // A row wider than all before moves the columns, so they are named again.
     const isMoved = before?.some((cell, i) => cell.length < (now[i] ?? '').length) !== false
-    const [, ...lines] = formatColumns([now, ...(isMoved ? [header] : []), ...rows]).split('\n')
+    const [, ...lines] = formatColumns([now, ...(isMoved && isHeaderShown ? [header] : []), ...rows]).split(
+      '\n',
+    )
     return lines.join('\n')
   }
 }

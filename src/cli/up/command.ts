@@ -6,11 +6,13 @@ import { keelsonError } from '../../core/errors.js'
 import { cacheDirectory } from '../../lab/cache.js'
 import { ensureImages } from '../../lab/images/images.js'
 import { ensurePackages } from '../../lab/packages.js'
+import { directoriesBelow } from '../../up/kubelet-config.js'
 import { type Place, planUp, type UpPlan } from '../../up/machine.js'
 import { createProgress, type Progress } from '../../up/progress.js'
 import type { Io } from '../io.js'
 import { addAlias } from '../option-alias.js'
 import { untilSignal } from '../process/signals.js'
+import { startInBackground } from './background.js'
 import { readMachine, requirePort } from './facts.js'
 import { cleanRemains, type Demo, type HostOptions, runOnHost } from './host.js'
 import { requireImageTars } from './image-tars.js'
@@ -18,6 +20,8 @@ import { keepLogs } from './keep-logs.js'
 import { guestPort, type Inside, runInLab } from './lab.js'
 import { takeLock } from './lock.js'
 import { missingImages, readPodsDirectory, reportManifests } from './manifests.js'
+import { writeRunning } from './running.js'
+import { createDownCommand, createLogsCommand, createStatusCommand } from './running-commands.js'
 
 interface Flags {
   readonly on?: Place
@@ -28,15 +32,20 @@ interface Flags {
   readonly port: number
   readonly memory: number
   readonly inside?: string
+  readonly detach?: boolean
+  /** The file that this process writes to, as the child of `up -d`. */
+  readonly background?: string
 }
 
 const description = `Run a whole node on this machine: a private containerd, the CRI server, the kubelet with Memory QoS and stats from CRI,
 and three demo pods. As root on a host with cgroup v2 it runs on the host. Otherwise it runs in a lab machine, a real
-kernel booted as a process. Ctrl-C stops and removes everything.`
+kernel booted as a process. Ctrl-C stops and removes everything. The other commands (get, logs, exec, explain --live, top,
+token, dashboard) find the running node without flags.`
 
 const examples = `
 Examples:
   keelson up
+  keelson up -d                       in the background; then keelson up status, logs, down
   keelson up --on lab --port 10350
   keelson up --pods ./manifests
   keelson up --pods ./manifests --image-tar nginx.tar     with your own images: docker save nginx:1.27 -o nginx.tar
@@ -91,9 +100,28 @@ const upCommand = (io: Io): Command =>
     .option('--no-demo', 'run no demo pods')
     .option('--port <port>', 'port of the kubelet on 127.0.0.1', portNumber, guestPort)
     .option('--memory <MiB>', `memory of the lab machine, at least ${leastMemoryMiB}`, memorySize, 2048)
+    .option('-d, --detach', 'run in the background, and return when the node is ready')
     .addOption(new Option('--inside <json>').hideHelp())
+    .addOption(new Option('--background <file>').hideHelp())
     .addHelpText('after', examples)
-    .action((flags: Flags) => runUp(flags, io))
+    .action((flags: Flags) => (flags.detach === true ? detach(flags, io) : runUp(flags, io)))
+    .addCommand(createStatusCommand(io).summary('show the running node'))
+    .addCommand(createDownCommand(io).summary('stop the running node and remove it'))
+    .addCommand(createLogsCommand(io).summary('print the logs of the running node'))
+
+async function detach(flags: Flags, io: Io): Promise<void> {
+  if (flags.demo === 'pressure')
+    throw keelsonError('usage.invalid', '--demo pressure prints a comparison and ends; run it without -d')
+  await startInBackground(backgroundFlags(flags), io)
+}
+
+/** The same node; paths are still those of this directory. */
+const backgroundFlags = (flags: Flags): string[] => [
+  ...(flags.on === undefined ? [] : ['--on', flags.on]),
+  ...(flags.runtimeEndpoint === undefined ? [] : ['--runtime-endpoint', flags.runtimeEndpoint]),
+  ...['--port', String(flags.port), '--memory', String(flags.memory)],
+  ...innerFlags(flags, flags.imageTar),
+]
 
 async function runUp(flags: Flags, io: Io): Promise<void> {
   const inside = flags.inside === undefined ? undefined : (JSON.parse(flags.inside) as Inside)
@@ -154,6 +182,7 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
   const lock = await takeLock(cleanRemains)
   const access = plan.place === 'lab' ? join(lock.dir, 'node') : undefined
   const logDir = access ?? lock.dir
+  const rootDir = access ?? directoriesBelow(lock.dir).root
   const failed = async (): Promise<void> => {
     if (signal.aborted) return
     const kept = await keepLogs(logDir, cacheDirectory(io.env)).catch(() => undefined)
@@ -162,6 +191,15 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
   try {
     await requirePort(flags.port)
     if (plan.place === 'host') await requirePort(healthzPort)
+    await writeRunning(lock.dir, {
+      place: plan.place,
+      port: flags.port,
+      rootDir,
+      logDir,
+      startedMs,
+      ...(plan.place === 'host' ? { runtimeEndpoint: `unix://${directoriesBelow(lock.dir).criSocket}` } : {}),
+      ...(flags.background === undefined ? {} : { output: flags.background }),
+    })
     const installingSeconds = await install(plan, progress, signal)
     if (access !== undefined) {
       progress.step('kernel', 'booting, with containerd and images')
@@ -177,6 +215,7 @@ async function fromOutside(flags: Flags, io: Io, progress: Progress, signal: Abo
           installingSeconds,
           command,
           imagesReported,
+          background: flags.background !== undefined,
           flags: innerFlags(flags, imageTars),
         },
         io,
@@ -223,7 +262,7 @@ async function install(
 }
 
 const innerFlags = ({ pods, demo }: Flags, imageTars: readonly string[]): string[] => [
-  ...imageTars.flatMap((file) => ['--image-tar', file]),
+  ...imageTars.flatMap((file) => ['--image-tar', resolve(file)]),
   ...(pods === undefined ? [] : ['--pods', resolve(pods)]),
   ...(demo === false ? ['--no-demo'] : ['--demo', demo]),
 ]
@@ -245,6 +284,7 @@ const hostOptions = (flags: Flags, runDir: string, io: Io): HostOptions => ({
   disk: undefined,
   installingSeconds: 0,
   command: commandName(io.env),
+  background: flags.background !== undefined,
   accessDir: undefined,
   logDir: runDir,
   shownRootDir: `${runDir}/kubelet`,
@@ -254,11 +294,12 @@ const hostOptions = (flags: Flags, runDir: string, io: Io): HostOptions => ({
 
 const insideOptions = (
   flags: Flags,
-  { access, port, command, imagesReported, installingSeconds }: Inside,
+  { access, port, command, background, imagesReported, installingSeconds }: Inside,
   io: Io,
 ): HostOptions => ({
   ...hostOptions(flags, '/run/keelson-up', io),
   command,
+  background,
   imagesReported,
   installingSeconds,
   disk: io.env.LAB_DISKS?.split(' ')[0],

@@ -20,6 +20,7 @@ import { requireDisk } from './facts.js'
 import { loadImageTars } from './image-tars.js'
 import { labImages, readPodsDirectory } from './manifests.js'
 import { removePodCgroups, removeSandboxes } from './remove.js'
+import { writeReady } from './running.js'
 import { createPorts } from './wire.js'
 
 export type Demo = 'pods' | 'pressure' | false
@@ -52,6 +53,8 @@ export interface HostOptions {
   readonly installingSeconds: number
   /** How a person starts this program from where they are. */
   readonly command: string
+  /** It was started by `up -d`. */
+  readonly background: boolean
   /** The machine is thrown away whole: nothing has to be removed. */
   readonly disposable: boolean
 }
@@ -116,7 +119,7 @@ async function keepNode(
     const link = await node.view.loginLink()
     const wanted = plan.manifests.flatMap((m) => m.pods).length
     progress.step('node ready', wanted === 0 ? 'no pods' : `${node.running} of ${wanted} pods running`)
-    const { shownPort: port, shownRootDir: rootDir, command, installingSeconds } = options
+    const { shownPort: port, shownRootDir: rootDir, command, background, installingSeconds } = options
     const { troubles } = node
     const seconds = progress.seconds() - installingSeconds
     say(
@@ -130,10 +133,11 @@ async function keepNode(
         podNames,
         link,
         port,
-        rootDir,
         command,
+        background,
       }),
     )
+    await writeReady(rootDir)
     await Promise.race([aborted(signal), node.broken])
   } finally {
     if (!options.disposable) await node.stop()

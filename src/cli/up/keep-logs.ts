@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** A node that ran for days may have written a lot; the end shows why it failed. */
 const maxBytes = 4 * 1024 * 1024
 
-const keptLogs = (cacheDir: string): string => join(cacheDir, 'last-up')
+export const keptLogs = (cacheDir: string): string => join(cacheDir, 'last-up')
 
 async function readEnd(path: string): Promise<Buffer> {
   const file = await open(path, 'r')

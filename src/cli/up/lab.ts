@@ -14,6 +14,7 @@ export interface Inside {
   readonly startedMs: number
   readonly installingSeconds: number
   readonly command: string
+  readonly background: boolean
   readonly imagesReported: boolean
 }
 
@@ -27,6 +28,7 @@ interface LabOptions {
   readonly installingSeconds: number
   /** How a person starts this program. */
   readonly command: string
+  readonly background: boolean
   /** The person knows already which images of the manifests are missing. */
   readonly imagesReported: boolean
   /** Flags of the command that mean the same inside. */
@@ -65,6 +67,7 @@ export async function runInLab(o: LabOptions, io: Io, signal: AbortSignal): Prom
           startedMs: o.startedMs,
           installingSeconds: o.installingSeconds,
           command: o.command,
+          background: o.background,
           imagesReported: o.imagesReported,
         } satisfies Inside),
         ...o.flags,

@@ -1,11 +1,11 @@
 // One `keelson up` per user: the lock is in its directory, which is the user's own. What an `up` that has died left there is
 // removed first.
 import { lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Lock, takeLock as takeFileLock } from '../../adapters/lock/lock.js'
 import { readPidStat } from '../../adapters/procfs/pid-stat.js'
 import { keelsonError, messageOf } from '../../core/errors.js'
+import { upDirectory } from './running.js'
 
 interface UpLock {
   readonly dir: string
@@ -26,11 +26,11 @@ async function livingOwner(dir: string): Promise<number | undefined> {
     : undefined
 }
 
-const busy = (pid: number, dir: string): Error =>
+export const busy = (pid: number): Error =>
   keelsonError(
     'up.busy',
-    `keelson up is already running as process ${pid}; use it, or stop it with Ctrl-C (kill -INT ${pid})`,
-    { pid, dir },
+    `keelson up is already running as process ${pid}; use it (keelson up status), or stop it with Ctrl-C or keelson up down`,
+    { pid },
   )
 
 const noSpace = (dir: string, e: unknown): Error =>
@@ -55,7 +55,7 @@ async function lockDirectory(dir: string): Promise<Lock> {
   for (let attempt = 0; ; attempt++) {
     await makeOwnDirectory(dir)
     try {
-      return await takeFileLock(join(dir, lockName), (pid) => busy(pid, dir))
+      return await takeFileLock(join(dir, lockName), (pid) => busy(pid))
     } catch (e) {
       if (!(e instanceof Error && 'code' in e && e.code === 'ENOENT') || attempt >= 5) throw e
     }
@@ -70,12 +70,12 @@ async function emptyDirectory(dir: string): Promise<void> {
 
 export async function takeLock(
   cleanRemains: (dir: string) => Promise<void>,
-  dir = join(tmpdir(), `keelson-up-${process.getuid?.() ?? 0}`),
+  dir = upDirectory(),
 ): Promise<UpLock> {
   const lock = await lockDirectory(dir)
   try {
     const old = await livingOwner(dir)
-    if (old !== undefined) throw busy(old, dir)
+    if (old !== undefined) throw busy(old)
     if ((await readdir(dir)).some((name) => !name.startsWith(`${lockName}.`))) {
       await cleanRemains(dir)
       await emptyDirectory(dir)

@@ -22,7 +22,7 @@ export const leftoverPodTree: Check<DoctorFacts> = {
     if (cgroups?.mode !== 'v2') return skipped('cgroup v2 only')
     const left = leftoverTree(cgroups)
     return left === undefined
-      ? ok()
+      ? ok('no empty tree of another driver')
       : info(
           `${left} has no processes; the pods are in the other tree`,
           [left],

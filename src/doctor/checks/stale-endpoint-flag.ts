@@ -6,7 +6,7 @@ export const staleEndpointFlag: Check<{ readonly staleFlag: string | undefined }
   asks: 'Is config.yaml free of a stale flag that overrides it?',
   run: ({ staleFlag }) =>
     staleFlag === undefined
-      ? ok()
+      ? ok('kubeadm-flags.env has no --container-runtime-endpoint')
       : warn(
           `kubeadm-flags.env still has --container-runtime-endpoint=${staleFlag}, which overrides config.yaml`,
           'remove the flag from kubeadm-flags.env and restart the kubelet',

@@ -5,6 +5,7 @@ import { config } from './config.js'
 import { endpoint } from './endpoint.js'
 import { envFile } from './env-file.js'
 import { kubeconfig } from './kubeconfig.js'
+import { labelSelector } from './label-selector.js'
 import { manifests } from './manifests.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
@@ -26,4 +27,5 @@ export const targets: readonly FuzzTarget[] = [
   kubeconfig,
   watchStream,
   strategicPatch,
+  labelSelector,
 ]

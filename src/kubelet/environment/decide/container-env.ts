@@ -26,7 +26,7 @@ export const noSources: EnvSources = {
   services: new Map(),
 }
 
-export interface EnvFacts {
+interface EnvFacts {
   readonly nodeName: string
   readonly hostIPs: readonly string[]
   readonly podIPs: readonly string[]
