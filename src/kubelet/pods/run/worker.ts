@@ -75,6 +75,7 @@ export class PodWorker {
   /** The same pod, perhaps with other resources. A pod that has begun to terminate stays so. */
   want(spec: PodSpec, manifest: string): void {
     this.dispatch({ kind: 'wanted', spec, manifest })
+    this.context.volumes.update(spec)
   }
 
   terminate(): void {
