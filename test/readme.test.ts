@@ -40,12 +40,11 @@ test('the map names every command and no other', () => {
   expect(new Set(named)).toEqual(new Set(commands.map((c) => c.name).filter((n) => n !== 'completion')))
 })
 
-test('README and the page of the kubelet warn, before the commands, that it is no replacement in a cluster', () => {
+test('README and the page of the kubelet warn, before the commands, what it does not carry out in a cluster', () => {
   const kubelet = readFileSync(resolve(root, 'docs/kubelet.md'), 'utf8')
   const service = kubelet.slice(kubelet.indexOf('## As a service'))
   const commandsAt = service.indexOf('systemctl daemon-reload')
   expect(commandsAt).toBeGreaterThan(0)
-  expect(service.slice(0, commandsAt)).toContain('does not run pods of the API server yet')
-  for (const text of [page, kubelet]) expect(text).toMatch(/static pods only/i)
-  expect(page).toMatch(/does not run pods of the API server yet, so it does not replace/)
+  expect(service.slice(0, commandsAt)).toContain('PodFeatureUnsupported')
+  for (const text of [page, kubelet]) expect(text).toMatch(/does not carry out yet/)
 })

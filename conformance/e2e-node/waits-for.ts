@@ -7,28 +7,20 @@ interface Waiting {
   readonly specs: readonly string[]
 }
 
-const apiPods = 'pods from the API server; Keelson runs static pods only'
-
-/** Groups of which nothing can pass yet: running them would take hours of waiting. */
+/** Groups that were not run yet. */
 export const groupWaitsFor: Readonly<Partial<Record<GroupName, string>>> = {
-  pods: apiPods,
-  objects: apiPods,
-  lifecycle: apiPods,
-  pressure: apiPods,
-  later: apiPods,
+  objects: 'volumes and environment from objects of the API server',
+  lifecycle: 'probes and hooks',
+  pressure: 'eviction',
+  later: 'device plugins and other managers',
 }
 
-const cgroups = '[sig-node] Kubelet Cgroup Manager'
 const standalone = '[sig-node] [Feature:StandaloneMode]'
 
 export const waiting: readonly Waiting[] = [
   {
-    for: apiPods,
+    for: 'streams of containers (exec)',
     specs: [
-      `${cgroups} Pod containers On scheduling a BestEffort Pod Pod containers should have been created under the BestEffort cgroup [NodeConformance]`,
-      `${cgroups} Pod containers On scheduling a Burstable Pod Pod containers should have been created under the Burstable cgroup [NodeConformance]`,
-      `${cgroups} Pod containers On scheduling a Guaranteed Pod Pod containers should have been created under the cgroup-root [NodeConformance]`,
-      `${cgroups} QOS containers On enabling QOS cgroup hierarchy Top level QoS containers should have been created [NodeConformance]`,
       '[sig-node] Summary API when querying /stats/summary should report resource usage through the stats api [NodeConformance]',
     ],
   },

@@ -32,7 +32,7 @@ import { createNodeStats } from './node/node-stats.js'
 import { createOwnNode, waitForUid } from './node/own-node.js'
 import { createNodeObjects } from './objects/node-objects.js'
 import { openRuntime } from './open-connections.js'
-import { runsPods, startStaticPods } from './pods/start-pods.js'
+import { runsPods, startPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
 import { certDirectory, resolveRootDir } from './serve-settings.js'
 
@@ -131,12 +131,13 @@ async function startParts(
   const pods =
     linux === undefined
       ? undefined
-      : startStaticPods({
+      : startPods({
           ...linux,
           ...shared,
           events,
-          memoryQos,
           objects,
+          cluster: link === undefined || own === undefined ? undefined : { api: link.api, own },
+          memoryQos,
           nodeName,
           images,
           runtimeName: runtime.name,

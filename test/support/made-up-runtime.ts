@@ -125,6 +125,8 @@ function carryOut(spec: PodSpec, world: World, action: PodAction): void {
           image: '',
           imageId: '',
           logPath: '',
+          hash: '',
+          user: undefined,
           resources: undefined,
         },
       ]

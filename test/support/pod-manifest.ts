@@ -52,6 +52,8 @@ export function container(c: ShownContainer): ObservedContainer {
     image,
     imageId: 'sha256:1',
     logPath: '',
+    hash: '',
+    user: undefined,
     resources: undefined,
     ...c,
   }

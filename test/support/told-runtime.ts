@@ -60,7 +60,7 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
     cgroupParent: '/kubepods/podu1',
     hostname: podNames(spec, 'cluster.local').hostname,
     dns: podResolvConf(spec, undefined, { servers: [], domain: undefined }),
-    identity: { rootDir: paths.rootDir, nodeName: 'n1', staticPodPath: '/m' },
+    identity: { rootDir: paths.rootDir, nodeName: 'n1', staticPodPath: '/m', hasApi: false },
     manifest: '/m/x.yaml',
   })
   let wireBytes = PodSandboxConfig.encode(PodSandboxConfig.fromPartial(sandbox)).finish().length
@@ -79,7 +79,6 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
       imageUser: '',
       resources: containerResources(amounts, planned, resourceFacts),
       seccompDefault: false,
-      digest: () => '0123456789abcdef',
     })
     wireBytes += ContainerConfig.encode(ContainerConfig.fromPartial(config)).finish().length
   }

@@ -99,6 +99,12 @@ export interface KubeNode extends KubeObject {
   readonly status?: NodeStatus
 }
 
+/** Its status as this kubelet or anything else wrote it: nothing of it can be relied on. */
+export interface KubePod extends KubeObject {
+  readonly spec?: Readonly<Record<string, unknown>>
+  readonly status?: Readonly<Record<string, unknown>> & { readonly phase?: string }
+}
+
 export interface Lease extends KubeObject {
   readonly spec?: {
     readonly holderIdentity?: string

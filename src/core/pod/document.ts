@@ -1,6 +1,7 @@
 // The whole Pod object as the API shows it: what was written, with the defaults that an API server would have filled in,
 // and the status. For /pods and for `keelson get`.
 
+import type { KubePod } from '../kube/objects.js'
 import { formatTime } from '../units/rfc3339.js'
 import type { ContainerSpec, PodSpec } from './spec/spec.js'
 import type { PodStatus } from './status-json.js'
@@ -54,6 +55,22 @@ export function podDocument(spec: PodSpec, status: PodStatus, facts: PodDocument
     status,
   }
 }
+
+/** A pod of the API server: its object, with what this kubelet noted on it and the status that it knows. */
+export const apiPodDocument = (api: KubePod, spec: PodSpec | undefined, status: PodStatus): PodJson => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    ...api.metadata,
+    name: api.metadata?.name ?? '',
+    namespace: api.metadata?.namespace ?? 'default',
+    uid: api.metadata?.uid ?? '',
+    creationTimestamp: api.metadata?.creationTimestamp ?? null,
+    ...(spec === undefined ? {} : { annotations: Object.fromEntries(spec.pod.annotations) }),
+  },
+  spec: api.spec ?? {},
+  status,
+})
 
 function specDocument(spec: PodSpec, nodeName: string): Fields {
   const written = spec.document.spec

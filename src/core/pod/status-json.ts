@@ -5,6 +5,8 @@ export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
 export interface PodCondition {
   readonly type: string
   readonly status: 'True' | 'False'
+  /** metadata.generation of the pod that this was found for; static pods have none. */
+  readonly observedGeneration?: number
   readonly lastProbeTime: null
   readonly lastTransitionTime: string
   readonly reason?: string
@@ -12,6 +14,7 @@ export interface PodCondition {
 }
 
 export interface PodStatus {
+  readonly observedGeneration?: number
   readonly phase: Phase
   readonly conditions: readonly PodCondition[]
   readonly message?: string
@@ -22,6 +25,7 @@ export interface PodStatus {
   readonly podIPs?: readonly { readonly ip: string }[]
   readonly startTime: string
   readonly initContainerStatuses?: readonly ContainerStatusJson[]
+  /** Empty for a pod that was rejected. */
   readonly containerStatuses: readonly ContainerStatusJson[]
   readonly qosClass: string
 }
@@ -38,7 +42,7 @@ export interface TerminatedJson {
   readonly message?: string
   readonly startedAt: string | null
   readonly finishedAt: string | null
-  readonly containerID: string
+  readonly containerID?: string
 }
 
 export interface ContainerStatusJson {
@@ -51,4 +55,21 @@ export interface ContainerStatusJson {
   readonly imageID: string
   readonly containerID?: string
   readonly started: boolean
+  readonly allocatedResources?: Readonly<Record<string, unknown>>
+  readonly resources?: Readonly<Record<string, unknown>>
+  readonly volumeMounts?: readonly VolumeMountStatusJson[]
+  readonly user?: { readonly linux: LinuxUserJson }
+}
+
+export interface VolumeMountStatusJson {
+  readonly name: string
+  readonly mountPath: string
+  readonly readOnly?: boolean
+  readonly recursiveReadOnly?: 'Disabled' | 'Enabled'
+}
+
+interface LinuxUserJson {
+  readonly uid: number
+  readonly gid: number
+  readonly supplementalGroups?: readonly number[]
 }

@@ -8,6 +8,7 @@ import { bytes } from '../../core/units/bytes.js'
 import { quantityValue } from '../../core/units/quantity.js'
 import type { CgroupTree, ControlValues } from '../../ports/cgroups.js'
 import type { Files } from '../../ports/files.js'
+import type { KubeApi } from '../../ports/kube-api.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
@@ -18,6 +19,7 @@ import type { KubeletMemoryQos } from '../memory-qos.js'
 import { parseResolvConf, type ResolvConf } from '../names/decide/resolv-conf.js'
 import { readAllocatable } from '../node/allocatable.js'
 import type { NodeFacts } from '../node/node-facts.js'
+import type { OwnNode } from '../node/own-node.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import { runCommand } from '../streams/exec.js'
 import { readContainerLog } from '../streams/read-log.js'
@@ -30,9 +32,18 @@ import { removeLogLinks } from './run/prepare.js'
 import { rotateLogs } from './run/rotate-logs.js'
 import { type PodRunner, startPodRunner } from './run/runner.js'
 import { readTerminationMessage } from './run/termination-message.js'
+import { ApiSource } from './source/api-source.js'
+import { mergeSources } from './source/merge-sources.js'
 import { watchStaticPods } from './source/static-source.js'
+import { StatusReporter } from './status/report-statuses.js'
 import type { PodPaths } from './to-cri/names.js'
 import { RuntimeView } from './view/runtime-view.js'
+
+/** What running pods needs of the cluster. */
+interface ClusterPods {
+  readonly api: KubeApi
+  readonly own: Pick<OwnNode, 'current'>
+}
 
 interface PodsInput {
   readonly config: EffectiveConfig
@@ -45,6 +56,8 @@ interface PodsInput {
   readonly runtime: CriClient
   readonly images: CriClient
   readonly cgroups: CgroupTree
+  /** Undefined in standalone mode. */
+  readonly cluster: ClusterPods | undefined
   /** Undefined in standalone mode. */
   readonly objects?: NodeObjects | undefined
   readonly ports: Pick<
@@ -69,8 +82,9 @@ const startsAtOnce = 8
 const maxResolvConf = 64 * 1024
 const maxHosts = 1024 * 1024
 
+/** Pods come from a directory, from an API server, or from both. */
 export const runsPods = ({ config }: Pick<LoadedConfig, 'config'>): boolean =>
-  (config.kubelet.staticPodPath ?? '') !== ''
+  (config.kubelet.staticPodPath ?? '') !== '' || config.process.kubeconfig !== undefined
 
 /** podsPerCore lowers maxPods and never raises it. */
 export const podLimit = (
@@ -78,50 +92,76 @@ export const podLimit = (
   cpus: number,
 ): number => (podsPerCore === 0 ? maxPods : Math.min(maxPods, podsPerCore * cpus))
 
-/** Undefined without staticPodPath: then no pod of this runtime is ours to start or to end. */
-export function startStaticPods(i: PodsInput): RunningPods | undefined {
-  const { config, ports } = i
+/** Undefined without any source: then no pod of this runtime is ours to start or to end. */
+export function startPods(i: PodsInput): RunningPods | undefined {
+  const { config, ports, cluster, signal } = i
   const { kubelet } = config
-  const path = kubelet.staticPodPath
-  if (path === undefined || path === '') {
-    ports.log.info('staticPodPath is not set: no pods are run')
+  const path = kubelet.staticPodPath ?? ''
+  if (path === '' && cluster === undefined) {
+    ports.log.info('neither staticPodPath nor --kubeconfig is set: no pods are run')
     return undefined
   }
   const context = createContext(i)
+  const { clock, log } = ports
+  const apiPods =
+    cluster === undefined ? undefined : new ApiSource({ api: cluster.api, clock, nodeName: i.nodeName })
+  const statuses =
+    cluster === undefined || apiPods === undefined
+      ? undefined
+      : new StatusReporter({
+          api: cluster.api,
+          known: apiPods,
+          report: (uid) => runner.report(uid),
+          clock,
+          log,
+        })
   const runner = startPodRunner({
     context,
-    wanted: watchStaticPods({
-      path,
-      nodeName: i.nodeName,
-      rescanMs: kubelet.fileCheckFrequency,
-      resize: config.keelson.staticPodResize,
-      maxPods: podLimit(kubelet, i.node.capacity.cpus),
-      digest: ports.podHost.digest,
-      files: ports.files,
-      clock: ports.clock,
-      log: ports.log,
-      signal: i.signal,
-    }),
+    wanted: mergeSources(
+      { files: path === '' ? undefined : staticPods(path, i), api: apiPods?.watch(signal) },
+      signal,
+    ),
     syncMs: kubelet.syncFrequency,
     nodeCgroups: i.memoryQos?.nodeCgroups ?? createNodeCgroups(i.cgroups, context.planner),
     onChange: () => i.memoryQos?.memoryQos.notify(),
-    signal: i.signal,
+    onStatus: (uid) => statuses?.notify(uid),
+    signal,
   })
   const rotation = rotateLogs({
     context,
     policy: { maxSize: quantityValue(kubelet.containerLogMaxSize), maxFiles: kubelet.containerLogMaxFiles },
     workers: kubelet.containerLogMaxWorkers,
     intervalMs: kubelet.containerLogMonitorInterval,
-    signal: i.signal,
+    signal,
   })
   return {
     ...runner,
-    done: Promise.all([runner.done, rotation, context.volumes.done]).then(() => undefined),
-    readLog: (request, signal) => readContainerLog(request, runner, context, signal),
-    runCommand: (request, signal) => runCommand(request, runner, context, signal),
+    done: Promise.all([
+      runner.done,
+      rotation,
+      context.volumes.done,
+      apiPods?.follow(signal),
+      statuses?.run(signal),
+    ]).then(() => undefined),
+    readLog: (request, stop) => readContainerLog(request, runner, context, stop),
+    runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
   }
 }
+
+const staticPods = (path: string, { config, ports, node, nodeName, signal }: PodsInput) =>
+  watchStaticPods({
+    path,
+    nodeName,
+    rescanMs: config.kubelet.fileCheckFrequency,
+    resize: config.keelson.staticPodResize,
+    maxPods: podLimit(config.kubelet, node.capacity.cpus),
+    digest: ports.podHost.digest,
+    files: ports.files,
+    clock: ports.clock,
+    log: ports.log,
+    signal,
+  })
 
 function createContext(i: PodsInput): PodContext {
   const { kubelet, process } = i.config
@@ -129,6 +169,7 @@ function createContext(i: PodsInput): PodContext {
   const { files, podHost: host, procfs, clock, log, metrics } = i.ports
   const paths: PodPaths = { rootDir, podLogsDir: kubelet.podLogsDir.replace(/\/+$/, '') }
   const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
+  const ownIPs = given.length > 0 ? given : host.addresses().slice(0, 1)
   const timeoutMs = kubelet.runtimeRequestTimeout
   const planner = createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) })
   const shared = {
@@ -163,9 +204,18 @@ function createContext(i: PodsInput): PodContext {
     cgroups: i.cgroups,
     metrics,
     planner,
-    identity: { rootDir, nodeName: i.nodeName, staticPodPath: kubelet.staticPodPath ?? '' },
+    identity: {
+      rootDir,
+      nodeName: i.nodeName,
+      staticPodPath: kubelet.staticPodPath ?? '',
+      hasApi: i.cluster !== undefined,
+    },
     nodeName: i.nodeName,
-    hostIPs: given.length > 0 ? given : host.addresses().slice(0, 1),
+    get hostIPs() {
+      const addresses = i.cluster?.own.current()?.status?.addresses ?? []
+      const internal = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
+      return internal.length > 0 ? internal : ownIPs
+    },
     runtimeName: i.runtimeName,
     driver: i.driver,
     seccompDefault: kubelet.seccompDefault,

@@ -141,7 +141,8 @@ export class FieldReader {
   /** Fields that would change behaviour and that are not implemented yet: refused by name, never ignored. */
   refuse(table: Readonly<Record<string, string>>): void {
     for (const [key, why] of Object.entries(table))
-      if (!isEmpty(this.raw(key))) this.problem(key, `is not supported: ${why}`, 'remove it')
+      if (!isEmpty(this.raw(key)))
+        this.problem(key, `is not supported${this.origin === 'api' ? '' : `: ${why}`}`, 'remove it')
   }
 
   /** Fields that only a pod of an API server may have. */

@@ -63,6 +63,8 @@ export interface PodTurnInput {
   /** Whether this process has prepared the pod already. */
   readonly prepared: boolean
   readonly released: boolean
+  /** Whether a source still has the pod; default false. */
+  readonly wanted?: boolean
   /** Whether a running container, or the pod's cgroup, has other cpu or memory values than wanted. */
   readonly resize: boolean
   /** Container id -> when it ended, by the clock of `nowNanos`. */
@@ -76,6 +78,8 @@ export interface PodTurn {
   /** When to look again although nothing happens. */
   readonly wakeAtNanos: bigint | undefined
   readonly waiting: ReadonlyMap<string, Waiting>
+  /** The pod is over, and nothing of it runs any more. */
+  readonly stopped?: boolean
 }
 
 /** Nothing to wait for: the next turn follows when these are done. */

@@ -1,14 +1,17 @@
 // The status of one container as the Kubernetes API shows it.
 
-import type { ContainerSpec } from '../../../core/pod/spec/spec.js'
+import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
 import type {
   ContainerStateJson,
   ContainerStatusJson,
   TerminatedJson,
+  VolumeMountStatusJson,
 } from '../../../core/pod/status-json.js'
 import { formatTime } from '../../../core/units/rfc3339.js'
 import type { Waiting } from './actions.js'
 import { newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
+
+type Fields = Readonly<Record<string, unknown>>
 
 interface ContainerStatusFacts {
   readonly observed: ObservedPod
@@ -16,31 +19,109 @@ interface ContainerStatusFacts {
   readonly initializing: boolean
   /** `containerd` in `containerd://0123`. */
   readonly runtimeName: string
+  /** Undefined: nothing was reported of it. */
+  readonly before?: ContainerStatusJson | undefined
+  readonly isDeleted?: boolean
+  readonly spec: PodSpec
 }
 
-export function containerStatus(spec: ContainerSpec, facts: ContainerStatusFacts): ContainerStatusJson {
-  const { name, kind } = spec
+export function containerStatus(container: ContainerSpec, facts: ContainerStatusFacts): ContainerStatusJson {
+  const { name, kind } = container
+  const { before: reported } = facts
   const newest = newestOf(facts.observed, name)
+  // The runtime has forgotten it: how it ended was reported, and stays.
+  if (newest === undefined && reported?.state.terminated !== undefined && !facts.waiting.has(name))
+    return reported
   const waiting = facts.waiting.get(name)
   const state = stateOf(newest, waiting, kind, facts)
-  // A wait puts the instance that ended into the past.
-  const isPast = newest?.state === 'exited' && state.waiting !== undefined
-  const before = isPast
-    ? newest
-    : facts.observed.containers.find((c) => c.name === name && c.state === 'exited' && c.id !== newest?.id)
   const running = state.running !== undefined
   return {
     name,
     state,
-    lastState: before === undefined ? {} : { terminated: terminated(before, facts.runtimeName) },
+    lastState: lastStateOf(newest, state, name, facts),
     ready: kind === 'init' ? state.terminated?.exitCode === 0 : running,
-    restartCount: newest?.attempt ?? 0,
-    image: newest?.image === undefined || newest.image === '' ? spec.image : newest.image,
+    restartCount: newest?.attempt ?? restartsOf(facts),
+    image: newest?.image === undefined || newest.image === '' ? container.image : newest.image,
     imageID: newest?.imageId ?? '',
     ...(newest === undefined ? {} : { containerID: idOf(newest, facts.runtimeName) }),
     started: running,
+    ...definitionOf(name, kind, newest !== undefined, facts.spec),
+    ...userOf(newest),
   }
 }
+
+/** What the pod says of the container, as the API shows it beside what runs. */
+function definitionOf(name: string, kind: ContainerSpec['kind'], exists: boolean, spec: PodSpec) {
+  const list = spec.document.spec[kind === 'app' ? 'containers' : 'initContainers'] as readonly Fields[]
+  const written = list.find((c) => c['name'] === name) ?? {}
+  const resources = (written['resources'] ?? {}) as Fields
+  const requests = resources['requests'] as Fields | undefined
+  const mounts = (written['volumeMounts'] ?? []) as readonly Fields[]
+  return {
+    ...(exists ? { ...(requests === undefined ? {} : { allocatedResources: requests }), resources } : {}),
+    ...(mounts.length === 0 ? {} : { volumeMounts: mounts.map(mountStatus) }),
+  }
+}
+
+const mountStatus = (mount: Fields): VolumeMountStatusJson => ({
+  name: String(mount['name']),
+  mountPath: String(mount['mountPath']),
+  ...(mount['readOnly'] === true ? { readOnly: true, recursiveReadOnly: 'Disabled' as const } : {}),
+})
+
+function userOf(newest: ObservedContainer | undefined): Pick<ContainerStatusJson, 'user'> {
+  if (newest?.user === undefined) return {}
+  const { uid, gid, supplementalGroups } = newest.user
+  const groups = supplementalGroups.map(Number)
+  return {
+    user: {
+      linux: {
+        uid: Number(uid),
+        gid: Number(gid),
+        ...(groups.length === 0 ? {} : { supplementalGroups: groups }),
+      },
+    },
+  }
+}
+
+function lastStateOf(
+  newest: ObservedContainer | undefined,
+  state: ContainerStateJson,
+  name: string,
+  facts: ContainerStatusFacts,
+): ContainerStateJson {
+  const { before: reported, runtimeName } = facts
+  if (newest === undefined) {
+    if (reported?.state.running !== undefined)
+      return {
+        terminated: unknownEnd(
+          'The container could not be located when the pod was deleted.  The container used to be Running',
+        ),
+      }
+    return reported?.lastState ?? {}
+  }
+  // A wait puts the instance that ended into the past.
+  const isPast = newest.state === 'exited' && state.waiting !== undefined
+  const before = isPast
+    ? newest
+    : facts.observed.containers.find((c) => c.name === name && c.state === 'exited' && c.id !== newest.id)
+  return before === undefined ? {} : { terminated: terminated(before, runtimeName) }
+}
+
+/** Of a container that the runtime does not have: as reported, and one more if it has vanished while it ran. */
+function restartsOf({ before, isDeleted }: ContainerStatusFacts): number {
+  const count = before?.restartCount ?? 0
+  return before?.state.running !== undefined && isDeleted !== true ? count + 1 : count
+}
+
+/** How it ended cannot be known. */
+export const unknownEnd = (message: string): TerminatedJson => ({
+  exitCode: 137,
+  reason: 'ContainerStatusUnknown',
+  message,
+  startedAt: null,
+  finishedAt: null,
+})
 
 function stateOf(
   newest: ObservedContainer | undefined,

@@ -16,7 +16,9 @@ export function planEnding(i: PodTurnInput): PodTurn {
   if (stop !== undefined) return onlyActions([stop])
   const ready = observed.sandboxes.filter((sandbox) => sandbox.ready)
   if (ready.length > 0) return onlyActions(ready.map(({ id }) => ({ kind: 'stop-sandbox', id })))
-  return onlyActions([
+  // Its object in the API server, or its manifest, is still there: so are its status and its logs.
+  if (i.wanted === true) return { ...onlyActions(i.released ? [] : [{ kind: 'release' }]), stopped: true }
+  const remove = onlyActions([
     // Stopped once more: a sandbox that died by itself has network that only stopping it gives back.
     ...observed.sandboxes.flatMap(({ id }): PodAction[] => [
       { kind: 'stop-sandbox', id },
@@ -24,6 +26,7 @@ export function planEnding(i: PodTurnInput): PodTurn {
     ]),
     { kind: 'forget' },
   ])
+  return { ...remove, stopped: true }
 }
 
 /** Stages, each to be over before the next begins. */

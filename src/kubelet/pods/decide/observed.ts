@@ -20,7 +20,17 @@ export interface ObservedContainer {
   readonly image: string
   readonly imageId: string
   readonly logPath: string
+  /** Of its definition when it was created; empty: not noted. */
+  readonly hash: string
+  /** Who its first process runs as; undefined: the runtime does not tell. */
+  readonly user: ObservedUser | undefined
   readonly resources: ObservedResources | undefined
+}
+
+interface ObservedUser {
+  readonly uid: bigint
+  readonly gid: bigint
+  readonly supplementalGroups: readonly bigint[]
 }
 
 /** Undefined as a whole where the runtime does not report them. */

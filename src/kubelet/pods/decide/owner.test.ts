@@ -5,6 +5,7 @@ const self: KubeletIdentity = {
   rootDir: '/var/lib/kubelet/',
   nodeName: 'Node-1',
   staticPodPath: '/etc/kubernetes/manifests/',
+  hasApi: false,
 }
 const uid = '0123456789abcdef0123456789abcdef'
 const file = '/etc/kubernetes/manifests/etcd.yaml'

@@ -15,6 +15,8 @@ export interface KubeletIdentity {
   readonly rootDir: string
   readonly nodeName: string
   readonly staticPodPath: string
+  /** Pods come from an API server too. */
+  readonly hasApi: boolean
 }
 
 interface SeenPod {
@@ -22,16 +24,28 @@ interface SeenPod {
   readonly name: string
   /** Of its newest sandbox. */
   readonly annotations: Readonly<Record<string, string>>
+  /** A kubelet with this root directory made the pod's directory. */
+  readonly inherited?: boolean
 }
 
 /** Uids that a kubelet gives to static pods. */
-export const isStaticUid = (uid: string): boolean => /^[0-9a-f]{32}$/.test(uid)
+const isStaticUid = (uid: string): boolean => /^[0-9a-f]{32}$/.test(uid)
+
+/** Also those of the API server: what else lies in a directory of pods is not ours. */
+export const isPodUid = (uid: string): boolean =>
+  isStaticUid(uid) || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uid)
 
 const withoutSlash = (path: string): string => path.replace(/\/+$/, '')
 
-/** Proven: this kubelet, or an earlier life of it, made the pod. */
-export function isOwnPod({ uid, name, annotations }: SeenPod, self: KubeletIdentity): boolean {
+/** Proven: this kubelet, an earlier life of it, or another kubelet in its place made the pod. */
+export function isOwnPod(pod: SeenPod, self: KubeletIdentity): boolean {
+  const { uid, name, annotations } = pod
   const { [ownerMarks.manifest]: manifest, [ownerMarks.rootDir]: rootDir } = annotations
+  // With an API server, what it does not know was deleted there.
+  if (annotations[configSource] === 'api')
+    return (
+      self.hasApi && (rootDir === undefined ? pod.inherited === true : rootDir === withoutSlash(self.rootDir))
+    )
   if (annotations[configSource] !== 'file' || !isStaticUid(uid) || manifest === undefined) return false
   const path = withoutSlash(self.staticPodPath)
   const isFromHere = manifest === path || manifest.startsWith(`${path}/`)

@@ -1,10 +1,29 @@
 // All that a worker knows of its pod: what is wanted, how far its life is, what the runtime showed last, and what the runtime
 // cannot remember (back-offs, holds, what was done already). Plain data; decide/pod-step.ts is the only code that changes it.
+import type { KubePod } from '../../../core/kube/objects.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodStatus } from '../../../core/pod/status-json.js'
 import type { Hold, Waiting } from './actions.js'
 import { nothingObserved, type ObservedPod } from './observed.js'
 import type { Backoff } from './restart-backoff.js'
+import { podKey } from './wanted-pod.js'
+
+/** Why this kubelet ends a pod, or does not run it: the pod's status says Failed with this reason. */
+export interface Verdict {
+  readonly reason: string
+  readonly message: string
+  /** Conditions that are sent with the end, such as DisruptionTarget. */
+  readonly conditions: readonly VerdictCondition[]
+  /** It was never admitted: the status has nothing of its containers. */
+  readonly rejected: boolean
+}
+
+export interface VerdictCondition {
+  readonly type: string
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+}
 
 /** One direction only: a pod that terminates never becomes active again, another pod of its name is another worker's. */
 type PodLife =
@@ -22,8 +41,13 @@ type PodLife =
 
 export interface PodState {
   readonly uid: string
-  /** Undefined: known from the runtime alone, and only to be cleaned up. */
+  /** Undefined: known from the runtime alone and only to be cleaned up, or rejected because it cannot be run here. */
   readonly spec: PodSpec | undefined
+  /** Whether a source has the pod: what is left of one that none has is removed. */
+  readonly wanted: boolean
+  /** As the API server had it when it last wanted something else of this node; undefined for a static pod. */
+  readonly api: KubePod | undefined
+  readonly verdict: Verdict | undefined
   /** The file that the pod came from; empty when that is not known. */
   readonly manifest: string
   /** When this kubelet heard of the pod, by the wall clock. */
@@ -40,6 +64,8 @@ export interface PodState {
   readonly holds: ReadonlyMap<string, Hold>
   readonly prepared: boolean
   readonly released: boolean
+  /** The pod has ended, or is to end, and a look at the runtime since then has shown that nothing of it runs. */
+  readonly stopped: boolean
   /** The resources that running containers were last given, and a smaller limit that waits for usage to fall. */
   readonly resize: { readonly appliedFor: string; readonly hold: Hold | undefined }
   /** Why containers are not running although they should be, as of the last turn. */
@@ -63,6 +89,9 @@ export const createPodState = (
 ): PodState => ({
   uid,
   spec: undefined,
+  wanted: false,
+  api: undefined,
+  verdict: undefined,
   manifest: '',
   firstSeenNanos,
   life: { phase: 'active' },
@@ -73,6 +102,7 @@ export const createPodState = (
   holds: new Map(),
   prepared: false,
   released: false,
+  stopped: false,
   resize: { appliedFor: '', hold: undefined },
   waiting: new Map(),
   status: undefined,
@@ -82,10 +112,14 @@ export const createPodState = (
   nextTurnNanos: 0n,
 })
 
-export function podName({ spec, observed }: PodState): string {
-  const { namespace, name } = spec?.pod ?? observed
+export function podName({ spec, api, observed }: PodState): string {
+  const { namespace, name } = spec?.pod ?? (api === undefined ? undefined : podKey(api)) ?? observed
   return `${namespace}/${name}`
 }
+
+/** Nothing is left to do for the pod but to remove what remains of it once its object or manifest has gone. */
+export const isFinished = ({ life, stopped, released }: PodState): boolean =>
+  stopped && released && life.phase !== 'gone'
 
 /** After a restart of the kubelet it is taken from the oldest sandbox that is left. */
 export function startedAtNanos({ observed, firstSeenNanos }: PodState): bigint {

@@ -1,20 +1,29 @@
 // One step of a pod's worker: an event and the state before it give the state after it and what is to be done. Pure; the
 // worker (run/worker.ts) brings the events and carries out the effects. What a turn does is decided in decide/turn.ts.
+import type { KubePod } from '../../../core/kube/objects.js'
 import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodEvent as PodEventRecord } from '../../events/pod-events.js'
 import type { Hold, PodAction, Waiting } from './actions.js'
 import type { ObservedPod } from './observed.js'
-import { type PodState, podName, startedAtNanos } from './pod-state.js'
+import { type PodState, podName, type Verdict } from './pod-state.js'
 import { type Backoff, nextBackoff } from './restart-backoff.js'
+import { withStatus } from './state-status.js'
 import { canonicalJson } from './static-pod.js'
-import { podStatus } from './status.js'
 import { decidePodTurn } from './turn.js'
+import { isTerminalPhase } from './wanted-pod.js'
 
 export type PodEvent =
-  /** The source wants the pod; again with other resources when it was resized in place. */
-  | { readonly kind: 'wanted'; readonly spec: PodSpec; readonly manifest: string }
-  /** The source does not want it any more. */
+  /** A source wants the pod; again whenever it has changed there. */
+  | {
+      readonly kind: 'wanted'
+      readonly spec: PodSpec | undefined
+      readonly manifest: string
+      readonly api?: KubePod | undefined
+    }
+  /** No source wants it any more. */
   | { readonly kind: 'unwanted' }
+  /** The kubelet ends the pod, or does not admit it, while its source still wants it. */
+  | { readonly kind: 'killed'; readonly verdict: Verdict; readonly graceSeconds?: number | undefined }
   /** What the runtime shows of it now. */
   | { readonly kind: 'observed'; readonly observed: ObservedPod }
   /** A turn is due; always after `observed`. */
@@ -49,6 +58,8 @@ export type PodEffect =
   /** Take the next turn now instead of when it is due. */
   | { readonly kind: 'wake' }
   | { readonly kind: 'cancel-pulls' }
+  /** Less time is left than what runs now was given: stop calls are made anew. */
+  | { readonly kind: 'hurry' }
   | { readonly kind: 'gone' }
 
 interface PodStep {
@@ -69,6 +80,8 @@ export interface PodFacts {
 }
 
 const defaultGraceSeconds = 30
+/** Of a deletion: SIGTERM is always sent before SIGKILL. */
+const leastGraceSeconds = 1
 /** A runtime that is being restarted is back within a moment. */
 const unreachableNanos = 1_000_000_000n
 /** 1, 2, 4, 8 and then 10 seconds: most faults of a moment are over by the first. */
@@ -79,19 +92,24 @@ export function stepPod(state: PodState, event: PodEvent, at: Moment, facts: Pod
   if (state.life.phase === 'gone') return { state, effects: [] }
   const step = transition(state, event, at, facts)
   // What was observed is shown together with the turn that is decided from it.
-  return event.kind === 'observed' ? step : { ...step, state: withStatus(step.state, at, facts) }
+  return event.kind === 'observed'
+    ? step
+    : { ...step, state: withStatus(step.state, { ...facts, nowNanos: at.wallNanos }) }
 }
 
 function transition(state: PodState, event: PodEvent, at: Moment, facts: PodFacts): PodStep {
   switch (event.kind) {
     case 'wanted':
-      if (state.life.phase !== 'active') return { state, effects: [] }
-      return {
-        state: { ...state, spec: event.spec, manifest: event.manifest },
-        effects: [{ kind: 'wake' }],
-      }
-    case 'unwanted':
-      return terminate(state, at)
+      return want(state, event, at)
+    case 'unwanted': {
+      const { state: ending, effects } = terminate(state, at)
+      // What it left behind for its status goes now.
+      const again: PodEffect[] = state.life.phase === 'terminating' && state.wanted ? [{ kind: 'wake' }] : []
+      return { state: { ...ending, wanted: false }, effects: [...effects, ...again] }
+    }
+    case 'killed':
+      // The first reason stays: a pod ends once.
+      return terminate({ ...state, verdict: state.verdict ?? event.verdict }, at, event.graceSeconds)
     case 'observed':
       return { state: observe(state, event.observed, at), effects: [] }
     case 'turn':
@@ -114,9 +132,40 @@ function transition(state: PodState, event: PodEvent, at: Moment, facts: PodFact
   }
 }
 
-function terminate(state: PodState, at: Moment): PodStep {
-  if (state.life.phase !== 'active') return { state, effects: [] }
-  const { spec, observed } = state
+function want(
+  before: PodState,
+  { spec, manifest, api }: Extract<PodEvent, { readonly kind: 'wanted' }>,
+  at: Moment,
+): PodStep {
+  // A pod that no source had any more ends first, and then begins anew with another worker.
+  if (before.life.phase === 'terminating' && !before.wanted) return { state: before, effects: [] }
+  const state: PodState = {
+    ...before,
+    wanted: true,
+    api,
+    manifest,
+    // What is being ended is ended as it was started.
+    spec: before.life.phase === 'active' ? spec : (before.spec ?? spec),
+  }
+  const { deletionTimestamp, deletionGracePeriodSeconds } = api?.metadata ?? {}
+  if (deletionTimestamp !== undefined) return terminate(state, at, deletionGracePeriodSeconds)
+  if (isTerminalPhase(api?.status?.phase)) return terminate(state, at)
+  return { state, effects: state.life.phase === 'active' ? [{ kind: 'wake' }] : [] }
+}
+
+/** Never back to active; what shortens the grace period of a pod that terminates already counts from now. */
+function terminate(state: PodState, at: Moment, graceSeconds?: number): PodStep {
+  const { spec, observed, life } = state
+  const asked = graceSeconds === undefined ? undefined : Math.max(leastGraceSeconds, graceSeconds)
+  if (life.phase === 'gone') return { state, effects: [] }
+  if (life.phase === 'terminating') {
+    if (asked === undefined || asked >= life.graceSeconds) return { state, effects: [] }
+    return {
+      state: { ...state, life: { ...life, sinceNanos: at.monotonicNanos, graceSeconds: asked } },
+      effects: [{ kind: 'hurry' }, { kind: 'wake' }],
+    }
+  }
+  const own = spec?.terminationGracePeriodSeconds ?? observed.graceSeconds ?? defaultGraceSeconds
   return {
     state: {
       ...state,
@@ -124,8 +173,9 @@ function terminate(state: PodState, at: Moment): PodStep {
         phase: 'terminating',
         sinceNanos: at.monotonicNanos,
         sinceWallNanos: at.wallNanos,
-        graceSeconds: spec?.terminationGracePeriodSeconds ?? observed.graceSeconds ?? defaultGraceSeconds,
+        graceSeconds: asked ?? own,
       },
+      stopped: false,
     },
     effects: [{ kind: 'cancel-pulls' }, { kind: 'wake' }],
   }
@@ -157,7 +207,7 @@ function takeTurn(
   const state = { ...before, heldByOther: undefined }
   if (state.life.phase === 'active' && !event.nameIsFree)
     return { state: { ...state, nextTurnNanos: latest }, effects: [] }
-  const { actions, wakeAtNanos, waiting } = decidePodTurn({
+  const { actions, wakeAtNanos, waiting, stopped } = decidePodTurn({
     ...state,
     ending: state.life.phase === 'terminating' ? state.life : undefined,
     resize: event.resourcesDiffer && mayResize(state, at),
@@ -169,6 +219,7 @@ function takeTurn(
     state: {
       ...state,
       waiting,
+      stopped: stopped === true,
       failures: isBusy ? state.failures : { count: 0, message: '' },
       quietTurns: isBusy || wakeAtNanos !== undefined ? 0 : state.quietTurns + 1,
       nextTurnNanos: isBusy ? at.monotonicNanos : due,
@@ -309,22 +360,6 @@ function fail(
     },
     effects: isNews ? [log('warn', 'pod sync failed; retrying', state, { error })] : [],
   }
-}
-
-function withStatus(state: PodState, at: Moment, { hostIPs, runtimeName }: PodFacts): PodState {
-  const { spec } = state
-  if (spec === undefined) return state
-  const status = podStatus({
-    ...state,
-    spec,
-    sandboxProblem: state.holds.get('')?.message,
-    hostIPs,
-    runtimeName,
-    startedAtNanos: startedAtNanos(state),
-    nowNanos: at.wallNanos,
-    before: state.status,
-  })
-  return { ...state, status }
 }
 
 /** A copy with one entry set, or without it. */

@@ -16,7 +16,7 @@ export interface StaticPodOrigin {
 }
 
 const configHash = 'kubernetes.io/config.hash'
-const configSeen = 'kubernetes.io/config.seen'
+export const configSeen = 'kubernetes.io/config.seen'
 export const configSource = 'kubernetes.io/config.source'
 
 export function identifyStaticPod(spec: PodSpec, origin: StaticPodOrigin): PodSpec {

@@ -157,7 +157,7 @@ describe('conditions', () => {
   })
   test('a pod that starts', () => {
     expect(words(observed([], []), withInit)).toEqual([
-      'PodReadyToStartContainers=False',
+      'PodReadyToStartContainers=False PodSandboxNotReady',
       'Initialized=False ContainersNotInitialized',
       'Ready=False ContainersNotReady',
       'ContainersReady=False ContainersNotReady',

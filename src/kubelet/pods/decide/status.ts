@@ -6,9 +6,11 @@ import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { ContainerStatusJson, Phase, PodCondition, PodStatus } from '../../../core/pod/status-json.js'
 import { formatTime } from '../../../core/units/rfc3339.js'
 import type { Waiting } from './actions.js'
-import { containerStatus } from './container-status.js'
+import { containerStatus, unknownEnd } from './container-status.js'
 import { currentSandbox, newestOf, type ObservedPod } from './observed.js'
 import { finalPhase } from './phase.js'
+import type { Verdict } from './pod-state.js'
+import { isTerminalPhase } from './wanted-pod.js'
 
 export interface PodStatusInput {
   readonly spec: PodSpec
@@ -20,12 +22,21 @@ export interface PodStatusInput {
   readonly startedAtNanos: bigint
   readonly runtimeName: string
   readonly nowNanos: bigint
-  /** The status before this one: conditions that stay keep the time of their last change. */
-  readonly before: PodStatus | undefined
+  /** The status before this one, of an earlier life of the kubelet too: what stays keeps its time, and no phase goes back. */
+  readonly before: Partial<PodStatus> | undefined
+  /** metadata.generation; static pods have none. */
+  readonly generation?: number | undefined
+  readonly verdict?: Verdict | undefined
+  /** The API server has the pod: its events are seen there. */
+  readonly fromApi?: boolean
+  /** The API server has a deletionTimestamp. */
+  readonly isDeleted?: boolean
+  /** The pod was ended and nothing of it runs: every container has an end, known or not, and the phase is final. */
+  readonly over?: boolean
 }
 
 export function podStatus(i: PodStatusInput): PodStatus {
-  const { spec, observed } = i
+  const { spec, observed, before } = i
   const sandbox = currentSandbox(observed)
   const initialized =
     sandbox !== undefined && spec.containers.some((c) => newestOf(observed, c.name)?.sandboxId === sandbox.id)
@@ -33,22 +44,86 @@ export function podStatus(i: PodStatusInput): PodStatus {
     ...i,
     initializing: spec.initContainers.length > 0 && !initialized && !initsDone(spec, observed),
   }
-  const init = spec.initContainers.map((c) => containerStatus(c, facts))
-  const app = spec.containers.map((c) => containerStatus(c, facts))
-  const phase = phaseOf(spec, observed, facts.initializing, app)
-  const ips = spec.hostNetwork ? i.hostIPs : (sandbox?.ips ?? [])
+  const init = withEnds(
+    spec.initContainers.map((c) =>
+      containerStatus(c, { ...facts, before: statusNamed(before?.initContainerStatuses, c.name) }),
+    ),
+    i.over === true && !facts.initializing,
+  )
+  const app = withEnds(
+    spec.containers.map((c) =>
+      containerStatus(c, { ...facts, before: statusNamed(before?.containerStatuses, c.name) }),
+    ),
+    i.over === true && (spec.initContainers.length === 0 || !facts.initializing),
+  )
+  const phase = phaseOf(i, facts.initializing, app)
+  const ips = spec.hostNetwork ? i.hostIPs : (sandbox?.ips ?? before?.podIPs?.map(({ ip }) => ip) ?? [])
   return {
+    ...(i.generation === undefined ? {} : { observedGeneration: i.generation }),
     phase,
     conditions: conditions(i, phase, facts.initializing, init, app),
-    ...(i.sandboxProblem === undefined
-      ? {}
-      : { message: i.sandboxProblem, reason: 'FailedCreatePodSandBox' }),
+    ...reasonOf(i, phase),
     ...(i.hostIPs[0] === undefined ? {} : { hostIP: i.hostIPs[0], hostIPs: i.hostIPs.map((ip) => ({ ip })) }),
     ...(ips[0] === undefined ? {} : { podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) }),
-    startTime: formatTime(i.startedAtNanos),
+    startTime: before?.startTime ?? formatTime(i.startedAtNanos),
     ...(init.length === 0 ? {} : { initContainerStatuses: init }),
-    containerStatuses: app,
+    containerStatuses: app.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     qosClass: qosClassOf(spec.pod),
+  }
+}
+
+interface RejectedInput {
+  readonly spec: PodSpec | undefined
+  readonly verdict: Verdict
+  readonly generation: number | undefined
+  readonly before: Partial<PodStatus> | undefined
+  readonly nowNanos: bigint
+}
+
+/** Of a pod that this node did not admit. */
+export const rejectedStatus = (i: RejectedInput): PodStatus => ({
+  ...(i.generation === undefined ? {} : { observedGeneration: i.generation }),
+  phase: 'Failed',
+  conditions: [],
+  reason: i.verdict.reason,
+  message: `Pod was rejected: ${i.verdict.message}`,
+  startTime: i.before?.startTime ?? formatTime(i.nowNanos),
+  containerStatuses: [],
+  qosClass: i.before?.qosClass ?? (i.spec === undefined ? 'BestEffort' : qosClassOf(i.spec.pod)),
+})
+
+const statusNamed = (
+  list: readonly ContainerStatusJson[] | undefined,
+  name: string,
+): ContainerStatusJson | undefined => list?.find((c) => c.name === name)
+
+/** A container of a pod that is over has ended, seen or not. */
+const withEnds = (list: readonly ContainerStatusJson[], over: boolean): readonly ContainerStatusJson[] =>
+  over
+    ? list.map((c) =>
+        c.state.terminated === undefined
+          ? {
+              ...c,
+              ready: false,
+              started: false,
+              state: {
+                terminated: unknownEnd('The container could not be located when the pod was terminated'),
+              },
+            }
+          : c,
+      )
+    : list
+
+function reasonOf(i: PodStatusInput, phase: Phase): { readonly reason?: string; readonly message?: string } {
+  if (i.verdict !== undefined) return { reason: i.verdict.reason, message: i.verdict.message }
+  // An event tells it of a pod of the API server; a static pod has only its status.
+  if (i.sandboxProblem !== undefined && i.fromApi !== true)
+    return { message: i.sandboxProblem, reason: 'FailedCreatePodSandBox' }
+  const { before } = i
+  if (before?.phase !== phase || !isTerminalPhase(phase)) return {}
+  return {
+    ...(before.reason === undefined ? {} : { reason: before.reason }),
+    ...(before.message === undefined ? {} : { message: before.message }),
   }
 }
 
@@ -61,13 +136,16 @@ const initsDone = (spec: PodSpec, observed: ObservedPod): boolean =>
   })
 
 function phaseOf(
-  spec: PodSpec,
-  observed: ObservedPod,
+  { spec, observed, before, verdict, over }: PodStatusInput,
   initializing: boolean,
   app: readonly ContainerStatusJson[],
 ): Phase {
+  if (isTerminalPhase(before?.phase)) return before.phase
+  if (verdict !== undefined) return 'Failed'
   const final = finalPhase(spec, observed)
   if (final !== undefined) return final
+  if (over === true)
+    return app.length > 0 && app.every((c) => c.state.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
   if (initializing) return 'Pending'
   // A container that waits for its next try counts as having run.
   const never = app.some((c) => c.state.waiting !== undefined && c.lastState.terminated === undefined)
@@ -99,25 +177,56 @@ function conditions(
           message: `containers with incomplete status: [${incomplete.join(' ')}]`,
         }
       : undefined
-  const noSandbox = currentSandbox(i.observed) === undefined ? {} : undefined
+  const noSandbox = sandboxProblem(i)
   const make = (
     type: string,
     problem: { readonly reason?: string; readonly message?: string } | undefined,
   ): PodCondition => {
     const status = problem === undefined ? 'True' : 'False'
-    const before = i.before?.conditions.find((c) => c.type === type)
+    const before = i.before?.conditions?.find((c) => c.type === type)
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : formatTime(i.nowNanos)
     // Upstream says that a finished pod was initialized for the same reason that it is not ready.
     const completed = over && type === 'Initialized' ? { reason: 'PodCompleted' } : {}
-    return { type, status, lastProbeTime: null, lastTransitionTime, ...completed, ...problem }
+    return {
+      type,
+      status,
+      ...(i.generation === undefined ? {} : { observedGeneration: i.generation }),
+      lastProbeTime: null,
+      lastTransitionTime,
+      ...completed,
+      ...problem,
+    }
   }
+  const verdicts = (i.verdict?.conditions ?? []).map(
+    ({ type, status, reason, message }): PodCondition => ({
+      ...make(type, undefined),
+      status,
+      reason,
+      message,
+    }),
+  )
   return [
+    ...verdicts,
     make('PodReadyToStartContainers', noSandbox),
     make('Initialized', notInitialized),
     make('Ready', phase === 'Failed' ? { reason: 'PodFailed' } : notReady),
     make('ContainersReady', phase === 'Failed' ? { reason: 'PodFailed' } : notReady),
     make('PodScheduled', undefined),
   ]
+}
+
+/** Containers cannot be started: there is no sandbox, or it has no network. */
+function sandboxProblem({ spec, observed }: PodStatusInput) {
+  const [newest] = observed.sandboxes
+  const message =
+    newest === undefined
+      ? 'no pod sandbox exists'
+      : !newest.ready
+        ? 'pod sandbox is not ready'
+        : !spec.hostNetwork && newest.ips.length === 0
+          ? 'pod sandbox has no IP address'
+          : undefined
+  return message === undefined ? undefined : { reason: 'PodSandboxNotReady', message }
 }
 
 const isSidecar = (spec: PodSpec, name: string): boolean =>

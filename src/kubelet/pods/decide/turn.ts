@@ -7,6 +7,7 @@ import { planContainers } from './containers-turn.js'
 import { planEnding, planStop } from './ending-turn.js'
 import { currentSandbox, isAlive, isStartCutOff, type ObservedPod } from './observed.js'
 import { finalPhase } from './phase.js'
+import { planReplacements } from './replaced-containers.js'
 
 export function decidePodTurn(i: PodTurnInput): PodTurn {
   const { spec, observed } = i
@@ -19,6 +20,8 @@ export function decidePodTurn(i: PodTurnInput): PodTurn {
   if (stale.length > 0) return onlyActions(stale)
   if (sandbox === undefined) return planSandbox(i)
   const prepare: PodAction[] = i.prepared ? [] : [{ kind: 'prepare' }]
+  const replace = planReplacements(observed, spec, sandbox)
+  if (replace.length > 0) return onlyActions([...prepare, ...replace])
   const containers = planContainers(i, spec, sandbox)
   const resize: PodAction[] = i.resize && i.prepared ? [{ kind: 'resize' }] : []
   return {
@@ -63,7 +66,7 @@ function planRelease(i: PodTurnInput, spec: PodSpec): PodTurn {
   const ready = observed.sandboxes.filter((sandbox) => sandbox.ready)
   if (ready.length > 0) return onlyActions(ready.map(({ id }) => ({ kind: 'stop-sandbox', id })))
   const release: PodAction[] = i.released ? [] : [{ kind: 'release' }]
-  return onlyActions([...release, ...planRemovals(observed)])
+  return { ...onlyActions([...release, ...planRemovals(observed)]), stopped: true }
 }
 
 /** One ended instance of each container is kept for its status and log; older ones, and sandboxes of only such, go. */

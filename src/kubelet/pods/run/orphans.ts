@@ -3,7 +3,7 @@
 import { asKeelsonError } from '../../../core/errors.js'
 import { subPathsDirectory } from '../../volumes/paths.js'
 import type { PodContext } from '../context.js'
-import { isStaticUid } from '../decide/owner.js'
+import { isPodUid } from '../decide/owner.js'
 import { podDirectory, podRecords } from '../to-cri/names.js'
 import { removeLogLinks, removePodCgroups } from './prepare.js'
 
@@ -16,7 +16,7 @@ export async function removeOrphans(
   const records = podRecords(c.paths)
   const removed: string[] = []
   for (const uid of (await c.host.list(records)) ?? []) {
-    if (!isStaticUid(uid) || isKnown(uid)) continue
+    if (!isPodUid(uid) || isKnown(uid)) continue
     try {
       await removePodCgroups(uid, c, signal)
       await c.host.removeTree(subPathsDirectory(c.paths, uid))

@@ -6,12 +6,13 @@ import type { HealthCheck } from '../../../serve/health.js'
 import type { PodContext } from '../context.js'
 import { isAlive, type ObservedPod } from '../decide/observed.js'
 import { isMarkedByOther, isOwnPod, ownerMarks } from '../decide/owner.js'
-import type { WantedPods } from '../source/static-source.js'
+import type { WantedPods } from '../decide/wanted-pod.js'
+import { podsDirectory } from '../to-cri/names.js'
 import { startPleg } from '../view/pleg.js'
 import type { NodeCgroups } from './node-cgroups.js'
 import { removeOrphans } from './orphans.js'
 import { createPodMetrics } from './pod-metrics.js'
-import { PodWorker } from './worker.js'
+import { type KillRequest, type PodReport, PodWorker } from './worker.js'
 
 interface PodRunnerOptions {
   readonly context: PodContext
@@ -21,6 +22,8 @@ interface PodRunnerOptions {
   readonly nodeCgroups: NodeCgroups
   /** Something in the runtime has changed: a container started or ended. */
   readonly onChange?: () => void
+  /** What a pod's status says has changed. */
+  readonly onStatus?: (uid: string) => void
   readonly signal: AbortSignal
 }
 
@@ -32,6 +35,10 @@ export interface PodRunner {
   running(): readonly ObservedPod[]
   /** The pod of this name as it is in the runtime; the newest where two overlap. */
   find(namespace: string, name: string): ObservedPod | undefined
+  /** What the API server is to know of the pod; undefined: nothing yet, or not a pod of this node. */
+  report(uid: string): PodReport | undefined
+  /** Ends a pod that its source still wants; resolves when nothing of it runs. A pod that is not there has ended. */
+  kill(uid: string, request: KillRequest): Promise<void>
   /** Resolves when the signal has ended everything; rejects when a part died of a bug. */
   readonly done: Promise<void>
 }
@@ -53,6 +60,10 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   const running = new Set<Promise<void>>()
   const metrics = createPodMetrics(c.metrics, view, () => wantedSpecs().length)
   const foreign = new Set<string>()
+  /** Workers that do not run yet: they wait for the cgroups of the node. */
+  const added = new Set<PodWorker>()
+  /** Pods that an earlier kubelet with this root directory has left there. */
+  let inherited: ReadonlySet<string> = new Set()
   let wanted: WantedPods | undefined
   let lastSync = clock.monotonicNanos()
   let failure: unknown
@@ -73,6 +84,8 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   const addWorker = (uid: string): PodWorker => {
     const worker: PodWorker = new PodWorker(uid, c, BigInt(o.syncMs) * 1_000_000n, {
       nameIsFree: () => {
+        // Two pods of the API server can have one name only when the first was deleted by force: nothing waits for it.
+        if (worker.isFromApi) return true
         for (const other of workers.values())
           if (other.isTerminating && other !== worker && other.name === worker.name) return false
         return true
@@ -83,6 +96,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
         log.info('pod removed', { pod: worker.name, uid })
         for (const other of workers.values()) if (other.name === worker.name) other.notify()
       },
+      onStatus: () => o.onStatus?.(uid),
       onTurn: (seconds, acted) => {
         metrics.turn(seconds)
         // The relist finds no news in what a worker has seen first.
@@ -107,48 +121,50 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
 
   /** New names first end their predecessors, so ending comes before starting. */
   const takeWanted = async (now: WantedPods): Promise<void> => {
-    const first = wanted === undefined
+    const first = now.complete && wanted?.complete !== true
     wanted = now
     for (const worker of workers.values())
-      if (!now.pods.has(worker.uid) && !worker.isTerminating && !now.broken.has(worker.file)) {
+      if (!now.pods.has(worker.uid) && worker.isWanted && !now.broken.has(worker.file)) {
         log.info('pod is no longer wanted; terminating it', { pod: worker.name, uid: worker.uid })
-        worker.terminate()
+        worker.unwant()
       }
+    if (first) inherited = new Set(await c.host.list(podsDirectory(c.paths)))
     endStrays()
-    const added: PodWorker[] = []
-    for (const [uid, { spec, file }] of now.pods) {
+    for (const [uid, pod] of now.pods) {
       const known = workers.get(uid)
       const worker = known ?? addWorker(uid)
-      worker.want(spec, file)
-      if (known === undefined) {
-        added.push(worker)
-        log.info(view.get(uid) === undefined ? 'pod added' : 'adopting a running pod', {
-          pod: worker.name,
-          uid,
-          file,
-        })
-      }
+      worker.want(pod)
+      if (known !== undefined) continue
+      added.add(worker)
+      const { file } = pod
+      log.info(view.get(uid) === undefined ? 'pod added' : 'adopting a running pod', {
+        pod: worker.name,
+        uid,
+        ...(file === '' ? {} : { file }),
+      })
     }
     await o.nodeCgroups.apply(wantedSpecs(), ended)
     for (const worker of added) keep(worker.run(ended))
+    added.clear()
     if (first) await clean()
   }
 
   /** Pods of this kubelet in the runtime that no file wants. Pods of others are left alone, and said once. */
   const endStrays = (): void => {
-    if (wanted === undefined) return
+    if (wanted?.complete !== true) return
     for (const uid of view.uids()) {
       if (workers.has(uid) || wanted.pods.has(uid)) continue
       const noted = view.annotations(uid)
       const { name = '', namespace = '' } = view.get(uid) ?? {}
-      if (!isOwnPod({ uid, name, annotations: noted }, c.identity)) {
-        const pod = `${namespace}/${name}`
-        if (!foreign.has(uid)) log.info('ignoring a pod that this kubelet did not start', { pod, uid })
+      const pod = { uid, name, annotations: noted, inherited: inherited.has(uid) }
+      if (!isOwnPod(pod, c.identity)) {
+        if (!foreign.has(uid))
+          log.info('ignoring a pod that this kubelet did not start', { pod: `${namespace}/${name}`, uid })
         foreign.add(uid)
       } else if (!wanted.broken.has(noted[ownerMarks.manifest] ?? '')) {
         const worker = addWorker(uid)
-        log.info('terminating a pod without a manifest', { pod: worker.name, uid })
-        worker.terminate()
+        log.info('terminating a pod that no source has', { pod: worker.name, uid })
+        worker.unwant()
         keep(worker.run(ended))
       }
     }
@@ -196,7 +212,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     while (!ended.aborted) {
       await pause(clock, cleanUpMs, ended)
       lastSync = clock.monotonicNanos()
-      if (!ended.aborted && wanted !== undefined) await clean()
+      if (!ended.aborted && wanted?.complete === true) await clean()
     }
   }
   keep(pleg.done)
@@ -218,6 +234,8 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       const all = view.all().filter((pod) => pod.namespace === namespace && pod.name === name)
       return all.find((pod) => workers.get(pod.uid)?.isTerminating === false) ?? all[0]
     },
+    report: (uid) => workers.get(uid)?.report(),
+    kill: async (uid, request) => workers.get(uid)?.kill(request),
     done: finish(),
   }
 }

@@ -109,7 +109,6 @@ export async function startContainer(
     imageUser: image.username,
     resources: c.planner.resources(spec, container.name),
     seccompDefault: c.seccompDefault,
-    digest: c.host.digest,
   })
   const create = async (): Promise<Hold | undefined> => {
     let containerId: string

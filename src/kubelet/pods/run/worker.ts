@@ -1,14 +1,23 @@
 // One pod's worker: looks, decides, acts, and sleeps until something happens. The only one that acts on its pod. It holds one
 // state (decide/pod-state.ts), turns what happens into events (decide/pod-step.ts) and carries out their effects.
 import { rethrowBug } from '../../../core/errors.js'
-import { type PodJson, podDocument } from '../../../core/pod/document.js'
+import { apiPodDocument, type PodJson, podDocument } from '../../../core/pod/document.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
+import type { PodStatus } from '../../../core/pod/status-json.js'
 import type { PodContext } from '../context.js'
 import type { PodAction } from '../decide/actions.js'
 import type { ObservedPod } from '../decide/observed.js'
-import { createPodState, type PodState, podName, startedAtNanos } from '../decide/pod-state.js'
-import { type PodEffect, type PodEvent, type PodFacts, stepPod } from '../decide/pod-step.js'
+import {
+  createPodState,
+  isFinished,
+  type PodState,
+  podName,
+  startedAtNanos,
+  type VerdictCondition,
+} from '../decide/pod-state.js'
+import { type PodEffect, type PodEvent, stepPod } from '../decide/pod-step.js'
 import type { Backoff } from '../decide/restart-backoff.js'
+import type { Rejection, WantedPod } from '../decide/wanted-pod.js'
 import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 import { act } from './execute.js'
 import { Wake } from './wake.js'
@@ -22,6 +31,26 @@ interface WorkerHooks {
   onGone(): void
   /** A turn has ended; true: with actions. */
   onTurn(seconds: number, acted: boolean): void
+  /** The status says something else than before, or the pod has finished. */
+  onStatus(): void
+}
+
+/** What the API server is to know of a pod. */
+export interface PodReport {
+  readonly status: PodStatus
+  /** Something of the pod may still run: that it is over is not reported yet. */
+  readonly mayRun: boolean
+  /** Nothing is left of it but its status: its object may be removed. */
+  readonly finished: boolean
+}
+
+/** How the kubelet ends a pod that its source still wants. */
+export interface KillRequest {
+  readonly reason: string
+  readonly message: string
+  /** Not given: the pod's own. */
+  readonly graceSeconds?: number
+  readonly conditions?: readonly VerdictCondition[]
 }
 
 /** Older than any relist that still works, with events or without. */
@@ -31,19 +60,21 @@ const fullLookEvery = 10
 
 export class PodWorker {
   private state: PodState
-  private readonly facts: PodFacts
   private readonly wake: Wake
   private readonly pulls = new AbortController()
+  /** Of the actions under way: aborted when they take longer than the pod may. */
+  private hurry = new AbortController()
+  private readonly stopWaiters = new Set<() => void>()
+  private pod: WantedPod | undefined
 
   constructor(
     readonly uid: string,
     private readonly context: PodContext,
-    syncNanos: bigint,
+    private readonly syncNanos: bigint,
     private readonly hooks: WorkerHooks,
   ) {
-    const { view, clock, hostIPs, runtimeName } = context
+    const { view, clock } = context
     this.state = createPodState(uid, view.get(uid), clock.nowNanos())
-    this.facts = { syncNanos, hostIPs, runtimeName }
     this.wake = new Wake(clock)
   }
 
@@ -72,14 +103,52 @@ export class PodWorker {
     return this.isTerminating ? undefined : this.state.spec
   }
 
-  /** The same pod, perhaps with other resources. A pod that has begun to terminate stays so. */
-  want(spec: PodSpec, manifest: string): void {
-    this.dispatch({ kind: 'wanted', spec, manifest })
-    this.context.volumes.update(spec)
+  get isWanted(): boolean {
+    return this.state.wanted
   }
 
-  terminate(): void {
+  /** The API server has it, or had it. */
+  get isFromApi(): boolean {
+    return this.state.api !== undefined
+  }
+
+  /** The same pod, perhaps with other fields. A pod that has begun to terminate stays so. */
+  want(pod: WantedPod): void {
+    if (pod === this.pod) return
+    this.pod = pod
+    this.dispatch({ kind: 'wanted', spec: pod.spec, manifest: pod.file, api: pod.api })
+    if (pod.spec !== undefined) this.context.volumes.update(pod.spec)
+    if (pod.rejection !== undefined) this.reject(pod.rejection)
+  }
+
+  /** Not admitted: nothing of it is started. */
+  reject({ reason, message }: Rejection): void {
+    this.dispatch({ kind: 'killed', verdict: { reason, message, conditions: [], rejected: true } })
+  }
+
+  /** Resolves when nothing of the pod runs any more. */
+  kill({ reason, message, graceSeconds, conditions = [] }: KillRequest): Promise<void> {
+    this.dispatch({
+      kind: 'killed',
+      verdict: { reason, message, conditions, rejected: false },
+      graceSeconds,
+    })
+    return new Promise((resolve) => {
+      this.stopWaiters.add(resolve)
+      this.tellStopped()
+    })
+  }
+
+  /** No source has it any more. */
+  unwant(): void {
+    this.pod = undefined
     this.dispatch({ kind: 'unwanted' })
+  }
+
+  /** Undefined: there is nothing to tell yet. */
+  report(): PodReport | undefined {
+    const { status, stopped } = this.state
+    return status && { status, mayRun: !stopped, finished: isFinished(this.state) }
   }
 
   notify(): void {
@@ -88,7 +157,8 @@ export class PodWorker {
 
   /** Undefined for a pod that is only being cleaned up. */
   document(): PodJson | undefined {
-    const { spec, status, life } = this.state
+    const { spec, api, status, life } = this.state
+    if (status !== undefined && api !== undefined) return apiPodDocument(api, spec, status)
     if (spec === undefined || status === undefined) return undefined
     return podDocument(spec, status, {
       nodeName: this.context.nodeName,
@@ -123,11 +193,14 @@ export class PodWorker {
         nameIsFree: this.hooks.nameIsFree(),
         resourcesDiffer: this.resourcesDiffer(),
       })
-      for (const action of actions) await this.carryOut(action, signal, pullSignal)
+      this.hurry = new AbortController()
+      const acting = AbortSignal.any([signal, this.hurry.signal])
+      for (const action of actions) await this.carryOut(action, acting, pullSignal)
       if (actions.length > 0) this.dispatch({ kind: 'synced' })
       return actions.length > 0
     } catch (e) {
       if (signal.aborted) return false
+      if (this.hurry.signal.aborted) return true
       const error = rethrowBug(e)
       this.dispatch({ kind: 'failed', error, runtimeUnreachable: isRuntimeUnreachable(error) })
       return false
@@ -165,9 +238,25 @@ export class PodWorker {
   private dispatch(event: PodEvent): readonly PodAction[] {
     const { clock } = this.context
     const at = { monotonicNanos: clock.monotonicNanos(), wallNanos: clock.nowNanos() }
-    const { state, effects } = stepPod(this.state, event, at, this.facts)
+    const { syncNanos } = this
+    const { hostIPs, runtimeName } = this.context
+    const { state, effects } = stepPod(this.state, event, at, { syncNanos, hostIPs, runtimeName })
+    const before = this.state
     this.state = state
+    if (
+      before.status !== state.status ||
+      before.stopped !== state.stopped ||
+      before.released !== state.released
+    )
+      this.hooks.onStatus()
+    this.tellStopped()
     return effects.flatMap((effect) => this.carryOutNow(effect) ?? [])
+  }
+
+  private tellStopped(): void {
+    if (!this.state.stopped && !this.isGone) return
+    for (const resolve of this.stopWaiters) resolve()
+    this.stopWaiters.clear()
   }
 
   private carryOutNow(effect: PodEffect): PodAction | undefined {
@@ -185,6 +274,9 @@ export class PodWorker {
         return undefined
       case 'cancel-pulls':
         this.pulls.abort(new Error('the pod terminates'))
+        return undefined
+      case 'hurry':
+        this.hurry.abort(new Error('the grace period of the pod was shortened'))
         return undefined
       case 'gone':
         this.hooks.onGone()

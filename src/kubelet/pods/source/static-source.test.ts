@@ -4,7 +4,7 @@ import { manifest } from '../../../../test/support/pod-manifest.js'
 import { FakeClock } from '../../../fakes/clock.js'
 import { FakeFiles } from '../../../fakes/files.js'
 import { FakeLog } from '../../../fakes/log.js'
-import { type StaticSourceOptions, type WantedPods, watchStaticPods } from './static-source.js'
+import { type StaticPods, type StaticSourceOptions, watchStaticPods } from './static-source.js'
 
 const directory = '/manifests'
 let stop = new AbortController()
@@ -19,7 +19,7 @@ interface Source {
   write(name: string, content: object | string): Promise<void>
   remove(name: string): Promise<void>
   /** What is wanted after the last change. */
-  next(): Promise<WantedPods>
+  next(): Promise<StaticPods>
 }
 
 function watchSource(more: Partial<StaticSourceOptions> = {}): Source {
@@ -54,8 +54,8 @@ function watchSource(more: Partial<StaticSourceOptions> = {}): Source {
 }
 
 const pod = (name: string, spec: Readonly<Record<string, unknown>> = {}) => manifest(spec, { name })
-const names = ({ pods }: WantedPods): string[] => [...pods.values()].map(({ spec }) => spec.pod.name)
-const uids = ({ pods }: WantedPods): string[] => [...pods.keys()]
+const names = ({ pods }: StaticPods): string[] => [...pods.values()].map(({ spec }) => spec.pod.name)
+const uids = ({ pods }: StaticPods): string[] => [...pods.keys()]
 
 test('an empty directory wants nothing, and says so', async () => {
   expect(names(await watchSource().next())).toEqual([])

@@ -27,14 +27,14 @@ export interface StaticSourceOptions {
   readonly signal: AbortSignal
 }
 
-interface WantedPod {
+interface StaticPod {
   readonly spec: PodSpec
   readonly file: string
 }
 
-export interface WantedPods {
+export interface StaticPods {
   /** By uid. */
-  readonly pods: ReadonlyMap<string, WantedPod>
+  readonly pods: ReadonlyMap<string, StaticPod>
   /** Files that hold no sound pod now: what once came from them is neither ended nor restarted. */
   readonly broken: ReadonlySet<string>
 }
@@ -43,12 +43,12 @@ const retryMs = 5_000
 
 interface KnownFile {
   readonly print: string
-  readonly pods: readonly WantedPod[]
+  readonly pods: readonly StaticPod[]
   readonly problem: string | undefined
 }
 
 /** Each time the files change; first when they were read for the first time. */
-export async function* watchStaticPods(o: StaticSourceOptions): AsyncGenerator<WantedPods, void, undefined> {
+export async function* watchStaticPods(o: StaticSourceOptions): AsyncGenerator<StaticPods, void, undefined> {
   const known = new Map<string, KnownFile>()
   const { directory, only } = placeOf(o.path)
   const reported = new Set<string>()
@@ -131,7 +131,7 @@ async function readFile(
   }
 }
 
-const podsOf = (file: string, bytes: Uint8Array, o: StaticSourceOptions): readonly WantedPod[] =>
+const podsOf = (file: string, bytes: Uint8Array, o: StaticSourceOptions): readonly StaticPod[] =>
   readPodSpecs(file, bytes).map((spec) => ({
     file,
     spec: identifyStaticPod(spec, {
@@ -209,8 +209,8 @@ function podsIn({ content }: ManifestDocument): {
 }
 
 /** Two pods of one name cannot run on one node: the first file in name order has it. */
-function gather(known: ReadonlyMap<string, KnownFile>, o: StaticSourceOptions): WantedPods {
-  const pods = new Map<string, WantedPod>()
+function gather(known: ReadonlyMap<string, KnownFile>, o: StaticSourceOptions): StaticPods {
+  const pods = new Map<string, StaticPod>()
   const names = new Map<string, string>()
   const files = [...known].sort(([a], [b]) => (a < b ? -1 : 1))
   for (const [file, { pods: found }] of files)

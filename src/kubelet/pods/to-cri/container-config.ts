@@ -39,7 +39,6 @@ interface ContainerFacts {
   readonly resources: PlannedResources
   /** A container without a seccomp profile gets the runtime's own. */
   readonly seccompDefault: boolean
-  readonly digest: (text: string) => string
 }
 
 /** What the kernel shows below /proc and /sys that a container need not see or change. */
@@ -74,7 +73,7 @@ export function containerConfig(
     envs: env.map(({ key, value }) => ({ key, value: Buffer.from(value) })),
     mounts: mountsOf(spec, container, facts),
     labels: containerLabels(spec, container),
-    annotations: containerAnnotations(spec, container, facts.attempt, facts.digest),
+    annotations: containerAnnotations(spec, container, facts.attempt),
     logPath: containerLogPath(container.name, facts.attempt),
     stdin: container.stdin,
     stdinOnce: container.stdinOnce,

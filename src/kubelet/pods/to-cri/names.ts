@@ -1,7 +1,7 @@
 // The names by which pods are known outside: CRI labels and annotations, log paths and directories, all the kubelet's
 // own, so that crictl, log shippers and every CRI-aware tool find what they know.
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
-import { canonicalJson } from '../decide/static-pod.js'
+import { containerHash } from '../decide/container-hash.js'
 
 export const labels = {
   podName: 'io.kubernetes.pod.name',
@@ -29,7 +29,9 @@ export interface PodPaths {
 
 type PodName = Pick<PodSpec['pod'], 'name' | 'namespace' | 'uid'>
 
-export const podDirectory = ({ rootDir }: PodPaths, uid: string): string => `${rootDir}/pods/${uid}`
+export const podsDirectory = ({ rootDir }: PodPaths): string => `${rootDir}/pods`
+
+export const podDirectory = (paths: PodPaths, uid: string): string => `${podsDirectory(paths)}/${uid}`
 
 /** One file for each pod of which this kubelet has created anything that is not removed yet. */
 export const podRecords = ({ rootDir }: PodPaths): string => `${rootDir}/keelson-pods`
@@ -80,9 +82,8 @@ export const containerAnnotations = (
   spec: PodSpec,
   container: ContainerSpec,
   attempt: number,
-  digest: (text: string) => string,
 ): Record<string, string> => ({
-  [annotations.hash]: digest(canonicalJson(container)).slice(0, 8),
+  [annotations.hash]: containerHash(container),
   [annotations.restartCount]: String(attempt),
   [annotations.messagePath]: container.terminationMessagePath,
   [annotations.messagePolicy]: container.terminationMessagePolicy,

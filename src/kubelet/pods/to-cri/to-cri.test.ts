@@ -47,7 +47,12 @@ function mapped(spec: PodSpec, seccompDefault = false) {
         { nameservers: ['192.0.2.53'], searches: ['lan'], options: ['edns0'] },
         noCluster,
       ),
-      identity: { rootDir: '/var/lib/kubelet', nodeName: 'n1', staticPodPath: '/etc/kubernetes/manifests' },
+      identity: {
+        rootDir: '/var/lib/kubelet',
+        nodeName: 'n1',
+        staticPodPath: '/etc/kubernetes/manifests',
+        hasApi: false,
+      },
       manifest: '/etc/kubernetes/manifests/web.yaml',
     }),
     containers: allContainerSpecs(spec).map((container) =>
@@ -62,7 +67,6 @@ function mapped(spec: PodSpec, seccompDefault = false) {
         imageUser: '',
         resources: resourcesOf(spec, container.name, 2),
         seccompDefault,
-        digest: () => '0123456789abcdef',
       }),
     ),
     cgroupV2: podCgroupValues(spec.pod, planOf(spec, 2), { version: 2, periodUs: 100_000n, pidsLimit: 1024 }),

@@ -83,8 +83,11 @@ function observeContainer({ listed, status, message }: SeenContainer): ObservedC
     // What the container said itself counts more than what the runtime says about it.
     message: message === '' ? status.message : message,
     image: status.image?.userSpecifiedImage || (status.image?.image ?? ''),
-    imageId: status.imageId === '' ? status.imageRef : status.imageId,
+    // What the API has called imageID since before there were two.
+    imageId: status.imageRef === '' ? status.imageId : status.imageRef,
     logPath: status.logPath,
+    hash: listed.annotations[annotations.hash] ?? '',
+    user: status.user?.linux,
     resources: observeResources(status),
   }
 }
