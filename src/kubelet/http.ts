@@ -1,5 +1,7 @@
 // What the kubelet serves over HTTPS, besides what every process has (`serve/common-endpoints.ts`). A part that this node
 // does not have serves nothing: no pods without staticPodPath, no dashboard without its page.
+
+import type { RelayUpgrade } from '../ports/http.js'
 import type { KubeCalls } from '../ports/kube-calls.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { ServedDashboard } from '../serve/dashboard/create-dashboard.js'
@@ -14,6 +16,7 @@ import { pods } from '../serve/endpoints/pods.js'
 import { runInContainer } from '../serve/endpoints/run.js'
 import { runningPods } from '../serve/endpoints/runningpods.js'
 import { statsSummary } from '../serve/endpoints/stats-summary.js'
+import { streams } from '../serve/endpoints/streams.js'
 import type { Stats } from '../stats/create-stats.js'
 import { type ConfigzFacts, kubeletConfigz } from './configz.js'
 import { kubeletLive } from './dashboard-source.js'
@@ -46,6 +49,8 @@ interface ServedNode {
 const kubeletEndpoints = (
   { stats, pods: running, memoryQos }: ServedNode,
   dashboard: ServedDashboard | undefined,
+  relay: RelayUpgrade,
+  idleMs: number,
 ): readonly Endpoint[] => [
   statsSummary(stats),
   metricsResource(stats),
@@ -56,7 +61,8 @@ const kubeletEndpoints = (
         pods(() => running.pods()),
         runningPods(() => runningPodList(running.running())),
         containerLogs(running.readLog),
-        runInContainer(running.runCommand),
+        ...runInContainer(running.runCommand),
+        ...streams({ open: running.openStream, relay, idleMs }),
       ]),
   ...(memoryQos === undefined ? [] : [memoryQosEndpoint(memoryQos.memoryQos)]),
   ...(dashboard === undefined ? [] : [...dashboardApi(dashboard), ...dashboardPage(dashboard.page)]),
@@ -78,7 +84,12 @@ export async function serveNode(
       ...kubeletServeSettings(config, n.nodeName, n.rootDir),
       ...(n.servingPairFile === undefined ? {} : { servingPairFile: n.servingPairFile }),
     },
-    endpoints: kubeletEndpoints(n, dashboardOf(n, ports)),
+    endpoints: kubeletEndpoints(
+      n,
+      dashboardOf(n, ports),
+      ports.relayUpgrade,
+      config.kubelet.streamingConnectionIdleTimeout,
+    ),
     healthChecks: n.pods?.healthChecks ?? [],
     configz: () => kubeletConfigz({ ...n.facts(), stats: n.stats.describe(), metricsUrl: n.metricsUrl() }),
     metrics: ports.metrics,

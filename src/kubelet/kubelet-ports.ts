@@ -6,6 +6,7 @@ import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Files } from '../ports/files.js'
 import type { Host } from '../ports/host.js'
+import type { RelayUpgrade } from '../ports/http.js'
 import type { KubeApi } from '../ports/kube-api.js'
 import type { KubeCalls } from '../ports/kube-calls.js'
 import type { Kubeconfigs } from '../ports/kubeconfigs.js'
@@ -68,6 +69,7 @@ export interface KubeletPorts {
   openCgroups(driver: CgroupDriver): OpenedCgroups
   readonly certificates: Certificates
   readonly kubeconfigs: Kubeconfigs
+  readonly relayUpgrade: RelayUpgrade
   /** `pairFile`: the certificate with its key that is used while the file is there. */
   openKubeApi(kubeconfig: string, pairFile?: string): Promise<KubeApi>
   serve(options: KubeletServeOptions): Promise<Pick<RunningServer, 'url' | 'port' | 'close'>>

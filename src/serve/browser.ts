@@ -30,6 +30,13 @@ const reading = new Set(['GET', 'HEAD'])
 export const isFromBrowser = ({ headers }: Pick<HttpRequest, 'headers'>): boolean =>
   headers.has('origin') || headers.has('sec-fetch-site')
 
+/**
+ * The API server passes the words of a client on when it opens a stream for it, and says for whom: that header cannot be set by a
+ * page, least of all on a WebSocket.
+ */
+export const isRelayed = ({ headers, upgrade }: Pick<HttpRequest, 'headers' | 'upgrade'>): boolean =>
+  upgrade && headers.has('x-forwarded-for')
+
 /** For requests that a browser vouches for by itself: with a cookie, or with a client certificate that it holds. */
 export function originProblem(request: HttpRequest): string | undefined {
   const [site] = request.headers.get('sec-fetch-site') ?? []

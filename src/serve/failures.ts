@@ -12,6 +12,7 @@ const reasons: Readonly<Record<number, string>> = {
   408: 'Timeout',
   409: 'Conflict',
   413: 'RequestEntityTooLarge',
+  422: 'Invalid',
   429: 'TooManyRequests',
   500: 'InternalError',
   503: 'ServiceUnavailable',
@@ -20,6 +21,8 @@ const reasons: Readonly<Record<number, string>> = {
 
 const statusOfCode: Partial<Record<ErrorCode, number>> = {
   'request.invalid': 400,
+  'request.unprocessable': 422,
+  'pod.not-started': 400,
   'request.too-large': 413,
   'request.timeout': 504,
   'runtime.deadline': 504,

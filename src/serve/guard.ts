@@ -4,7 +4,7 @@ import { type AccessRules, decideAccess } from './access.js'
 import { type Authenticator, anonymousUser, type Credentials, type User } from './authn/authenticator.js'
 import { readCredentials } from './authn/credentials.js'
 import type { Authorizer } from './authz/authorizer.js'
-import { type HostRule, hostProblem, isFromBrowser, originProblem } from './browser.js'
+import { type HostRule, hostProblem, isFromBrowser, isRelayed, originProblem } from './browser.js'
 import { failure } from './failures.js'
 import type { Target } from './target.js'
 
@@ -64,7 +64,7 @@ export function createGuard(o: GuardOptions): Guard {
     if (verdict.kind === 'refused') return unauthorized(verdict.reason)
     const { user } = verdict
     // A browser shows a client certificate to every page's requests, as it does a cookie.
-    if (user.by === 'x509' && isFromBrowser(request)) {
+    if (user.by === 'x509' && isFromBrowser(request) && !isRelayed(request)) {
       const problem = hostProblem(request, o.isOurHost) ?? originProblem(request)
       if (problem !== undefined) return forbidden(`Forbidden: ${problem}`, problem)
     }

@@ -80,7 +80,7 @@ cgroupRoot: ${cgroupRoot}
     const path = '/containerLogs/default/victim-node-1/app'
     // The runtime has started it; the kubelet sees that a moment later.
     const isSeen = async (): Promise<boolean> =>
-      !(await ask({ port: kubelet.port, path, token })).body.includes('it has not started')
+      !(await ask({ port: kubelet.port, path, token })).body.includes('is waiting to start')
     await expect.poll(isSeen, { timeout: 10_000 }).toBe(true)
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => ask({ port: kubelet.port, path, token })),

@@ -1,5 +1,6 @@
 // `keelson kubelet` as a node of a real control plane: etcd, API server with Node authorizer and NodeRestriction, and
 // controller manager. Only the runtime is scripted, so that it can be ill on demand.
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -267,7 +268,34 @@ describe('a node of a real control plane', () => {
       expect(Object.keys(counts).filter((key) => key !== 'update leases')).toEqual([])
     })
   })
+
+  test('being a member costs at most 20 MiB of resident memory', async () => {
+    const standalone = await startKubeletProcess(bundle.main, {
+      scripts: runtimeScripts,
+      flags: memberFlags('node-alone'),
+    })
+    try {
+      await withNode('node-g', [], async (member) => {
+        await becomes('node-g', 'True')
+        const differences: number[] = []
+        for (let i = 0; i < 30; i++) {
+          await sleep(2_000)
+          differences.push(residentMiB(member) - residentMiB(standalone))
+        }
+        const median = differences.toSorted((a, b) => a - b)[15] ?? Number.NaN
+        console.log(
+          `membership: +${median.toFixed(1)} MiB (${residentMiB(standalone).toFixed(1)} MiB standalone)`,
+        )
+        expect(median).toBeLessThanOrEqual(20)
+      })
+    } finally {
+      await standalone.remove()
+    }
+  })
 })
+
+const residentMiB = ({ process: { pid } }: KubeletProcess): number =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
 const keyOf = (c: AuditedCall): string => `${c.verb} ${c.resource}`
 

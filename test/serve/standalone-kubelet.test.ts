@@ -103,6 +103,17 @@ describe('a browser that holds a client certificate', () => {
   })
 })
 
+test("a stream that the API server opens for a client keeps that client's Origin; a page cannot look like one", async () => {
+  const upgrade = { connection: 'Upgrade', upgrade: 'websocket', origin: 'http://localhost' }
+  const open = (headers: Record<string, string>) =>
+    ask({ port: closed.port, path: '/exec/a/b/c?output=1', certificate: admin, headers })
+  expect((await open({ ...upgrade, 'x-forwarded-for': '192.0.2.7' })).status).toBe(404)
+  expect((await open(upgrade)).status).toBe(403)
+  const post = { port: closed.port, method: 'POST', path: run, certificate: admin }
+  const headers = { origin: 'https://evil.example', 'x-forwarded-for': '192.0.2.7' }
+  expect((await ask({ ...post, headers })).status).toBe(403)
+})
+
 describe('HEAD', () => {
   test('/healthz on the health port: a prober that asks with HEAD is answered as with GET', async () => {
     const { body, ...told } = await plain(closed.healthPort, 'GET', '/healthz')

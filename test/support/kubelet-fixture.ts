@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { createCertificates } from '../../src/adapters/certificates/certificates.js'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { createFiles } from '../../src/adapters/files/files.js'
+import { relayUpgrade } from '../../src/adapters/http/relay-upgrade.js'
 import { createKubeconfigs } from '../../src/adapters/kubeapi/node-kubeconfig.js'
 import { createPodHost } from '../../src/adapters/pods/pod-host.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
@@ -130,6 +131,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
       },
       certificates: createCertificates(),
       kubeconfigs: { ...createKubeconfigs(), exists: async () => false },
+      relayUpgrade,
       openKubeApi: async () => kubeApi,
       serve: async (o) => {
         served.push(o)

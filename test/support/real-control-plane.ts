@@ -11,6 +11,8 @@ import {
 } from '../../conformance/cluster/control-plane.js'
 import { buildPeer } from '../../conformance/peers/build.js'
 import type { KubeNode } from '../../src/core/kube/objects.js'
+import { nodeAnswers } from '../../src/fakes/cri/node-answers.js'
+import { createNodeState } from '../../src/fakes/cri/node-state.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.js'
 import { version } from './kubelet-fixture.js'
@@ -61,8 +63,9 @@ export async function startRealControlPlane(
   }
 }
 
-/** A healthy runtime with two handlers and two images. */
+/** A healthy runtime with two handlers and two images, and no pod yet. */
 export const runtimeScripts = {
+  ...nodeAnswers(createNodeState()),
   RuntimeConfig: runtimeConfig.cgroupfs,
   Version: { value: { ...version.value, runtimeName: 'containerd', runtimeVersion: 'v2.1.4' } },
   Status: {

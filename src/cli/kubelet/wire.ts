@@ -5,6 +5,7 @@ import { createCriClient } from '../../adapters/cri/client/client.js'
 import { createFiles } from '../../adapters/files/files.js'
 import { createHost } from '../../adapters/host/host.js'
 import { createNodeHost } from '../../adapters/host/node-host.js'
+import { relayUpgrade } from '../../adapters/http/relay-upgrade.js'
 import { createKubeconfigs } from '../../adapters/kubeapi/node-kubeconfig.js'
 import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import { createPodHost } from '../../adapters/pods/pod-host.js'
@@ -62,6 +63,7 @@ export const createKubeletPorts = async (
     openCgroups,
     certificates: createCertificates(),
     kubeconfigs: createKubeconfigs(),
+    relayUpgrade,
     openKubeApi: (kubeconfig, pairFile) => {
       count ??= countCalls(metrics)
       return openKubeApi({ kubeconfig, pairFile, log, version, report: count })

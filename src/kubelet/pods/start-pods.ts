@@ -12,6 +12,7 @@ import type { KubeApi } from '../../ports/kube-api.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
+import type { OpenStream } from '../../serve/endpoints/streams.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
@@ -22,6 +23,7 @@ import type { NodeFacts } from '../node/node-facts.js'
 import type { OwnNode } from '../node/own-node.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import { runCommand } from '../streams/exec.js'
+import { createOpenStream } from '../streams/open-stream.js'
 import { readContainerLog } from '../streams/read-log.js'
 import { createPodVolumes } from '../volumes/pod-volumes.js'
 import type { PodContext } from './context.js'
@@ -74,6 +76,7 @@ interface PodsInput {
 export interface RunningPods extends PodRunner {
   readonly readLog: ReadLog
   readonly runCommand: RunCommand
+  readonly openStream: OpenStream
   removeLogLinks(): Promise<void>
 }
 
@@ -144,6 +147,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
       statuses?.run(signal),
     ]).then(() => undefined),
     readLog: (request, stop) => readContainerLog(request, runner, context, stop),
+    openStream: createOpenStream(runner, context),
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
   }

@@ -6,14 +6,16 @@ import type { PodRunner } from '../pods/run/runner.js'
 
 /** gRPC messages of a runtime end at 16 MiB; so does the output of a command. */
 export async function runCommand(
-  { namespace, pod, container, command, timeoutSeconds }: RunRequest,
+  { namespace, pod, uid, container, command, timeoutSeconds }: RunRequest,
   runner: Pick<PodRunner, 'find'>,
   c: Pick<PodContext, 'runtime' | 'timeoutMs'>,
   signal: AbortSignal,
 ): Promise<RunResult> {
-  const found = runner
-    .find(namespace, pod)
-    ?.containers.find((one) => one.name === container && one.state === 'running')
+  const seen = runner.find(namespace, pod)
+  const isOther = uid !== undefined && uid !== seen?.uid
+  const found = (isOther ? undefined : seen)?.containers.find(
+    (one) => one.name === container && one.state === 'running',
+  )
   if (found === undefined)
     throw keelsonError(
       'pod.not-found',

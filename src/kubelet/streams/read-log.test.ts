@@ -45,7 +45,12 @@ function open(over: Partial<LogRequest>, state: { now: ObservedContainer['state'
     containers: [{ id: 'c', name: 'app', attempt: 0, state: state.now } as ObservedContainer],
   })
   const context = { host: createPodHost(), clock: createClock(), paths: { rootDir: '/', podLogsDir: dir } }
-  return readContainerLog({ ...request, ...over }, { find }, context, AbortSignal.timeout(20_000))
+  return readContainerLog(
+    { ...request, ...over },
+    { find, pods: () => [] },
+    context,
+    AbortSignal.timeout(20_000),
+  )
 }
 
 async function readAll(lines: AsyncIterable<string>, onLine: (text: string) => void = () => undefined) {

@@ -7,9 +7,10 @@ import { parseTime } from '../../core/units/rfc3339.js'
 import type { OpenLog, PodHost } from '../../ports/pod-host.js'
 import type { LogRequest } from '../../serve/endpoints/container-logs.js'
 import type { PodContext } from '../pods/context.js'
-import { isOver, newestOf, type ObservedContainer, type ObservedPod } from '../pods/decide/observed.js'
+import type { ObservedContainer } from '../pods/decide/observed.js'
 import type { PodRunner } from '../pods/run/runner.js'
 import { containerLogPath, podLogDirectory } from '../pods/to-cri/names.js'
+import { chooseLog } from './decide/choose-log.js'
 
 const pieceBytes = 64 * 1024
 const followMs = 200
@@ -23,23 +24,17 @@ type LogContext = Pick<PodContext, 'host' | 'paths' | 'clock'>
 /** Throws at once when there is no such log; the lines come as they are read. */
 export async function readContainerLog(
   request: LogRequest,
-  runner: Pick<PodRunner, 'find'>,
+  runner: Pick<PodRunner, 'find' | 'pods'>,
   c: LogContext,
   signal: AbortSignal,
 ): Promise<AsyncIterable<string>> {
   const { namespace, pod: name, container } = request
-  const what = `read the log of ${namespace}/${name} ${container}`
-  const pod = runner.find(namespace, name)
-  if (pod === undefined) throw keelsonError('pod.not-found', `${what}: no such pod here`)
-  const newest = newestOf(pod, container)
-  const chosen = request.previous ? previousOf(pod, newest) : newest
-  if (chosen === undefined)
-    throw keelsonError(
-      'pod.not-found',
-      newest === undefined
-        ? `${what}: it has not started, or there is no such container`
-        : `${what}: no earlier instance is kept`,
-    )
+  const document = runner
+    .pods()
+    .find(({ metadata }) => metadata.namespace === namespace && metadata.name === name)
+  const choice = chooseLog(request, runner.find(namespace, name), document)
+  if (choice.kind === 'none') throw keelsonError(choice.code, choice.message)
+  const { pod, container: chosen } = choice
   const path = `${podLogDirectory(c.paths, pod)}/${containerLogPath(container, chosen.attempt)}`
   const isRunning = (): boolean => {
     const now: ObservedContainer | undefined = runner
@@ -50,12 +45,6 @@ export async function readContainerLog(
   // Said with a status of its own: once the lines come it is too late for one.
   await (await c.host.openLog(path))?.close()
   return lines(path, request, c, isRunning, signal)
-}
-
-/** Of a container that waits for its next start the last instance is the previous one, unless an older is kept. */
-function previousOf(pod: ObservedPod, newest: ObservedContainer | undefined): ObservedContainer | undefined {
-  const older = pod.containers.find((one) => one.name === newest?.name && isOver(one) && one.id !== newest.id)
-  return older ?? (newest !== undefined && isOver(newest) && newest.attempt > 0 ? newest : undefined)
 }
 
 async function* lines(

@@ -36,13 +36,22 @@ function parseLogRequest(
   query: URLSearchParams,
   nowMs: number,
 ): LogRequest {
-  const sinceSeconds = wholeNumber(query, 'sinceSeconds')
+  const sinceSeconds = wholeNumber(query, 'sinceSeconds', 1)
   const sinceTime = query.get('sinceTime')
   const at = sinceTime === null ? undefined : parseTime(sinceTime)
   if (sinceTime !== null && at === undefined)
     throw keelsonError('request.invalid', `sinceTime=${sinceTime.slice(0, 80)}: not an RFC 3339 time`)
   if (at !== undefined && sinceSeconds !== undefined)
-    throw keelsonError('request.invalid', 'at most one of sinceTime and sinceSeconds may be specified')
+    throw keelsonError(
+      'request.unprocessable',
+      'at most one of `sinceTime` or `sinceSeconds` may be specified',
+    )
+  const stream = query.get('stream') ?? 'All'
+  if (stream !== 'All')
+    throw keelsonError(
+      'request.invalid',
+      `unable to return the given log stream: ${JSON.stringify(stream.slice(0, 80))}: PodLogsQuerySplitStreams is not supported`,
+    )
   const since = sinceSeconds === undefined ? at : BigInt(Math.trunc(nowMs) - sinceSeconds * 1000) * 1_000_000n
   return {
     namespace: params['namespace'] ?? '',
@@ -52,8 +61,8 @@ function parseLogRequest(
     previous: flag(query, 'previous'),
     timestamps: flag(query, 'timestamps'),
     sinceNanos: since,
-    tailLines: wholeNumber(query, 'tailLines'),
-    limitBytes: wholeNumber(query, 'limitBytes'),
+    tailLines: wholeNumber(query, 'tailLines', 0),
+    limitBytes: wholeNumber(query, 'limitBytes', 1),
   }
 }
 
@@ -64,10 +73,12 @@ function flag(query: URLSearchParams, key: string): boolean {
   throw keelsonError('request.invalid', `${key}=${value.slice(0, 80)}: use true or false`)
 }
 
-function wholeNumber(query: URLSearchParams, key: string): number | undefined {
+function wholeNumber(query: URLSearchParams, key: string, least: number): number | undefined {
   const value = query.get(key)
   if (value === null || value === '') return undefined
-  if (!/^\d{1,12}$/.test(value))
+  if (!/^-?\d{1,15}$/.test(value))
     throw keelsonError('request.invalid', `${key}=${value.slice(0, 80)}: use a whole number`)
+  if (Number(value) < least)
+    throw keelsonError('request.unprocessable', `${key}: must be greater than or equal to ${least}`)
   return Number(value)
 }

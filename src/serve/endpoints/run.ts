@@ -1,4 +1,4 @@
-// /run/{namespace}/{pod}/{container}: a command in a running container, to its end, with its output. Upstream's `cmd` is one
+// /run/{namespace}/{pod}[/{uid}]/{container}: a command in a running container, to its end, with its output. Upstream's `cmd` is one
 // text split at blanks; `command`, given once per word, keeps the words as they are.
 import { keelsonError } from '../../core/errors.js'
 import type { Endpoint } from '../endpoint.js'
@@ -7,6 +7,8 @@ import { jsonAnswer, safeHeaders } from '../failures.js'
 export interface RunRequest {
   readonly namespace: string
   readonly pod: string
+  /** Undefined: whatever pod has this name. */
+  readonly uid: string | undefined
   readonly container: string
   readonly command: readonly string[]
   /** 0: as long as a call to the runtime may take. */
@@ -21,9 +23,14 @@ export interface RunResult {
 
 export type RunCommand = (request: RunRequest, signal: AbortSignal) => Promise<RunResult>
 
-export const runInContainer = (run: RunCommand): Endpoint => ({
-  name: 'run',
-  path: '/run/{namespace}/{pod}/{container}',
+export const runInContainer = (run: RunCommand): readonly Endpoint[] => [
+  endpoint('run', '/run/{namespace}/{pod}/{container}', run),
+  endpoint('run/uid', '/run/{namespace}/{pod}/{uid}/{container}', run),
+]
+
+const endpoint = (name: string, path: string, run: RunCommand): Endpoint => ({
+  name,
+  path,
   methods: ['POST'],
   longRunning: true,
   async handle(request, { params, query, signal }) {
@@ -33,8 +40,11 @@ export const runInContainer = (run: RunCommand): Endpoint => ({
       throw keelsonError('request.invalid', 'no command: set cmd, or command once per argument')
     const timeout = query.get('timeout') ?? '0'
     if (!/^\d{1,6}$/.test(timeout)) throw keelsonError('request.invalid', 'timeout: use whole seconds')
-    const { namespace = '', pod = '', container = '' } = params
-    const result = await run({ namespace, pod, container, command, timeoutSeconds: Number(timeout) }, signal)
+    const { namespace = '', pod = '', uid, container = '' } = params
+    const result = await run(
+      { namespace, pod, uid, container, command, timeoutSeconds: Number(timeout) },
+      signal,
+    )
     const json = (request.headers.get('accept') ?? []).some((v) => v.includes('application/json'))
     if (json)
       return jsonAnswer({

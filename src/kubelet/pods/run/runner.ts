@@ -198,7 +198,8 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       clock,
       signal: ended,
       waitMs: () => relistRetryMs,
-      onRetry: (error) => log.warn('failed to list pods; retrying', { error }),
+      // The PLEG warns of it, once.
+      onRetry: (error) => log.debug('failed to list pods; retrying', { error }),
     })
     for await (const now of o.wanted)
       await retry(() => takeWanted(now), {
