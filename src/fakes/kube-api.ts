@@ -33,6 +33,12 @@ function merge(before: unknown, patch: unknown): unknown {
   return result
 }
 
+/** `/api/v1/pods` has the pods of every namespace. */
+function isIn(collection: string, path: string): boolean {
+  const everywhere = path.replace(/\/namespaces\/[^/]+\/([^/]+\/)/, '/$1')
+  return path.startsWith(`${collection}/`) || everywhere.startsWith(`${collection}/`)
+}
+
 export class FakeKubeApi implements KubeApi {
   readonly server = 'https://fake:6443'
   readonly objects = new Map<string, KubeObject>()
@@ -64,8 +70,7 @@ export class FakeKubeApi implements KubeApi {
       },
     }
     this.objects.set(path, stored)
-    for (const { path: followed, store } of this.#stores)
-      if (path.startsWith(`${followed}/`)) store.put(stored)
+    for (const { path: followed, store } of this.#stores) if (isIn(followed, path)) store.put(stored)
     return stored
   }
 
@@ -78,7 +83,7 @@ export class FakeKubeApi implements KubeApi {
     return { items: this.#below(path), resourceVersion: String(this.#version) }
   }
   #below(path: string): KubeObject[] {
-    return [...this.objects].filter(([p]) => p.startsWith(`${path}/`)).map(([, object]) => object)
+    return [...this.objects].filter(([p]) => isIn(path, p)).map(([, object]) => object)
   }
   async create<T extends KubeObject>(path: string, object: T): Promise<T> {
     this.#enter({ verb: 'create', path, body: object })
@@ -108,8 +113,7 @@ export class FakeKubeApi implements KubeApi {
     const gone = this.objects.get(path)
     this.objects.delete(path)
     if (gone === undefined) return false
-    for (const { path: followed, store } of this.#stores)
-      if (path.startsWith(`${followed}/`)) store.remove(gone)
+    for (const { path: followed, store } of this.#stores) if (isIn(followed, path)) store.remove(gone)
     return true
   }
   async text(path: string): Promise<string> {

@@ -85,7 +85,8 @@ export class StatusReporter {
     const key = cached && podKey(cached)
     if (cached === undefined || report === undefined || key === undefined) return
     if (podStatusPatch(cached, report) === undefined && !this.isRemovable(cached, report)) return
-    const options = { signal, timeoutMs }
+    // One try: another pod's status does not wait for this one's.
+    const options = { signal, timeoutMs, retry: 'never' } as const
     const object = await api.get<KubePod>(objectPath(pods, key), options)
     if (object?.metadata?.uid !== uid) return
     const patch = podStatusPatch(object, report)

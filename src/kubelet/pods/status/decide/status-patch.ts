@@ -52,17 +52,18 @@ export function podStatusPatch(api: KubePod, report: Report): object | undefined
 }
 
 function mergedStatus(before: Fields, { status, mayRun }: Report): Fields {
-  const { containerStatuses, startTime, ...rest } = status
+  const { conditions: own, containerStatuses, startTime, ...rest } = status
   const foreign = Object.fromEntries(Object.entries(before).filter(([key]) => !ownedFields.has(key)))
   const ends = !isTerminalPhase(before['phase']) && isTerminalPhase(status.phase)
   const known = (before['conditions'] ?? []) as readonly PodCondition[]
+  const conditions = mergedConditions(known, own, ends && !mayRun)
   return {
     ...foreign,
     ...rest,
     startTime: before['startTime'] ?? startTime,
     ...(containerStatuses.length === 0 ? {} : { containerStatuses }),
     ...(ends && mayRun ? phaseOf(before) : {}),
-    conditions: mergedConditions(known, status.conditions, ends && !mayRun),
+    ...(conditions.length === 0 ? {} : { conditions }),
   }
 }
 
@@ -79,6 +80,8 @@ function mergedConditions(
   own: readonly PodCondition[],
   ends: boolean,
 ): readonly PodCondition[] {
+  // Of a pod that was rejected nothing was found out.
+  if (own.length === 0) return known
   const shared = own.filter(({ type }) => !ownedConditions.has(type))
   const isReplaced = (type: string): boolean => ends && shared.some((c) => c.type === type)
   return [
