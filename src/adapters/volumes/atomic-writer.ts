@@ -14,7 +14,7 @@ import {
   unlink,
 } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { GroupOptions, ProjectedFile } from '../../ports/volume-host.js'
+import type { GroupOptions, ProjectedFile } from '../../ports/pods/volume-host.js'
 import { isMissing } from '../files/read.js'
 import { removeDirectory } from '../pods/remove-directory.js'
 import { inDirectory, openDirectory } from './inside.js'

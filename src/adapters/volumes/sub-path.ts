@@ -2,7 +2,7 @@
 // puts a link there meanwhile changes nothing, because what is mounted was opened before.
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { SubPathRequest } from '../../ports/volume-host.js'
+import type { SubPathRequest } from '../../ports/pods/volume-host.js'
 import { isMissing } from '../files/read.js'
 import { makeInside, openInside } from './inside.js'
 import { isMountPoint, runMount, unmountLazily } from './mount-commands.js'

@@ -1,7 +1,7 @@
 // fsGroup: everything in a volume belongs to the group, which may read or write it; what is made later in a directory belongs
 // to it too (set-group-id). Links are not followed and other mounts are left alone.
 import { type FileHandle, lchown, readdir } from 'node:fs/promises'
-import type { GroupOptions } from '../../ports/volume-host.js'
+import type { GroupOptions } from '../../ports/pods/volume-host.js'
 import { isMissing } from '../files/read.js'
 import { changeGroup, changeMode, inDirectory, openDirectory, openEntry } from './inside.js'
 

@@ -1,6 +1,6 @@
 // The machine under the volumes: what the files beside carry out, with one kind of error.
 import { mkdir } from 'node:fs/promises'
-import type { VolumeHost } from '../../ports/volume-host.js'
+import type { VolumeHost } from '../../ports/pods/volume-host.js'
 import { failed } from '../pods/directories.js'
 import { writeFilesAtomically } from './atomic-writer.js'
 import { makeInside } from './inside.js'

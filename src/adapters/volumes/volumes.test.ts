@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { requires } from '../../../test/support/requirements.js'
-import type { ProjectedFile } from '../../ports/volume-host.js'
+import type { ProjectedFile } from '../../ports/pods/volume-host.js'
 import { createVolumeHost } from './volume-host.js'
 
 const host = createVolumeHost()

@@ -3,7 +3,7 @@
 import type { PodSpec } from '../../core/pod/spec/spec.js'
 import type { Projection, Volume } from '../../core/pod/spec/volume.js'
 import { noResources } from '../../core/units/resource-list.js'
-import type { ProjectedFile } from '../../ports/volume-host.js'
+import type { ProjectedFile } from '../../ports/pods/volume-host.js'
 import type { MountedVolume, MountRequest } from './context.js'
 import { cleanFilePath } from './decide/file-path.js'
 import {
@@ -17,10 +17,7 @@ import { nestedMountPoints } from './decide/nested-mount-points.js'
 import { tokenFile } from './decide/token-owner.js'
 import { volumeDirectory } from './paths.js'
 
-export type FileVolume = Extract<
-  Volume,
-  { readonly kind: 'configMap' | 'secret' | 'downwardAPI' | 'projected' }
->
+type FileVolume = Extract<Volume, { readonly kind: 'configMap' | 'secret' | 'downwardAPI' | 'projected' }>
 
 const plugins = {
   configMap: 'configmap',

@@ -3,7 +3,7 @@ import { effectiveUser } from '../../../core/pod/spec/security.js'
 import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
 
 /** Undefined: the containers run as different users, or as one that only the image knows. */
-export function commonUser(spec: PodSpec): number | undefined {
+function commonUser(spec: PodSpec): number | undefined {
   const users = new Set(
     allContainerSpecs(spec).map(({ security }) => effectiveUser(spec.security, security).runAsUser),
   )
