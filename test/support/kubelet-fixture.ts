@@ -10,6 +10,7 @@ import { relayUpgrade } from '../../src/adapters/http/relay-upgrade.js'
 import { createKubeconfigs } from '../../src/adapters/kubeapi/node-kubeconfig.js'
 import { createPodHost } from '../../src/adapters/pods/pod-host.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
+import { createPrograms } from '../../src/adapters/programs/programs.js'
 import { createVolumeHost } from '../../src/adapters/volumes/volume-host.js'
 import type { CgroupDriver } from '../../src/core/cgroup/name.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
@@ -120,6 +121,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
       files: createFiles(),
       podHost: createPodHost(),
       volumeHost: createVolumeHost(),
+      programs: createPrograms(),
       host,
       clock,
       log,

@@ -71,6 +71,7 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
     const config = containerConfig(spec, container, {
       mounts: plainMounts(spec, container),
       words: wordsOf(spec, container),
+      targetId: undefined,
       hasHostsFile: true,
       paths,
       attempt: 0,

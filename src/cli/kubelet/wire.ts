@@ -10,6 +10,7 @@ import { createKubeconfigs } from '../../adapters/kubeapi/node-kubeconfig.js'
 import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import { createPodHost } from '../../adapters/pods/pod-host.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
+import { createPrograms } from '../../adapters/programs/programs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
 import { SystemdManager } from '../../adapters/systemd/manager.js'
@@ -54,6 +55,7 @@ export const createKubeletPorts = async (
     files: createFiles(),
     podHost: createPodHost(),
     volumeHost: createVolumeHost(),
+    programs: createPrograms(),
     host: createHost(),
     clock: createClock(),
     log,

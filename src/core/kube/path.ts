@@ -25,6 +25,7 @@ export const clusterTrustBundles: Resource = {
   resource: 'clustertrustbundles',
 }
 export const events = core('events')
+export const runtimeClasses: Resource = { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses' }
 export const leases: Resource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 export const certificateRequests: Resource = {
   group: 'certificates.k8s.io',

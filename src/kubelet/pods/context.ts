@@ -8,8 +8,12 @@ import type { Metrics } from '../../ports/metrics.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
 import type { PodEvents } from '../events/pod-events.js'
+import type { PullRate } from '../images/decide/pull-rate.js'
+import type { PullMetrics } from '../images/pull-metrics.js'
+import type { RegistryCredentials } from '../images/registry-credentials.js'
 import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
+import type { HandlerOf } from '../objects/runtime-classes.js'
 import type { VolumeContext } from '../volumes/context.js'
 import type { PodVolumes } from '../volumes/pod-volumes.js'
 import type { KubeletIdentity } from './decide/owner.js'
@@ -30,6 +34,7 @@ export interface PodContext {
   readonly volumes: PodVolumes
   /** Whether the runtime can make what is mounted below a mount read-only too. */
   readonly canMakeAllReadOnly: () => Promise<boolean>
+  readonly handlerOf: HandlerOf
   readonly clock: Clock
   readonly log: Log
   readonly events: PodEvents
@@ -54,4 +59,7 @@ export interface PodContext {
   /** Sandboxes and containers made at once. */
   readonly starts: Limiter
   readonly pulls: Limiter
+  readonly pullRate: PullRate
+  readonly pullMetrics: PullMetrics
+  readonly credentials: RegistryCredentials
 }

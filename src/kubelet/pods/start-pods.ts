@@ -15,6 +15,10 @@ import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { OpenStream } from '../../serve/endpoints/streams.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
+import type { CredentialProviders } from '../images/credential-providers.js'
+import { createPullRate } from '../images/decide/pull-rate.js'
+import { createPullMetrics } from '../images/pull-metrics.js'
+import { createRegistryCredentials } from '../images/registry-credentials.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import { parseResolvConf, type ResolvConf } from '../names/decide/resolv-conf.js'
@@ -22,6 +26,7 @@ import { readAllocatable } from '../node/allocatable.js'
 import type { NodeFacts } from '../node/node-facts.js'
 import type { OwnNode } from '../node/own-node.js'
 import type { NodeObjects } from '../objects/node-objects.js'
+import { createHandlerOf } from '../objects/runtime-classes.js'
 import { runCommand } from '../streams/exec.js'
 import { createOpenStream } from '../streams/open-stream.js'
 import { readContainerLog } from '../streams/read-log.js'
@@ -58,6 +63,8 @@ interface PodsInput {
   readonly runtime: CriClient
   readonly images: CriClient
   readonly cgroups: CgroupTree
+  /** Undefined: no credential provider plugins are configured. */
+  readonly credentialProviders: CredentialProviders | undefined
   /** Undefined in standalone mode. */
   readonly cluster: ClusterPods | undefined
   /** Undefined in standalone mode. */
@@ -175,6 +182,7 @@ function createContext(i: PodsInput): PodContext {
   const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
   const ownIPs = given.length > 0 ? given : host.addresses().slice(0, 1)
   const timeoutMs = kubelet.runtimeRequestTimeout
+  const events = createPodEvents(i.events, log)
   const planner = createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) })
   const shared = {
     host,
@@ -183,7 +191,7 @@ function createContext(i: PodsInput): PodContext {
     clock,
     log,
     paths,
-    events: createPodEvents(i.events, log),
+    events,
     allocatable: () => readAllocatable(i.config, rootDir, i.ports),
   }
   const podMemoryLimit = (spec: PodSpec) => memoryLimitOf(planner.podCgroup(spec).values)
@@ -206,6 +214,7 @@ function createContext(i: PodsInput): PodContext {
         readTerminationMessage(container, failed, logPath, paths, host),
     }),
     cgroups: i.cgroups,
+    handlerOf: createHandlerOf(i.cluster?.api),
     metrics,
     planner,
     identity: {
@@ -229,6 +238,16 @@ function createContext(i: PodsInput): PodContext {
     timeoutMs,
     starts: createLimiter(startsAtOnce),
     pulls: createLimiter(kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? startsAtOnce)),
+    pullRate: createPullRate(kubelet.registryPullQPS, kubelet.registryBurst),
+    pullMetrics: createPullMetrics(metrics),
+    credentials: createRegistryCredentials({
+      objects: i.objects,
+      providers: i.credentialProviders,
+      nodeFile: `${rootDir}/config.json`,
+      files,
+      events,
+      log,
+    }),
   }
 }
 

@@ -17,7 +17,7 @@ const ports = { min: 1, max: 65_535 }
 
 export function readContainer(
   given: FieldReader,
-  list: 'init' | 'app',
+  list: 'init' | 'app' | 'ephemeral',
   volumes: readonly Volume[],
   hostNetwork: boolean,
 ): ContainerSpec {
@@ -30,6 +30,7 @@ export function readContainer(
   const spec: ContainerSpec = {
     name: given.text('name', nameRule) ?? '',
     kind: readKind(given, list),
+    ...(list === 'ephemeral' ? { target: given.text('targetContainerName') } : {}),
     image,
     pullPolicy:
       given.choice<PullPolicy>('imagePullPolicy', ['Always', 'IfNotPresent', 'Never']) ?? defaultPull(image),
@@ -56,7 +57,7 @@ export function readContainer(
   return spec
 }
 
-function readKind(given: FieldReader, list: 'init' | 'app'): ContainerSpec['kind'] {
+function readKind(given: FieldReader, list: 'init' | 'app' | 'ephemeral'): ContainerSpec['kind'] {
   const policy = given.choice('restartPolicy', ['Always', 'OnFailure', 'Never'])
   if (policy === undefined) return list
   if (list === 'init' && policy === 'Always') return 'sidecar'

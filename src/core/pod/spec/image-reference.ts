@@ -13,7 +13,7 @@ const maxLength = 4096
 export const isImageReference = (image: string): boolean => image.length <= maxLength && reference.test(image)
 
 /** `latest` is what a name without a tag means, unless a digest pins it. */
-function imageTag(image: string): string | undefined {
+export function imageTag(image: string): string | undefined {
   if (image.includes('@')) return undefined
   const last = image.slice(image.lastIndexOf('/') + 1)
   const colon = last.indexOf(':')

@@ -4,7 +4,11 @@ import type { ObjectReference } from '../../objects/node-objects.js'
 
 /** Everything that the kubelet may read for the pod. */
 export const podReferences = (spec: PodSpec): readonly ObjectReference[] =>
-  eachOnce([...allContainerSpecs(spec).flatMap(environmentReferences), ...volumeReferences(spec.volumes)])
+  eachOnce([
+    ...allContainerSpecs(spec).flatMap(environmentReferences),
+    ...volumeReferences(spec.volumes),
+    ...spec.imagePullSecrets.map((name) => ({ kind: 'secret' as const, name })),
+  ])
 
 /** What the files of volumes are taken from. */
 const volumeReferences = (volumes: PodSpec['volumes']): readonly ObjectReference[] =>

@@ -4,6 +4,7 @@ import { rethrowBug } from '../../../core/errors.js'
 import { apiPodDocument, type PodJson, podDocument } from '../../../core/pod/document.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodStatus } from '../../../core/pod/status-json.js'
+import type { PullBackoff } from '../../images/decide/image-pull.js'
 import type { PodContext } from '../context.js'
 import type { PodAction } from '../decide/actions.js'
 import type { ObservedPod } from '../decide/observed.js'
@@ -16,7 +17,6 @@ import {
   type VerdictCondition,
 } from '../decide/pod-state.js'
 import { type PodEffect, type PodEvent, stepPod } from '../decide/pod-step.js'
-import type { Backoff } from '../decide/restart-backoff.js'
 import type { Rejection, WantedPod } from '../decide/wanted-pod.js'
 import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 import { act } from './execute.js'
@@ -226,7 +226,7 @@ export class PodWorker {
     const input = {
       ...this.state,
       pullSignal,
-      onPulled: (image: string, backoff: Backoff | undefined) => {
+      onPulled: (image: string, backoff: PullBackoff | undefined) => {
         this.dispatch({ kind: 'pulled', image, backoff })
       },
     }

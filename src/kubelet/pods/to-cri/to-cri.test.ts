@@ -59,6 +59,7 @@ function mapped(spec: PodSpec, seccompDefault = false) {
       containerConfig(spec, container, {
         words: wordsOf(spec, container),
         mounts: plainMounts(spec, container),
+        targetId: undefined,
         hasHostsFile: true,
         paths,
         attempt: 3,
