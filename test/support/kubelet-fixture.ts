@@ -12,6 +12,7 @@ import { createPodHost } from '../../src/adapters/pods/pod-host.js'
 import { createProbeCalls } from '../../src/adapters/probes/probe-calls.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { createPrograms } from '../../src/adapters/programs/programs.js'
+import { createVolumeHost } from '../../src/adapters/volumes/volume-host.js'
 import type { CgroupDriver } from '../../src/core/cgroup/name.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeClock } from '../../src/fakes/clock.js'
@@ -19,6 +20,7 @@ import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { FakeKubeApi } from '../../src/fakes/kube-api.js'
 import { FakeLog } from '../../src/fakes/log.js'
+import { FakeLogind } from '../../src/fakes/logind.js'
 import type { KubeletPorts, KubeletServeOptions } from '../../src/kubelet/kubelet-ports.js'
 import { readKubeletConfig } from '../../src/kubelet/read-config.js'
 import { type RunningKubelet, startKubelet } from '../../src/kubelet/start.js'
@@ -108,6 +110,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
     ports: {
       procfs: { ...createProcfs({ proc: join(kernel, 'proc') }), pageSize: () => 4096n },
       version: '0.0.0',
+      logind: new FakeLogind(),
       nodeHost: {
         architecture: 'amd64',
         ownAddresses: () => ['10.0.0.7'],
@@ -120,6 +123,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
       statsFiles: noFiles,
       files: createFiles(),
       podHost: createPodHost(),
+      volumeHost: createVolumeHost(),
       programs: createPrograms(),
       host,
       clock,

@@ -1,11 +1,12 @@
 // One container of a manifest: everything but its cpu and memory, which parse-pod.ts reads.
 import { readEnv, readEnvFrom } from './env.js'
 import { readHooks, readProbes, readRestartRules } from './handlers.js'
-import { imageTag } from './image-reference.js'
+import { defaultPull } from './image-reference.js'
 import type { FieldReader } from './read-fields.js'
 import { clusterContainerFields, refusedContainerFields } from './refused.js'
 import { readContainerSecurity } from './security.js'
-import type { ContainerPort, ContainerSpec, Protocol, PullPolicy, RestartPolicy, Volume } from './spec.js'
+import type { ContainerPort, ContainerSpec, Protocol, PullPolicy, RestartPolicy } from './spec.js'
+import type { Volume } from './volume.js'
 import { isPlainPath, readMounts } from './volumes.js'
 
 const nameRule = {
@@ -62,9 +63,6 @@ export function readContainer(
   given.close()
   return spec
 }
-
-/** As API defaulting does it: what may move is pulled each time. */
-const defaultPull = (image: string): PullPolicy => (imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent')
 
 function readResizePolicy(given: FieldReader): void {
   for (const entry of given.objects('resizePolicy')) {
