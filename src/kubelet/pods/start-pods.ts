@@ -3,6 +3,7 @@
 import type { EffectiveConfig } from '../../config/effective.js'
 import type { LoadedConfig } from '../../config/load.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
+import { isGateEnabled } from '../../core/release/gates.js'
 import { bytes } from '../../core/units/bytes.js'
 import { quantityValue } from '../../core/units/quantity.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
@@ -17,6 +18,7 @@ import { createPodEvents } from '../events/pod-events.js'
 import type { CredentialProviders } from '../images/credential-providers.js'
 import { createPullRate } from '../images/decide/pull-rate.js'
 import { createPullMetrics } from '../images/pull-metrics.js'
+import { createPullRecords, prunePullRecords } from '../images/pull-records.js'
 import { createRegistryCredentials } from '../images/registry-credentials.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
@@ -144,9 +146,13 @@ export function startPods(i: PodsInput): RunningPods | undefined {
   })
   return {
     ...runner,
-    done: Promise.all([runner.done, rotation, apiPods?.follow(signal), statuses?.run(signal)]).then(
-      () => undefined,
-    ),
+    done: Promise.all([
+      runner.done,
+      rotation,
+      prunePullRecords(context, signal),
+      apiPods?.follow(signal),
+      statuses?.run(signal),
+    ]).then(() => undefined),
     readLog: (request, stop) => readContainerLog(request, runner, context, stop),
     openStream: createOpenStream(runner, context),
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
@@ -227,9 +233,22 @@ function createContext(i: PodsInput): PodContext {
       providers: i.credentialProviders,
       nodeFile: `${rootDir}/config.json`,
       files,
+      digest: host.digest,
       events,
       log,
     }),
+    pullRecords: isGateEnabled(i.config.gates, 'KubeletEnsureSecretPulledImages')
+      ? createPullRecords({
+          policy: kubelet.imagePullCredentialsVerificationPolicy,
+          allowlist: kubelet.preloadedImagesVerificationAllowlist,
+          directory: `${rootDir}/image_manager`,
+          digest: host.digest,
+          files,
+          host,
+          clock,
+          log,
+        })
+      : undefined,
   }
 }
 
