@@ -106,6 +106,11 @@ export class PodWorker {
     return this.isTerminating ? undefined : this.state.spec
   }
 
+  /** Nothing of it runs, and nothing of it will be started again. */
+  get isOver(): boolean {
+    return this.state.life.phase === 'terminating' && isFinished(this.state)
+  }
+
   get isWanted(): boolean {
     return this.state.wanted
   }
