@@ -24,7 +24,7 @@ interface SeenPod {
   readonly name: string
   /** Of its newest sandbox. */
   readonly annotations: Readonly<Record<string, string>>
-  /** A kubelet with this root directory made the pod's directory. */
+  /** A kubelet with this root directory made the pod's directory, or nothing of the pod runs any more. */
   readonly inherited?: boolean
 }
 
