@@ -1,13 +1,14 @@
 // One call of grpc.health.v1.Health/Check on a connection of its own, without TLS.
 import { type ClientHttp2Stream, connect, constants } from 'node:http2'
-import { encodeVarint, tagOf, WireReader, wireType } from '../../core/cri/protobuf-wire.js'
+import { parseHealthAnswer } from '../../core/cri/health-answer.js'
+import { encodeVarint, tagOf, wireType } from '../../core/cri/protobuf-wire.js'
 import type { HealthAnswer, ProbeTarget } from '../../ports/network/probe-calls.js'
 import { dialFault, joinHostPort, lookup } from './dial.js'
 
 const maxAnswer = 10 * 1024
 const serviceTag = tagOf(1, wireType.lengthDelimited)
-const statusTag = tagOf(1, wireType.varint)
 const unknownCode = 2
+const internalCode = 13
 const headersOf = (authority: string, userAgent: string) => ({
   [constants.HTTP2_HEADER_METHOD]: 'POST',
   [constants.HTTP2_HEADER_PATH]: '/grpc.health.v1.Health/Check',
@@ -90,7 +91,7 @@ function readAnswer(stream: ClientHttp2Stream, end: (answer: HealthAnswer) => vo
     const code = typeof status === 'string' && /^\d{1,2}$/.test(status) ? Number(status) : unknownCode
     if (code !== 0)
       end({ kind: 'refused', code, message: typeof message === 'string' ? decode(message) : '' })
-    else end(healthOf(Buffer.concat(parts)))
+    else end(healthOf(parseHealthAnswer(Buffer.concat(parts))))
   })
 }
 
@@ -103,21 +104,7 @@ function decode(message: string): string {
   }
 }
 
-/** Of HealthCheckResponse after its gRPC prefix. */
-function healthOf(bytes: Uint8Array): HealthAnswer {
-  try {
-    const reader = new WireReader(bytes.subarray(5))
-    const { length } = reader.bytes
-    let status = 0
-    while (reader.at < length) {
-      const tag = reader.varint()
-      if (tag === statusTag) status = reader.int32()
-      else reader.skip(tag, length)
-    }
-    reader.finish(length)
-    return { kind: 'status', status }
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    return { kind: 'refused', code: 13, message: `unreadable answer: ${error.message}` }
-  }
-}
+const healthOf = (status: number | undefined): HealthAnswer =>
+  status === undefined
+    ? { kind: 'refused', code: internalCode, message: 'the answer is no HealthCheckResponse' }
+    : { kind: 'status', status }

@@ -4,6 +4,7 @@ import { cgroupNames } from './cgroup-names.js'
 import { config } from './config.js'
 import { endpoint } from './endpoint.js'
 import { envFile } from './env-file.js'
+import { healthAnswer } from './health-answer.js'
 import { kubeconfig } from './kubeconfig.js'
 import { labelSelector } from './label-selector.js'
 import { manifests } from './manifests.js'
@@ -30,4 +31,5 @@ export const targets: readonly FuzzTarget[] = [
   watchStream,
   strategicPatch,
   labelSelector,
+  healthAnswer,
 ]

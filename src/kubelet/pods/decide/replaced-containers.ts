@@ -2,7 +2,7 @@
 // whatever the restart policy.
 import { isStaticPod } from '../../../core/pod/pod.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
-import { type PodAction, stopTogether } from './actions.js'
+import type { PodAction } from './actions.js'
 import { containerHash } from './container-hash.js'
 import { newestOf, type ObservedPod, type ObservedSandbox } from './observed.js'
 
@@ -24,7 +24,17 @@ export function planReplacements(
   if (changed.length === 0) return []
   const grace = spec.terminationGracePeriodSeconds
   return [
-    stopTogether(changed, grace, 'its definition changed'),
+    {
+      kind: 'stop-containers',
+      targets: changed.map(({ id, name, kind }) => ({
+        id,
+        name,
+        kind,
+        message: `${kind === 'sidecar' ? 'Init container' : 'Container'} ${name} definition changed, will be restarted`,
+      })),
+      graceSeconds: grace,
+      why: 'its definition changed',
+    },
     ...changed.map(
       ({ name, attempt }): PodAction => ({
         kind: 'start-container',

@@ -97,8 +97,8 @@ describe('order', () => {
       '0s stop b#0 10s',
       '0s end b#0',
       '10s stop s2#0 2s',
-      '10s end s2#0',
       '10s stop s1#0 2s',
+      '10s end s2#0',
       '10s end s1#0',
       '20s end a#0',
     ])
