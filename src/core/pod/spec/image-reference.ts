@@ -23,3 +23,7 @@ export function imageTag(image: string): string | undefined {
 /** As API defaulting does it: what may move is pulled each time. */
 export const defaultPull = (image: string): 'Always' | 'IfNotPresent' =>
   imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent'
+
+/** With a registry and a tag, and without a digest: no runtime has another name for it. */
+export const isFullReference = (image: string): boolean =>
+  /^(?:[^/]*[.:][^/]*|localhost)\/[^@]+:[^/:@]+$/.test(image) && isImageReference(image)

@@ -1,5 +1,6 @@
 // The status of one container as the Kubernetes API shows it.
 
+import { isFullReference } from '../../../core/pod/spec/image-reference.js'
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
 import type {
   ContainerStateJson,
@@ -10,6 +11,7 @@ import type {
 import { formatTime } from '../../../core/units/rfc3339.js'
 import { type ContainerHealth, type PodHealth, unprobed } from '../../probes/decide/health.js'
 import type { Waiting } from './actions.js'
+import { containerHash } from './container-hash.js'
 import { newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -44,7 +46,7 @@ export function containerStatus(container: ContainerSpec, facts: ContainerStatus
     lastState: lastStateOf(newest, state, name, facts),
     ready: kind === 'init' ? state.terminated?.exitCode === 0 : health.ready && kind !== 'ephemeral',
     restartCount: newest?.attempt ?? restartsOf(facts),
-    image: newest?.image === undefined || newest.image === '' ? container.image : newest.image,
+    image: imageOf(container, newest),
     imageID: newest?.imageId ?? '',
     ...(newest === undefined ? {} : { containerID: idOf(newest, facts.runtimeName) }),
     started: health.started,
@@ -58,6 +60,13 @@ const lists: Readonly<Record<ContainerSpec['kind'], string>> = {
   sidecar: 'initContainers',
   app: 'containers',
   ephemeral: 'ephemeralContainers',
+}
+
+/** A runtime names an image by any of its tags: the one that the container was created with is the one to show. */
+function imageOf(container: ContainerSpec, newest: ObservedContainer | undefined): string {
+  const { image } = container
+  if (newest === undefined || newest.image === '') return image
+  return isFullReference(image) && newest.hash === containerHash(container) ? image : newest.image
 }
 
 /** What the pod says of the container, as the API shows it beside what runs. */

@@ -281,3 +281,41 @@ describe('a resize', () => {
     expect(kinds(given([differs], later(10n), deferred.state).effects)).toEqual(['resize'])
   })
 })
+
+describe('activeDeadlineSeconds', () => {
+  const limited = wanted(specOf({ activeDeadlineSeconds: 20 }))
+  const begun = given([
+    limited,
+    seen(),
+    { kind: 'acted', action: { kind: 'prepare' }, hold: undefined },
+  ]).state
+
+  test('the next turn is due when it passes', () => {
+    const { state } = given([seen(), turn()], later(5n), begun)
+    expect(state.nextTurnNanos).toBe(later(20n).monotonicNanos)
+    expect(state.life.phase).toBe('active')
+  })
+
+  test('then the pod fails and terminates, once', () => {
+    const { state, effects } = given([seen(), turn()], later(20n), begun)
+    expect(state.life).toMatchObject({ phase: 'terminating', graceSeconds: 30 })
+    expect(state.status).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' })
+    expect(kinds(effects)).toEqual(['event', 'cancel-pulls', 'wake'])
+    expect(kinds(given([turn()], later(21n), state).effects)).toEqual(['stop-containers'])
+  })
+})
+
+describe('probes', () => {
+  const spec = specOf({
+    containers: [{ name: 'app', image: 'i', readinessProbe: { tcpSocket: { port: 1 } } }],
+  })
+
+  test('a result shows in the status at once, also while the worker is busy', () => {
+    const { state } = given([wanted(spec), seen(), turn()])
+    expect(state.status?.containerStatuses[0]).toMatchObject({ ready: false })
+    const health = new Map([['app#0', { started: true, ready: true, failed: undefined }]])
+    const probed = given([{ kind: 'probed', health }], start, state)
+    expect(probed.state.status?.containerStatuses[0]).toMatchObject({ ready: true })
+    expect(kinds(probed.effects)).toEqual(['wake'])
+  })
+})

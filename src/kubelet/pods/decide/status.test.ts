@@ -9,6 +9,7 @@ import {
 } from '../../../../test/support/pod-manifest.js'
 import { podDocument } from '../../../core/pod/document.js'
 import { formatTime, formatTimeNano, parseTime } from '../../../core/units/rfc3339.js'
+import { containerHash } from './container-hash.js'
 import type { ObservedPod } from './observed.js'
 import { type PodStatusInput, podStatus } from './status.js'
 
@@ -205,4 +206,50 @@ test('times go out and come back', () => {
   expect(parseTime(formatTimeNano(now + 5n))).toBe(now + 5n)
   expect(parseTime('2023-11-14T23:13:20.1+01:00')).toBe(now + 100_000_000n)
   expect(parseTime('yesterday')).toBeUndefined()
+})
+
+describe('the image of a container', () => {
+  const spec = { containers: [{ name: 'app', image: 'registry.example/app:2' }] }
+  const seen = (hash: string) =>
+    statusOf(spec, observed([container({ name: 'app', image: 'registry.example/app:1', hash })]))
+      .containerStatuses[0]?.image
+
+  test('is what it was created with, though the runtime names it by another tag', () =>
+    expect(seen(containerHash({ name: 'app', image: 'registry.example/app:2' }))).toBe(
+      'registry.example/app:2',
+    ))
+  test('is what the runtime says of a container with another definition', () =>
+    expect(seen('1')).toBe('registry.example/app:1'))
+})
+
+describe('probes and gates', () => {
+  const probed = { containers: [{ name: 'app', image, readinessProbe: { tcpSocket: { port: 1 } } }] }
+  const seen = observed([container({ name: 'app' })])
+  const ready = new Map([['app#0', { started: true, ready: true, failed: undefined }]])
+  const conditionOf = (spec: object, type: string, more: Partial<PodStatusInput>) =>
+    statusOf(spec, seen, more).conditions.find((c) => c.type === type)
+
+  test('a container with a readiness probe is not ready before its first result', () => {
+    expect(statusOf(probed, seen).containerStatuses[0]).toMatchObject({ started: true, ready: false })
+    expect(statusOf(probed, seen, { health: ready }).containerStatuses[0]).toMatchObject({ ready: true })
+  })
+
+  test('a gate keeps the pod from being ready, not its containers', () => {
+    const gated = { ...probed, readinessGates: [{ conditionType: 'example.com/lb' }] }
+    expect(conditionOf(gated, 'ContainersReady', { health: ready })).toMatchObject({ status: 'True' })
+    expect(conditionOf(gated, 'Ready', { health: ready })).toMatchObject({
+      status: 'False',
+      reason: 'ReadinessGatesNotReady',
+      message: 'corresponding condition of pod readiness gate "example.com/lb" does not exist.',
+    })
+    const foreign = (status: 'True' | 'False') => [
+      { type: 'example.com/lb', status, lastProbeTime: null, lastTransitionTime: '' },
+    ]
+    expect(conditionOf(gated, 'Ready', { health: ready, foreign: foreign('False') })?.message).toBe(
+      'the status of pod readiness gate "example.com/lb" is not "True", but False',
+    )
+    expect(conditionOf(gated, 'Ready', { health: ready, foreign: foreign('True') })).toMatchObject({
+      status: 'True',
+    })
+  })
 })

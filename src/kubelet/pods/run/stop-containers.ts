@@ -49,11 +49,17 @@ async function stopOne(
   const began = c.clock.monotonicNanos()
   const left = (): number => graceSeconds - Number((c.clock.monotonicNanos() - began) / 1_000_000_000n)
   c.events.pod(i.observed, { type: 'Normal', reason: 'Killing', message, container: { kind, name } })
-  await runPreStop(id, name, graceSeconds, i, c, signal)
+  // A hook that takes longer than its time is left running until the container has ended.
+  const over = new AbortController()
+  await runPreStop(id, name, graceSeconds, i, c, AbortSignal.any([signal, over.signal]))
   if (before.length > 0 && left() > 0) await atMost(Promise.allSettled(before), left() * 1000, c, signal)
   const seconds = Math.max(leastGraceSeconds, left())
   const options = { timeoutMs: seconds * 1000 + c.timeoutMs, signal }
-  await orGone(c.runtime.stopContainer({ containerId: id, timeout: BigInt(seconds) }, options))
+  try {
+    await orGone(c.runtime.stopContainer({ containerId: id, timeout: BigInt(seconds) }, options))
+  } finally {
+    over.abort()
+  }
 }
 
 /** Without a grace period there is no time for it. */
@@ -73,7 +79,7 @@ async function runPreStop(
   const [podIP = ''] = spec.hostNetwork ? c.hostIPs : (currentSandbox(observed)?.ips ?? [])
   const of = { pod: spec.pod, container, containerId, podIP }
   const ms = graceSeconds * 1000
-  const problem = await atMost(runHook(hook, of, c, ms, signal), ms, c, signal)
+  const problem = await atMost(runHook(hook, of, c, ms + c.timeoutMs, signal), ms, c, signal)
   if (typeof problem !== 'string' || signal.aborted) return
   c.log.warn('preStop hook failed', {
     pod: `${observed.namespace}/${observed.name}`,
