@@ -137,6 +137,9 @@ const fieldsRead = {
     since: 30,
     default: '10s',
   }),
+  allowedUnsafeSysctls: textList(
+    'sysctls that pods may set besides the safe ones; `net.core.*` is all that begin so',
+  ),
   clusterDNS: textList('DNS servers of pods with dnsPolicy ClusterFirst; default: those of resolvConf'),
   clusterDomain: text('DNS domain of the cluster, searched by these pods', unset),
   resolvConf: path('resolv.conf that pods inherit', { default: '/etc/resolv.conf' }),

@@ -3,6 +3,8 @@
 import type { EffectiveConfig } from '../../config/effective.js'
 import type { LoadedConfig } from '../../config/load.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
+import type { KubeNode } from '../../core/kube/objects.js'
+import { nodes, objectPath } from '../../core/kube/path.js'
 import { bytes } from '../../core/units/bytes.js'
 import { quantityValue } from '../../core/units/quantity.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
@@ -12,12 +14,14 @@ import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { OpenStream } from '../../serve/endpoints/streams.js'
+import { type AdmissionHandler, type Admit, createAdmission } from '../admission/admit-pods.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import { parseResolvConf, type ResolvConf } from '../names/decide/resolv-conf.js'
 import { readAllocatable } from '../node/allocatable.js'
+import { defaultLabels } from '../node/decide/node-labels.js'
 import type { NodeFacts } from '../node/node-facts.js'
 import type { OwnNode } from '../node/own-node.js'
 import type { NodeObjects } from '../objects/node-objects.js'
@@ -62,12 +66,14 @@ interface PodsInput {
   readonly objects?: NodeObjects | undefined
   readonly ports: Pick<
     KubeletPorts,
-    'files' | 'podHost' | 'procfs' | 'nodeHost' | 'statsFiles' | 'clock' | 'log' | 'metrics'
+    'files' | 'podHost' | 'host' | 'procfs' | 'nodeHost' | 'statsFiles' | 'clock' | 'log' | 'metrics'
   >
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
   /** Undefined in standalone mode. */
   readonly events: EventQueue | undefined
+  /** Parts of the kubelet that may refuse pods, in the order in which they are asked. */
+  readonly admissionHandlers?: readonly AdmissionHandler[]
   readonly signal: AbortSignal
 }
 
@@ -122,6 +128,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
       { files: path === '' ? undefined : staticPods(path, i), api: apiPods?.watch(signal) },
       signal,
     ),
+    admit: admissionOf(i, context),
     syncMs: kubelet.syncFrequency,
     nodeCgroups: i.memoryQos?.nodeCgroups ?? createNodeCgroups(i.cgroups, context.planner),
     onChange: () => i.memoryQos?.memoryQos.notify(),
@@ -145,6 +152,29 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
   }
+}
+
+const admissionOf = (i: PodsInput, context: PodContext): Admit => {
+  const { config, cluster, nodeName, ports, signal, admissionHandlers = [] } = i
+  const { os } = ports.host
+  const { api, own } = cluster ?? {}
+  return createAdmission({
+    handlers: admissionHandlers,
+    ownLabels: { name: nodeName, labels: defaultLabels(nodeName, os, ports.nodeHost.architecture) },
+    os,
+    allowedUnsafeSysctls: config.kubelet.allowedUnsafeSysctls ?? [],
+    allocatable: context.allocatable,
+    supplementalGroupsPolicy: async () =>
+      (await context.runtime.status({}, { timeoutMs: context.timeoutMs, signal })).features
+        ?.supplementalGroupsPolicy ?? false,
+    node: () => own?.current(),
+    fetchNode:
+      api === undefined
+        ? undefined
+        : () => api.get<KubeNode>(objectPath(nodes, { name: nodeName }), { signal }),
+    log: ports.log,
+    metrics: ports.metrics,
+  })
 }
 
 const staticPods = (path: string, { config, ports, node, nodeName, signal }: PodsInput) =>

@@ -3,10 +3,11 @@
 import type { PodJson } from '../../../core/pod/document.js'
 import { pause, retry } from '../../../core/units/retry.js'
 import type { HealthCheck } from '../../../serve/health.js'
+import type { Admit } from '../../admission/admit-pods.js'
 import type { PodContext } from '../context.js'
 import { isAlive, type ObservedPod } from '../decide/observed.js'
 import { isMarkedByOther, isOwnPod, ownerMarks } from '../decide/owner.js'
-import type { WantedPods } from '../decide/wanted-pod.js'
+import type { WantedPod, WantedPods } from '../decide/wanted-pod.js'
 import { podsDirectory } from '../to-cri/names.js'
 import { startPleg } from '../view/pleg.js'
 import type { NodeCgroups } from './node-cgroups.js'
@@ -18,6 +19,8 @@ interface PodRunnerOptions {
   readonly context: PodContext
   /** Each time what is wanted has changed. */
   readonly wanted: AsyncIterable<WantedPods>
+  /** Whether the node runs a pod that is new to it. */
+  readonly admit: Admit
   readonly syncMs: number
   readonly nodeCgroups: NodeCgroups
   /** Something in the runtime has changed: a container started or ended. */
@@ -47,6 +50,22 @@ const cleanUpMs = 60_000
 const relistRetryMs = 1_000
 const nodeCgroupsRetryMs = 5_000
 
+const preemption: KillRequest = {
+  reason: 'Preempting',
+  message: 'Preempted in order to admit critical pod',
+  conditions: [
+    {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'TerminationByKubelet',
+      message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+    },
+  ],
+}
+
+/** Static pods have none and come first. */
+const createdAt = ({ api }: WantedPod): string => api?.metadata?.creationTimestamp ?? ''
+
 const nameOf = ({ namespace, name }: ObservedPod): string => `${namespace}/${name}`
 const isUp = ({ sandboxes, containers }: ObservedPod): boolean =>
   sandboxes.some((s) => s.ready) || containers.some(isAlive)
@@ -62,6 +81,12 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   const foreign = new Set<string>()
   /** Workers that do not run yet: they wait for the cgroups of the node. */
   const added = new Set<PodWorker>()
+  /** Until when a worker does not run: others have to end first. */
+  const waitsFor = new WeakMap<PodWorker, Promise<unknown>>()
+  const preempted = new WeakSet<PodWorker>()
+  const aborted = new Promise<void>((resolve) => {
+    ended.addEventListener('abort', () => resolve(), { once: true })
+  })
   /** Pods that an earlier kubelet with this root directory has left there. */
   let inherited: ReadonlySet<string> = new Set()
   let wanted: WantedPods | undefined
@@ -130,12 +155,14 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       }
     if (first) inherited = new Set(await c.host.list(podsDirectory(c.paths)))
     endStrays()
+    const newcomers = new Map<PodWorker, WantedPod>()
     for (const [uid, pod] of now.pods) {
       const known = workers.get(uid)
       const worker = known ?? addWorker(uid)
       worker.want(pod)
       if (known !== undefined) continue
       added.add(worker)
+      newcomers.set(worker, pod)
       const { file } = pod
       log.info(view.get(uid) === undefined ? 'pod added' : 'adopting a running pod', {
         pod: worker.name,
@@ -143,10 +170,50 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
         ...(file === '' ? {} : { file }),
       })
     }
+    await admitAll(newcomers)
     await o.nodeCgroups.apply(wantedSpecs(), ended)
-    for (const worker of added) keep(worker.run(ended))
+    for (const worker of added) keep(runAfter(waitsFor.get(worker), worker))
     added.clear()
     if (first) await clean()
+  }
+
+  /** The oldest first: where not all fit, those that ran before a restart of the kubelet still do. */
+  const admitAll = async (newcomers: Map<PodWorker, WantedPod>): Promise<void> => {
+    const inOrder = [...newcomers].sort(([, a], [, b]) => (createdAt(a) < createdAt(b) ? -1 : 1))
+    for (const [worker] of inOrder) {
+      const spec = worker.wantedSpec
+      newcomers.delete(worker)
+      if (spec === undefined) continue
+      const others = [...workers.values()].filter(
+        (other) => other !== worker && !newcomers.has(other) && !preempted.has(other),
+      )
+      const verdict = await o.admit(
+        spec,
+        others.flatMap(({ heldSpec }) => heldSpec ?? []),
+      )
+      if (verdict.kind === 'rejected') {
+        log.warn('pod rejected', { pod: worker.name, reason: verdict.reason, message: verdict.message })
+        worker.reject(verdict)
+      } else if (verdict.preempts.length > 0)
+        waitsFor.set(worker, Promise.all(verdict.preempts.map(({ pod }) => preempt(pod.uid, worker))))
+    }
+  }
+
+  const preempt = async (uid: string, by: PodWorker): Promise<void> => {
+    const worker = workers.get(uid)
+    if (worker === undefined) return
+    preempted.add(worker)
+    log.info('preempting a pod', { pod: worker.name, for: by.name })
+    const { reason, message } = preemption
+    if (worker.wantedSpec !== undefined)
+      c.events.pod(worker.wantedSpec.pod, { type: 'Warning', reason, message })
+    await worker.kill(preemption)
+  }
+
+  /** A pod that others give way to starts when they have ended. */
+  const runAfter = async (ready: Promise<unknown> | undefined, worker: PodWorker): Promise<void> => {
+    if (ready !== undefined) await Promise.race([ready, aborted])
+    await worker.run(ended)
   }
 
   /** Pods of this kubelet in the runtime that no file wants. Pods of others are left alone, and said once. */

@@ -17,7 +17,7 @@ import {
 } from '../decide/pod-state.js'
 import { type PodEffect, type PodEvent, stepPod } from '../decide/pod-step.js'
 import type { Backoff } from '../decide/restart-backoff.js'
-import type { Rejection, WantedPod } from '../decide/wanted-pod.js'
+import { podKey, type Rejection, type WantedPod } from '../decide/wanted-pod.js'
 import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 import { act } from './execute.js'
 import { Wake } from './wake.js'
@@ -103,6 +103,12 @@ export class PodWorker {
     return this.isTerminating ? undefined : this.state.spec
   }
 
+  /** What it may use of the node: a pod that a source has, as long as something of it may run. */
+  get heldSpec(): PodSpec | undefined {
+    const { wanted, stopped, verdict, spec } = this.state
+    return wanted && !stopped && verdict?.rejected !== true ? spec : undefined
+  }
+
   get isWanted(): boolean {
     return this.state.wanted
   }
@@ -122,6 +128,8 @@ export class PodWorker {
 
   /** Not admitted: nothing of it is started. */
   reject({ reason, message }: Rejection): void {
+    const pod = this.state.spec?.pod ?? (this.pod?.api === undefined ? undefined : podKey(this.pod.api))
+    if (pod !== undefined) this.context.events.pod(pod, { type: 'Warning', reason, message })
     this.dispatch({ kind: 'killed', verdict: { reason, message, conditions: [], rejected: true } })
   }
 
