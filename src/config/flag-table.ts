@@ -137,6 +137,8 @@ export const flagTable = {
   'node-labels': { kind: 'map' },
   'node-ip': { kind: 'text' },
   'hostname-override': { kind: 'text' },
+  'image-credential-provider-config': { kind: 'text' },
+  'image-credential-provider-bin-dir': { kind: 'text' },
   'root-dir': { kind: 'text' },
   // Ours
   'keelson-config': { kind: 'text' },
@@ -235,17 +237,10 @@ const others: readonly { readonly effect: OtherEffect; readonly flags: string }[
   {
     effect: {
       kind: 'missing',
-      what: 'images are pulled without the credentials of these plugins',
-      remedy: 'configure the registry credentials in the runtime, or load the images on the node beforehand',
+      what: 'images are pulled without these credentials',
+      remedy: 'use a credential provider plugin: --image-credential-provider-config',
     },
-    flags: 'azure-container-registry-config 28-29; image-credential-provider-config',
-  },
-  {
-    effect: {
-      kind: 'harmless',
-      why: 'part of --image-credential-provider-config, which is reported',
-    },
-    flags: 'image-credential-provider-bin-dir',
+    flags: 'azure-container-registry-config 28-29',
   },
   {
     effect: {

@@ -82,6 +82,8 @@ const processFlags = [
   'node-labels',
   'node-ip',
   'hostname-override',
+  'image-credential-provider-config',
+  'image-credential-provider-bin-dir',
   'root-dir',
   'kubernetes-version',
   'profile',

@@ -49,6 +49,10 @@ const fieldsRead = {
   serializeImagePulls: flag('pull one image at a time; default false when maxParallelImagePulls is above 1', {
     default: true,
   }),
+  registryPullQPS: integer(0, 2 ** 31 - 1)('image pulls per second after the burst; 0: no limit', {
+    default: 5,
+  }),
+  registryBurst: integer(0, 2 ** 31 - 1)('image pulls at once', { default: 10 }),
   maxParallelImagePulls: integer(1, 2 ** 31 - 1)('concurrent image pulls', { since: 27 }),
 
   // Cgroups

@@ -87,10 +87,6 @@ export const upstreamFields = {
     'it only lists exceptions of imagePullCredentialsVerificationPolicy, which is reported',
     33,
   ),
-  registryPullQPS: harmless(
-    'serializeImagePulls and maxParallelImagePulls limit pulls; failed pulls back off',
-  ),
-  registryBurst: harmless('serializeImagePulls and maxParallelImagePulls limit pulls; failed pulls back off'),
 
   // Where pods come from
   staticPodURL: missing({

@@ -87,6 +87,7 @@ export const errorCodes = [
   'up.port',
   'up.busy',
   'up.failed',
+  'program.failed',
   'system.refused',
   'internal.unexpected',
 ] as const

@@ -5,7 +5,7 @@ import type { Certificates } from '../ports/certificates.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Files } from '../ports/files.js'
-import type { Host } from '../ports/host.js'
+import type { Host, Programs } from '../ports/host.js'
 import type { RelayUpgrade } from '../ports/http.js'
 import type { KubeApi } from '../ports/kube-api.js'
 import type { KubeCalls } from '../ports/kube-calls.js'
@@ -56,6 +56,7 @@ export interface KubeletPorts {
   readonly statsFiles: StatsFiles
   readonly files: Files
   readonly podHost: PodHost
+  readonly programs: Programs
   readonly host: Host
   readonly clock: Clock
   readonly log: Log

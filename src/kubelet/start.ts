@@ -21,6 +21,7 @@ import { asksRuntime, settleDriver } from './driver/settle-driver.js'
 import { createEventQueue, type EventQueue } from './events/event-queue.js'
 import { startGc } from './gc/start-gc.js'
 import { serveNode } from './http.js'
+import { loadCredentialProviders } from './images/load-providers.js'
 import type { KubeletPorts } from './kubelet-ports.js'
 import { beginLife, type Life } from './lifetime.js'
 import { createKubeletMemoryQos } from './memory-qos.js'
@@ -128,6 +129,7 @@ async function startParts(
     link === undefined || !runsPods(loaded)
       ? undefined
       : createNodeObjects({ api: link.api, clock, log, syncMs: config.kubelet.syncFrequency, signal })
+  const credentialProviders = await loadCredentialProviders(config.process, ports, signal)
   const pods =
     linux === undefined
       ? undefined
@@ -136,6 +138,7 @@ async function startParts(
           ...shared,
           events,
           objects,
+          credentialProviders,
           cluster: link === undefined || own === undefined ? undefined : { api: link.api, own },
           memoryQos,
           nodeName,

@@ -10,6 +10,7 @@ import { relayUpgrade } from '../../src/adapters/http/relay-upgrade.js'
 import { createKubeconfigs } from '../../src/adapters/kubeapi/node-kubeconfig.js'
 import { createPodHost } from '../../src/adapters/pods/pod-host.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
+import { createPrograms } from '../../src/adapters/programs/programs.js'
 import type { CgroupDriver } from '../../src/core/cgroup/name.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeClock } from '../../src/fakes/clock.js'
@@ -118,6 +119,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
       statsFiles: noFiles,
       files: createFiles(),
       podHost: createPodHost(),
+      programs: createPrograms(),
       host,
       clock,
       log,

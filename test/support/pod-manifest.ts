@@ -19,8 +19,8 @@ export const manifest = (spec: Fields = {}, metadata: Fields = {}): Fields => ({
 })
 
 /** Fails the test when the manifest has problems. */
-export function specOf(spec: Fields = {}, metadata: Fields = {}): PodSpec {
-  const parsed = parsePodSpec(manifest(spec, metadata))
+export function specOf(spec: Fields = {}, metadata: Fields = {}, origin: 'file' | 'api' = 'file'): PodSpec {
+  const parsed = parsePodSpec(manifest(spec, metadata), origin)
   if (parsed.kind === 'problems') throw new Error(JSON.stringify(parsed.problems))
   return { ...parsed.spec, pod: { ...parsed.spec.pod, uid: 'u1' } }
 }

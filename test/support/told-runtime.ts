@@ -68,6 +68,7 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
     if (amounts === undefined || planned === undefined) throw new Error(`no plan of ${container.name}`)
     const config = containerConfig(spec, container, {
       words: wordsOf(spec, container),
+      targetId: undefined,
       hasHostsFile: true,
       paths,
       attempt: 0,

@@ -18,6 +18,8 @@ const processDocs: Readonly<Partial<Record<FlagName, string>>> = {
   'node-labels': 'labels of the Node, set when it is created',
   'node-ip': 'addresses of this node, also in its serving certificate',
   'hostname-override': 'node name (default: the host name)',
+  'image-credential-provider-config': 'file or directory of CredentialProviderConfig',
+  'image-credential-provider-bin-dir': 'directory of the credential provider plugins',
   'root-dir': 'directory of the kubelet files (default /var/lib/kubelet)',
   'keelson-config': 'file of kind KeelsonConfiguration (default /etc/keelson/config.yaml, if it exists)',
   'kubernetes-version': 'Kubernetes release whose rules apply, such as 1.36 or v1.36.2',
@@ -39,7 +41,7 @@ const groups: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'Container runtime',
-    /^(container-runtime-endpoint|image-service-endpoint|runtime-request-timeout|serialize-)/,
+    /^(container-runtime-endpoint|image-service-endpoint|image-credential-provider-|registry-|runtime-request-timeout|serialize-)/,
   ],
   [
     'Cgroups and reservations',

@@ -10,6 +10,7 @@ import { createKubeconfigs } from '../../adapters/kubeapi/node-kubeconfig.js'
 import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import { createPodHost } from '../../adapters/pods/pod-host.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
+import { createPrograms } from '../../adapters/programs/programs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
 import { SystemdManager } from '../../adapters/systemd/manager.js'
@@ -52,6 +53,7 @@ export const createKubeletPorts = async (
     statsFiles: createStatsFiles(),
     files: createFiles(),
     podHost: createPodHost(),
+    programs: createPrograms(),
     host: createHost(),
     clock: createClock(),
     log,

@@ -147,6 +147,10 @@ export interface Secret extends KubeObject {
   readonly immutable?: boolean
 }
 
+export interface RuntimeClass extends KubeObject {
+  readonly handler?: string
+}
+
 export interface KubeService extends KubeObject {
   readonly spec?: {
     readonly type?: string

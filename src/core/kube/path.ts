@@ -18,6 +18,7 @@ export const secrets = core('secrets')
 export const services = core('services')
 export const serviceAccounts = core('serviceaccounts')
 export const events = core('events')
+export const runtimeClasses: Resource = { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses' }
 export const leases: Resource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 export const certificateRequests: Resource = {
   group: 'certificates.k8s.io',

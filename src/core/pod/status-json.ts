@@ -27,6 +27,7 @@ export interface PodStatus {
   readonly initContainerStatuses?: readonly ContainerStatusJson[]
   /** Empty for a pod that was rejected. */
   readonly containerStatuses: readonly ContainerStatusJson[]
+  readonly ephemeralContainerStatuses?: readonly ContainerStatusJson[]
   readonly qosClass: string
 }
 

@@ -1,4 +1,4 @@
-// Admission on the node: asks each handler in turn, then the rules of decide/admission.ts, about the node as it is now.
+// The handler that applies the rules of decide/admission.ts to the node as it is now, and has others give way to a critical pod.
 import { asKeelsonError } from '../../core/errors.js'
 import type { KubeNode } from '../../core/kube/objects.js'
 import type { PodSpec } from '../../core/pod/spec/spec.js'
@@ -6,22 +6,12 @@ import { parseQuantity } from '../../core/units/quantity.js'
 import type { ResourceList } from '../../core/units/resource-list.js'
 import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
-import type { Rejection } from '../pods/decide/wanted-pod.js'
-import {
-  type AdmissionDecision,
-  type AdmissionNode,
-  decideAdmission,
-  failsByAffinity,
-} from './decide/admission.js'
-
-/** A part of the kubelet that may refuse pods: eviction under pressure, a node that shuts down. Undefined: no objection. */
-export type AdmissionHandler = (pod: PodSpec) => Rejection | undefined
+import type { AdmissionHandler } from '../pods/decide/wanted-pod.js'
+import { type AdmissionNode, decideAdmission, failsByAffinity } from './decide/admission.js'
 
 type NodeLabels = Pick<AdmissionNode, 'name' | 'labels'>
 
 interface AdmissionOptions {
-  /** Asked in order, before the rules. */
-  readonly handlers: readonly AdmissionHandler[]
   /** The node's name and default labels, for as long as its Node is not known. */
   readonly ownLabels: NodeLabels
   readonly os: string
@@ -33,15 +23,14 @@ interface AdmissionOptions {
   /** The Node as the watch has it; undefined: not known, or standalone. */
   readonly node: () => KubeNode | undefined
   /** The Node as the API server has it now; undefined in standalone mode. */
-  readonly fetchNode: (() => Promise<KubeNode | undefined>) | undefined
+  readonly fetchNode: ((signal: AbortSignal) => Promise<KubeNode | undefined>) | undefined
+  /** Ends pods that give way to a critical one; resolves when nothing of them runs. */
+  readonly preempt: (pods: readonly PodSpec[]) => Promise<unknown>
   readonly log: Log
   readonly metrics: Metrics
 }
 
-/** `others`: pods that were admitted and may still run. */
-export type Admit = (pod: PodSpec, others: readonly PodSpec[]) => Promise<AdmissionDecision>
-
-export const createAdmission = (o: AdmissionOptions): Admit => {
+export const createAdmission = (o: AdmissionOptions): AdmissionHandler => {
   const rejections = o.metrics.counter(
     'kubelet_admission_rejections_total',
     'Cumulative number pod admission rejections by the Kubelet.',
@@ -66,33 +55,45 @@ export const createAdmission = (o: AdmissionOptions): Admit => {
       allowedUnsafeSysctls: o.allowedUnsafeSysctls,
     }
   }
-  const fetch = async (): Promise<KubeNode | undefined> => {
+  const fetch = async (signal: AbortSignal): Promise<KubeNode | undefined> => {
     try {
-      return await o.fetchNode?.()
+      return await o.fetchNode?.(signal)
     } catch (e) {
       o.log.warn('failed to get the Node for admission', { error: asKeelsonError(e) })
       return undefined
     }
   }
-  const decide: Admit = async (pod, others) => {
-    for (const handler of o.handlers) {
-      const refused = handler(pod)
-      if (refused !== undefined) return { kind: 'rejected', ...refused }
+  return async ({ pod, others }, signal) => {
+    const decide = async (node: KubeNode | undefined) =>
+      decideAdmission({ pod, others, node: await describe(node, pod) })
+    let decision = await decide(o.node())
+    if (failsByAffinity(decision)) {
+      // Labels of a node may have changed a moment before the pod was bound to it.
+      const fresh = await fetch(signal)
+      if (fresh !== undefined) decision = await decide(fresh)
     }
-    const decision = decideAdmission({ pod, others, node: await describe(o.node(), pod) })
-    if (!failsByAffinity(decision)) return decision
-    // Labels of a node may have changed a moment before the pod was bound to it.
-    const fresh = await fetch()
-    return fresh === undefined ? decision : decideAdmission({ pod, others, node: await describe(fresh, pod) })
-  }
-  return async (pod, others) => {
-    const decision = await decide(pod, others)
-    if (decision.kind === 'rejected') rejections.inc({ reason: decision.reason })
-    else if (decision.preempts.length > 0)
+    if (decision.kind === 'rejected') {
+      const { reason, message } = decision
+      rejections.inc({ reason })
+      return { reason, message }
+    }
+    if (decision.preempts.length > 0) {
       preemptions.inc({ preemption_signal: decision.resource }, decision.preempts.length)
-    return decision
+      await untilAborted(o.preempt(decision.preempts), signal)
+    }
+    return undefined
   }
 }
+
+/** Pods that do not end must not keep the kubelet from ending. */
+const untilAborted = (work: Promise<unknown>, signal: AbortSignal): Promise<unknown> =>
+  Promise.race([
+    work,
+    new Promise<void>((resolve) => {
+      if (signal.aborted) resolve()
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    }),
+  ])
 
 /** Resources of devices and of the cluster, which others have written into the Node. */
 function extended(

@@ -8,8 +8,12 @@ import type { Metrics } from '../../ports/metrics.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
 import type { PodEvents } from '../events/pod-events.js'
+import type { PullRate } from '../images/decide/pull-rate.js'
+import type { PullMetrics } from '../images/pull-metrics.js'
+import type { RegistryCredentials } from '../images/registry-credentials.js'
 import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
+import type { HandlerOf } from '../objects/runtime-classes.js'
 import type { KubeletIdentity } from './decide/owner.js'
 import type { Limiter } from './run/limiter.js'
 import type { Planner } from './run/planner.js'
@@ -24,6 +28,7 @@ export interface PodContext {
   readonly host: PodHost
   /** Config maps, secrets, services and tokens; undefined in standalone mode. */
   readonly objects: NodeObjects | undefined
+  readonly handlerOf: HandlerOf
   readonly clock: Clock
   readonly log: Log
   readonly events: PodEvents
@@ -48,4 +53,7 @@ export interface PodContext {
   /** Sandboxes and containers made at once. */
   readonly starts: Limiter
   readonly pulls: Limiter
+  readonly pullRate: PullRate
+  readonly pullMetrics: PullMetrics
+  readonly credentials: RegistryCredentials
 }

@@ -14,9 +14,14 @@ import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { OpenStream } from '../../serve/endpoints/streams.js'
-import { type AdmissionHandler, type Admit, createAdmission } from '../admission/admit-pods.js'
+import { createAdmission } from '../admission/admit-pods.js'
+import { preemptPods } from '../admission/preempt.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
+import type { CredentialProviders } from '../images/credential-providers.js'
+import { createPullRate } from '../images/decide/pull-rate.js'
+import { createPullMetrics } from '../images/pull-metrics.js'
+import { createRegistryCredentials } from '../images/registry-credentials.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import { parseResolvConf, type ResolvConf } from '../names/decide/resolv-conf.js'
@@ -25,10 +30,13 @@ import { defaultLabels } from '../node/decide/node-labels.js'
 import type { NodeFacts } from '../node/node-facts.js'
 import type { OwnNode } from '../node/own-node.js'
 import type { NodeObjects } from '../objects/node-objects.js'
+import { createHandlerOf } from '../objects/runtime-classes.js'
 import { runCommand } from '../streams/exec.js'
 import { createOpenStream } from '../streams/open-stream.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
+import type { AdmissionHandler } from './decide/wanted-pod.js'
+import { MirrorPods } from './mirror/mirror-pods.js'
 import { createLimiter } from './run/limiter.js'
 import { createNodeCgroups } from './run/node-cgroups.js'
 import { createPlanner } from './run/planner.js'
@@ -60,6 +68,8 @@ interface PodsInput {
   readonly runtime: CriClient
   readonly images: CriClient
   readonly cgroups: CgroupTree
+  /** Undefined: no credential provider plugins are configured. */
+  readonly credentialProviders: CredentialProviders | undefined
   /** Undefined in standalone mode. */
   readonly cluster: ClusterPods | undefined
   /** Undefined in standalone mode. */
@@ -111,14 +121,37 @@ export function startPods(i: PodsInput): RunningPods | undefined {
   const context = createContext(i)
   const { clock, log } = ports
   const apiPods =
-    cluster === undefined ? undefined : new ApiSource({ api: cluster.api, clock, nodeName: i.nodeName })
+    cluster === undefined
+      ? undefined
+      : new ApiSource({
+          api: cluster.api,
+          clock,
+          nodeName: i.nodeName,
+          onMirror: (uid) => {
+            mirrors?.notify()
+            statuses?.notify(uid)
+          },
+        })
+  const mirrors =
+    cluster === undefined || apiPods === undefined
+      ? undefined
+      : new MirrorPods({
+          api: cluster.api,
+          node: () => cluster.own.current(),
+          statics: () => runner.statics(),
+          mirrors: () => apiPods.mirrors(),
+          complete: () => runner.complete(),
+          document: (uid) => runner.document(uid),
+          clock,
+          log,
+        })
   const statuses =
     cluster === undefined || apiPods === undefined
       ? undefined
       : new StatusReporter({
           api: cluster.api,
           known: apiPods,
-          report: (uid) => runner.report(uid),
+          report: (uid) => runner.report(mirrors?.staticUid(uid) ?? uid),
           clock,
           log,
         })
@@ -128,11 +161,12 @@ export function startPods(i: PodsInput): RunningPods | undefined {
       { files: path === '' ? undefined : staticPods(path, i), api: apiPods?.watch(signal) },
       signal,
     ),
-    admit: admissionOf(i, context),
+    admission: [...(i.admissionHandlers ?? []), admissionRules(i, context, () => runner)],
     syncMs: kubelet.syncFrequency,
     nodeCgroups: i.memoryQos?.nodeCgroups ?? createNodeCgroups(i.cgroups, context.planner),
     onChange: () => i.memoryQos?.memoryQos.notify(),
-    onStatus: (uid) => statuses?.notify(uid),
+    onPods: () => mirrors?.notify(),
+    onStatus: (uid) => statuses?.notify(mirrors?.mirrorUid(uid) ?? uid),
     signal,
   })
   const rotation = rotateLogs({
@@ -144,9 +178,13 @@ export function startPods(i: PodsInput): RunningPods | undefined {
   })
   return {
     ...runner,
-    done: Promise.all([runner.done, rotation, apiPods?.follow(signal), statuses?.run(signal)]).then(
-      () => undefined,
-    ),
+    done: Promise.all([
+      runner.done,
+      rotation,
+      apiPods?.follow(signal),
+      statuses?.run(signal),
+      mirrors?.run(signal),
+    ]).then(() => undefined),
     readLog: (request, stop) => readContainerLog(request, runner, context, stop),
     openStream: createOpenStream(runner, context),
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
@@ -154,12 +192,14 @@ export function startPods(i: PodsInput): RunningPods | undefined {
   }
 }
 
-const admissionOf = (i: PodsInput, context: PodContext): Admit => {
-  const { config, cluster, nodeName, ports, signal, admissionHandlers = [] } = i
+const admissionRules = (
+  { config, cluster, nodeName, ports, signal }: PodsInput,
+  context: PodContext,
+  runner: () => PodRunner,
+): AdmissionHandler => {
   const { os } = ports.host
   const { api, own } = cluster ?? {}
   return createAdmission({
-    handlers: admissionHandlers,
     ownLabels: { name: nodeName, labels: defaultLabels(nodeName, os, ports.nodeHost.architecture) },
     os,
     allowedUnsafeSysctls: config.kubelet.allowedUnsafeSysctls ?? [],
@@ -171,7 +211,8 @@ const admissionOf = (i: PodsInput, context: PodContext): Admit => {
     fetchNode:
       api === undefined
         ? undefined
-        : () => api.get<KubeNode>(objectPath(nodes, { name: nodeName }), { signal }),
+        : (stop) => api.get<KubeNode>(objectPath(nodes, { name: nodeName }), { signal: stop }),
+    preempt: (pods) => preemptPods(pods, runner(), context),
     log: ports.log,
     metrics: ports.metrics,
   })
@@ -199,6 +240,7 @@ function createContext(i: PodsInput): PodContext {
   const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
   const ownIPs = given.length > 0 ? given : host.addresses().slice(0, 1)
   const timeoutMs = kubelet.runtimeRequestTimeout
+  const events = createPodEvents(i.events, log)
   return {
     runtime: i.runtime.runtime,
     images: i.images.image,
@@ -213,9 +255,10 @@ function createContext(i: PodsInput): PodContext {
     cgroups: i.cgroups,
     host,
     objects: i.objects,
+    handlerOf: createHandlerOf(i.cluster?.api),
     clock,
     log,
-    events: createPodEvents(i.events, log),
+    events,
     metrics,
     planner: createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) }),
     paths,
@@ -241,6 +284,16 @@ function createContext(i: PodsInput): PodContext {
     timeoutMs,
     starts: createLimiter(startsAtOnce),
     pulls: createLimiter(kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? startsAtOnce)),
+    pullRate: createPullRate(kubelet.registryPullQPS, kubelet.registryBurst),
+    pullMetrics: createPullMetrics(metrics),
+    credentials: createRegistryCredentials({
+      objects: i.objects,
+      providers: i.credentialProviders,
+      nodeFile: `${rootDir}/config.json`,
+      files,
+      events,
+      log,
+    }),
   }
 }
 

@@ -16,7 +16,7 @@ const ports = { min: 1, max: 65_535 }
 
 export function readContainer(
   given: FieldReader,
-  list: 'init' | 'app',
+  list: 'init' | 'app' | 'ephemeral',
   volumes: readonly Volume[],
   hostNetwork: boolean,
 ): ContainerSpec {
@@ -29,6 +29,7 @@ export function readContainer(
   const spec: ContainerSpec = {
     name: given.text('name', nameRule) ?? '',
     kind: readKind(given, list),
+    ...(list === 'ephemeral' ? { target: given.text('targetContainerName') } : {}),
     image,
     pullPolicy:
       given.choice<PullPolicy>('imagePullPolicy', ['Always', 'IfNotPresent', 'Never']) ?? defaultPull(image),
@@ -58,7 +59,7 @@ export function readContainer(
 /** As API defaulting does it: what may move is pulled each time. */
 const defaultPull = (image: string): PullPolicy => (imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent')
 
-function readKind(given: FieldReader, list: 'init' | 'app'): ContainerSpec['kind'] {
+function readKind(given: FieldReader, list: 'init' | 'app' | 'ephemeral'): ContainerSpec['kind'] {
   const policy = given.choice('restartPolicy', ['Always', 'OnFailure', 'Never'])
   if (policy === undefined) return list
   if (list === 'init' && policy === 'Always') return 'sidecar'

@@ -135,6 +135,9 @@ function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'documen
   const initContainers = given
     .objects('initContainers')
     .map((c) => readContainer(c, 'init', volumes, hostNetwork))
+  const ephemeralContainers = given
+    .objects('ephemeralContainers')
+    .map((c) => readContainer(c, 'ephemeral', volumes, hostNetwork))
   const hostPID = given.flag('hostPID') ?? false
   const shareProcessNamespace = given.flag('shareProcessNamespace') ?? false
   if (hostPID && shareProcessNamespace)
@@ -155,14 +158,25 @@ function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'documen
     dns: readDns(given),
     // The deprecated name of the same field; the API server keeps both.
     serviceAccountName: given.text('serviceAccountName') ?? given.text('serviceAccount') ?? '',
+    runtimeClassName: given.text('runtimeClassName', { ...subdomain, required: false }),
+    imagePullSecrets: readPullSecrets(given),
     enableServiceLinks: given.flag('enableServiceLinks') ?? true,
     security: readPodSecurity(given),
     volumes,
     initContainers,
     containers,
+    ephemeralContainers,
   }
   given.close()
   return spec
+}
+
+function readPullSecrets(given: FieldReader): readonly string[] {
+  return given.objects('imagePullSecrets').flatMap((entry) => {
+    const name = entry.text('name', { ...subdomain, required: false })
+    entry.close()
+    return name === undefined ? [] : [name]
+  })
 }
 
 function readHostAliases(given: FieldReader): readonly HostAlias[] {

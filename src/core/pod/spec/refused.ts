@@ -6,11 +6,8 @@ const notYet = 'this node does not carry it out yet'
 
 export const refusedPodFields: Readonly<Record<string, string>> = {
   activeDeadlineSeconds: notYet,
-  ephemeralContainers: 'debug containers are added to running pods, not written in manifests',
-  imagePullSecrets: cluster,
   readinessGates: notYet,
   resourceClaims: cluster,
-  runtimeClassName: cluster,
   schedulingGates: 'nothing would ever lift the gate',
   workloadRef: cluster,
   schedulingGroup: cluster,
@@ -18,6 +15,9 @@ export const refusedPodFields: Readonly<Record<string, string>> = {
 
 /** Objects of an API server, which only a pod of that server may name. */
 export const clusterPodFields: Readonly<Record<string, string>> = {
+  ephemeralContainers: 'debug containers are added to running pods, not written in manifests',
+  imagePullSecrets: cluster,
+  runtimeClassName: cluster,
   serviceAccount: cluster,
   serviceAccountName: cluster,
 }

@@ -29,6 +29,10 @@ export interface PodSpec {
   readonly dns: DnsSpec
   /** Empty for a pod of a file. */
   readonly serviceAccountName: string
+  /** Undefined: the node's default. */
+  readonly runtimeClassName: string | undefined
+  /** Secrets with credentials of registries, in the pod's namespace. */
+  readonly imagePullSecrets: readonly string[]
   /** Whether services of the namespace become variables. */
   readonly enableServiceLinks: boolean
   readonly security: PodSecurity
@@ -36,6 +40,8 @@ export interface PodSpec {
   /** Init containers and sidecars, in order. */
   readonly initContainers: readonly ContainerSpec[]
   readonly containers: readonly ContainerSpec[]
+  /** Debug containers, added to a running pod; started once. */
+  readonly ephemeralContainers: readonly ContainerSpec[]
   /** metadata.labels, .annotations and spec as written, for what people and tools read back. */
   readonly document: PodDocument
 }
@@ -87,7 +93,9 @@ export interface ContainerSecurity extends UserSettings {
 
 export interface ContainerSpec {
   readonly name: string
-  readonly kind: 'init' | 'sidecar' | 'app'
+  readonly kind: 'init' | 'sidecar' | 'app' | 'ephemeral'
+  /** Of an ephemeral container: whose processes it sees. */
+  readonly target?: string | undefined
   readonly image: string
   readonly pullPolicy: PullPolicy
   readonly command: readonly string[]
@@ -192,4 +200,5 @@ export type Volume =
 export const allContainerSpecs = (spec: PodSpec): readonly ContainerSpec[] => [
   ...spec.initContainers,
   ...spec.containers,
+  ...spec.ephemeralContainers,
 ]

@@ -22,14 +22,14 @@ export interface AdmissionNode extends LabelledNode {
   readonly allowedUnsafeSysctls: readonly string[]
 }
 
-export interface AdmissionInput {
+interface AdmissionInput {
   readonly pod: PodSpec
   /** Pods that were admitted and may still run, without this one. */
   readonly others: readonly PodSpec[]
   readonly node: AdmissionNode
 }
 
-export type AdmissionDecision =
+type AdmissionDecision =
   | {
       readonly kind: 'admitted'
       /** Pods that have to end first. */

@@ -39,7 +39,7 @@ export function containerStatus(container: ContainerSpec, facts: ContainerStatus
     name,
     state,
     lastState: lastStateOf(newest, state, name, facts),
-    ready: kind === 'init' ? state.terminated?.exitCode === 0 : running,
+    ready: kind === 'init' ? state.terminated?.exitCode === 0 : running && kind !== 'ephemeral',
     restartCount: newest?.attempt ?? restartsOf(facts),
     image: newest?.image === undefined || newest.image === '' ? container.image : newest.image,
     imageID: newest?.imageId ?? '',
@@ -50,10 +50,17 @@ export function containerStatus(container: ContainerSpec, facts: ContainerStatus
   }
 }
 
+const lists: Readonly<Record<ContainerSpec['kind'], string>> = {
+  init: 'initContainers',
+  sidecar: 'initContainers',
+  app: 'containers',
+  ephemeral: 'ephemeralContainers',
+}
+
 /** What the pod says of the container, as the API shows it beside what runs. */
 function definitionOf(name: string, kind: ContainerSpec['kind'], exists: boolean, spec: PodSpec) {
-  const list = spec.document.spec[kind === 'app' ? 'containers' : 'initContainers'] as readonly Fields[]
-  const written = list.find((c) => c['name'] === name) ?? {}
+  const list = spec.document.spec[lists[kind]] as readonly Fields[] | undefined
+  const written = list?.find((c) => c['name'] === name) ?? {}
   const resources = (written['resources'] ?? {}) as Fields
   const requests = resources['requests'] as Fields | undefined
   const mounts = (written['volumeMounts'] ?? []) as readonly Fields[]
@@ -146,7 +153,9 @@ function stateOf(
   return {
     waiting: {
       reason:
-        isHeldByInit || (kind !== 'app' && newest === undefined) ? 'PodInitializing' : 'ContainerCreating',
+        isHeldByInit || ((kind === 'init' || kind === 'sidecar') && newest === undefined)
+          ? 'PodInitializing'
+          : 'ContainerCreating',
     },
   }
 }

@@ -32,6 +32,8 @@ export function planContainers(i: PodTurnInput, spec: PodSpec, sandbox: Observed
     mayGoOn = take(container).done
   }
   if (initialized || mayGoOn) for (const container of spec.containers) take(container)
+  // Debug containers do not wait for initialization: that may be what is being debugged.
+  for (const container of spec.ephemeralContainers) take(container)
   const wakes = steps.flatMap(({ step }) => (step.wakeAtNanos === undefined ? [] : [step.wakeAtNanos]))
   return {
     actions: steps.flatMap(({ step }) => (step.action === undefined ? [] : [step.action])),
@@ -47,6 +49,9 @@ const isIn = (container: ObservedContainer | undefined, sandbox: ObservedSandbox
 
 function planOne(i: PodTurnInput, spec: PodSpec, sandbox: ObservedSandbox, container: ContainerSpec): Step {
   const newest = newestOf(i.observed, container.name)
+  // Started once, in whatever sandbox.
+  if (container.kind === 'ephemeral' && newest !== undefined && newest.state !== 'created')
+    return { done: false }
   if (newest !== undefined && isIn(newest, sandbox)) {
     if (newest.state === 'running') return { done: container.kind === 'sidecar' }
     if (newest.state === 'created')

@@ -10,7 +10,7 @@ export interface ObservedContainer {
   readonly attempt: number
   readonly sandboxId: string
   readonly state: ObservedState
-  readonly kind: 'init' | 'sidecar' | 'app'
+  readonly kind: 'init' | 'sidecar' | 'app' | 'ephemeral'
   readonly createdAtNanos: bigint
   readonly startedAtNanos: bigint
   readonly finishedAtNanos: bigint

@@ -11,6 +11,7 @@ export function restartsAfterExit(
   { exitCode }: Pick<ObservedContainer, 'exitCode'>,
 ): boolean {
   if (kind === 'sidecar') return true
+  if (kind === 'ephemeral') return false
   // For an init container Always means until it ends well.
   if (kind === 'init') return exitCode !== 0 && restartPolicy !== 'Never'
   return restartPolicy === 'Always' || (restartPolicy === 'OnFailure' && exitCode !== 0)

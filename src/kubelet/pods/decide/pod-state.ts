@@ -3,6 +3,7 @@
 import type { KubePod } from '../../../core/kube/objects.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodStatus } from '../../../core/pod/status-json.js'
+import type { PullBackoff } from '../../images/decide/image-pull.js'
 import type { Hold, Waiting } from './actions.js'
 import { nothingObserved, type ObservedPod } from './observed.js'
 import type { Backoff } from './restart-backoff.js'
@@ -59,7 +60,7 @@ export interface PodState {
   /** Of restarts, by container name. */
   readonly backoffs: ReadonlyMap<string, Backoff>
   /** Of pulls, by image. */
-  readonly pullBackoffs: ReadonlyMap<string, Backoff>
+  readonly pullBackoffs: ReadonlyMap<string, PullBackoff>
   /** By container name; the sandbox's is under the empty name. */
   readonly holds: ReadonlyMap<string, Hold>
   readonly prepared: boolean

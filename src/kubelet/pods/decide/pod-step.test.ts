@@ -215,7 +215,7 @@ describe('starting a container', () => {
   })
 
   test('a failed pull is remembered by image until one succeeds', () => {
-    const backoff = { delayNanos: 10n * second, updatedAtNanos: 0n }
+    const backoff = { delayNanos: 10n * second, updatedAtNanos: 0n, error: 'ErrImagePull: none' }
     const { state } = given([{ kind: 'pulled', image: 'a:1', backoff }], start, running)
     expect(state.pullBackoffs.get('a:1')).toEqual(backoff)
     const pulled = given([{ kind: 'pulled', image: 'a:1', backoff: undefined }], start, state)

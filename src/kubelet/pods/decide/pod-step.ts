@@ -3,10 +3,11 @@
 import type { KubePod } from '../../../core/kube/objects.js'
 import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodEvent as PodEventRecord } from '../../events/pod-events.js'
+import type { PullBackoff } from '../../images/decide/image-pull.js'
 import type { Hold, PodAction, Waiting } from './actions.js'
 import type { ObservedPod } from './observed.js'
 import { type PodState, podName, type Verdict } from './pod-state.js'
-import { type Backoff, nextBackoff } from './restart-backoff.js'
+import { nextBackoff } from './restart-backoff.js'
 import { withStatus } from './state-status.js'
 import { canonicalJson } from './static-pod.js'
 import { decidePodTurn } from './turn.js'
@@ -38,7 +39,7 @@ export type PodEvent =
   | { readonly kind: 'acting'; readonly action: PodAction }
   | { readonly kind: 'acted'; readonly action: PodAction; readonly hold: Hold | undefined }
   /** A pull ended; with a back-off: it failed. */
-  | { readonly kind: 'pulled'; readonly image: string; readonly backoff: Backoff | undefined }
+  | { readonly kind: 'pulled'; readonly image: string; readonly backoff: PullBackoff | undefined }
   /** All actions of a turn were carried out. */
   | { readonly kind: 'synced' }
   /** A turn could not be carried out; what is left of it is decided anew. */

@@ -4,7 +4,10 @@ import type { ObjectReference } from '../../objects/node-objects.js'
 
 /** Everything that the kubelet may read for the pod. */
 export const podReferences = (spec: PodSpec): readonly ObjectReference[] =>
-  eachOnce(allContainerSpecs(spec).flatMap(environmentReferences))
+  eachOnce([
+    ...allContainerSpecs(spec).flatMap(environmentReferences),
+    ...spec.imagePullSecrets.map((name) => ({ kind: 'secret' as const, name })),
+  ])
 
 /** What the variables of a container are taken from. */
 export const environmentReferences = ({

@@ -12,4 +12,11 @@ export function reportedStatus(api: KubePod | undefined): Partial<PodStatus> | u
   return Object.fromEntries(entries) as Partial<PodStatus>
 }
 
-const lists = new Set(['conditions', 'containerStatuses', 'initContainerStatuses', 'hostIPs', 'podIPs'])
+const lists = new Set([
+  'conditions',
+  'containerStatuses',
+  'initContainerStatuses',
+  'ephemeralContainerStatuses',
+  'hostIPs',
+  'podIPs',
+])

@@ -56,6 +56,12 @@ export function podStatus(i: PodStatusInput): PodStatus {
     ),
     i.over === true && (spec.initContainers.length === 0 || !facts.initializing),
   )
+  const ephemeral = withEnds(
+    spec.ephemeralContainers.map((c) =>
+      containerStatus(c, { ...facts, before: statusNamed(before?.ephemeralContainerStatuses, c.name) }),
+    ),
+    i.over === true,
+  )
   const phase = phaseOf(i, facts.initializing, app)
   const ips = spec.hostNetwork ? i.hostIPs : (sandbox?.ips ?? before?.podIPs?.map(({ ip }) => ip) ?? [])
   return {
@@ -68,6 +74,7 @@ export function podStatus(i: PodStatusInput): PodStatus {
     startTime: before?.startTime ?? formatTime(i.startedAtNanos),
     ...(init.length === 0 ? {} : { initContainerStatuses: init }),
     containerStatuses: app.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: ephemeral }),
     qosClass: qosClassOf(spec.pod),
   }
 }

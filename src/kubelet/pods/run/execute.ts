@@ -2,10 +2,10 @@
 import { asKeelsonError } from '../../../core/errors.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { allContainerSpecs } from '../../../core/pod/spec/spec.js'
+import type { PullBackoff } from '../../images/decide/image-pull.js'
 import type { PodContext } from '../context.js'
 import type { Hold, PodAction } from '../decide/actions.js'
 import { newestOf, type ObservedPod } from '../decide/observed.js'
-import type { Backoff } from '../decide/restart-backoff.js'
 import { forgetContainers, forgetPod, preparePod, releasePod } from './prepare.js'
 import { resizePod } from './resize.js'
 import { rpcErrorText } from './runtime-text.js'
@@ -16,9 +16,9 @@ interface ActInput {
   readonly spec: PodSpec | undefined
   readonly manifest: string
   readonly observed: ObservedPod
-  readonly pullBackoffs: ReadonlyMap<string, Backoff>
+  readonly pullBackoffs: ReadonlyMap<string, PullBackoff>
   /** A pull ended; with a back-off: it failed. */
-  readonly onPulled: (image: string, backoff: Backoff | undefined) => void
+  readonly onPulled: (image: string, backoff: PullBackoff | undefined) => void
   readonly pullSignal: AbortSignal
 }
 

@@ -3,11 +3,11 @@
 import type { PodJson } from '../../../core/pod/document.js'
 import { pause, retry } from '../../../core/units/retry.js'
 import type { HealthCheck } from '../../../serve/health.js'
-import type { Admit } from '../../admission/admit-pods.js'
 import type { PodContext } from '../context.js'
 import { isAlive, type ObservedPod } from '../decide/observed.js'
 import { isMarkedByOther, isOwnPod, ownerMarks } from '../decide/owner.js'
-import type { WantedPod, WantedPods } from '../decide/wanted-pod.js'
+import type { AdmissionHandler, Rejection, WantedPod, WantedPods } from '../decide/wanted-pod.js'
+import type { StaticPodNow } from '../mirror/decide/mirror-actions.js'
 import { podsDirectory } from '../to-cri/names.js'
 import { startPleg } from '../view/pleg.js'
 import type { NodeCgroups } from './node-cgroups.js'
@@ -19,12 +19,14 @@ interface PodRunnerOptions {
   readonly context: PodContext
   /** Each time what is wanted has changed. */
   readonly wanted: AsyncIterable<WantedPods>
-  /** Whether the node runs a pod that is new to it. */
-  readonly admit: Admit
   readonly syncMs: number
   readonly nodeCgroups: NodeCgroups
   /** Something in the runtime has changed: a container started or ended. */
   readonly onChange?: () => void
+  /** First rejection wins; asked in order for each new pod, the oldest first. */
+  readonly admission?: readonly AdmissionHandler[]
+  /** Pods have come or gone. */
+  readonly onPods?: () => void
   /** What a pod's status says has changed. */
   readonly onStatus?: (uid: string) => void
   readonly signal: AbortSignal
@@ -42,6 +44,12 @@ export interface PodRunner {
   report(uid: string): PodReport | undefined
   /** Ends a pod that its source still wants; resolves when nothing of it runs. A pod that is not there has ended. */
   kill(uid: string, request: KillRequest): Promise<void>
+  /** Pods of manifests, those that end included. */
+  statics(): readonly StaticPodNow[]
+  /** The pod as the API would show it. */
+  document(uid: string): PodJson | undefined
+  /** Every source of pods was read at least once. */
+  complete(): boolean
   /** Resolves when the signal has ended everything; rejects when a part died of a bug. */
   readonly done: Promise<void>
 }
@@ -49,22 +57,6 @@ export interface PodRunner {
 const cleanUpMs = 60_000
 const relistRetryMs = 1_000
 const nodeCgroupsRetryMs = 5_000
-
-const preemption: KillRequest = {
-  reason: 'Preempting',
-  message: 'Preempted in order to admit critical pod',
-  conditions: [
-    {
-      type: 'DisruptionTarget',
-      status: 'True',
-      reason: 'TerminationByKubelet',
-      message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
-    },
-  ],
-}
-
-/** Static pods have none and come first. */
-const createdAt = ({ api }: WantedPod): string => api?.metadata?.creationTimestamp ?? ''
 
 const nameOf = ({ namespace, name }: ObservedPod): string => `${namespace}/${name}`
 const isUp = ({ sandboxes, containers }: ObservedPod): boolean =>
@@ -81,12 +73,6 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   const foreign = new Set<string>()
   /** Workers that do not run yet: they wait for the cgroups of the node. */
   const added = new Set<PodWorker>()
-  /** Until when a worker does not run: others have to end first. */
-  const waitsFor = new WeakMap<PodWorker, Promise<unknown>>()
-  const preempted = new WeakSet<PodWorker>()
-  const aborted = new Promise<void>((resolve) => {
-    ended.addEventListener('abort', () => resolve(), { once: true })
-  })
   /** Pods that an earlier kubelet with this root directory has left there. */
   let inherited: ReadonlySet<string> = new Set()
   let wanted: WantedPods | undefined
@@ -118,6 +104,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       heldByOther: () => heldByOther(worker),
       onGone: () => {
         workers.delete(uid)
+        o.onPods?.()
         log.info('pod removed', { pod: worker.name, uid })
         for (const other of workers.values()) if (other.name === worker.name) other.notify()
       },
@@ -144,6 +131,29 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     )
   }
 
+  /** What ends needs no place, and a static pod that runs keeps its own. Others are asked again after a restart, as upstream. */
+  const admit = async (worker: PodWorker, pod: WantedPod): Promise<void> => {
+    const rejection = pod.rejection ?? (await askAdmission(worker, pod))
+    if (rejection === undefined) return
+    log.warn('pod rejected', { pod: worker.name, uid: pod.uid, ...rejection })
+    const [namespace = '', name = ''] = worker.name.split('/')
+    c.events.pod({ namespace, name, uid: pod.uid }, { type: 'Warning', ...rejection })
+    worker.reject(rejection)
+  }
+  const askAdmission = async (
+    worker: PodWorker,
+    { spec, api }: WantedPod,
+  ): Promise<Rejection | undefined> => {
+    if (spec === undefined || worker.isTerminating) return undefined
+    if (worker.hasSandbox && api === undefined) return undefined
+    const others = [...workers.values()].flatMap((other) => (other === worker ? [] : (other.heldSpec ?? [])))
+    for (const handler of o.admission ?? []) {
+      const rejection = await handler({ pod: spec, api, others }, ended)
+      if (rejection !== undefined) return rejection
+    }
+    return undefined
+  }
+
   /** New names first end their predecessors, so ending comes before starting. */
   const takeWanted = async (now: WantedPods): Promise<void> => {
     const first = now.complete && wanted?.complete !== true
@@ -155,65 +165,25 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       }
     if (first) inherited = new Set(await c.host.list(podsDirectory(c.paths)))
     endStrays()
-    const newcomers = new Map<PodWorker, WantedPod>()
-    for (const [uid, pod] of now.pods) {
+    for (const pod of byAge(now.pods)) {
+      const { uid, file } = pod
       const known = workers.get(uid)
       const worker = known ?? addWorker(uid)
       worker.want(pod)
       if (known !== undefined) continue
       added.add(worker)
-      newcomers.set(worker, pod)
-      const { file } = pod
+      await admit(worker, pod)
       log.info(view.get(uid) === undefined ? 'pod added' : 'adopting a running pod', {
         pod: worker.name,
         uid,
         ...(file === '' ? {} : { file }),
       })
     }
-    await admitAll(newcomers)
+    o.onPods?.()
     await o.nodeCgroups.apply(wantedSpecs(), ended)
-    for (const worker of added) keep(runAfter(waitsFor.get(worker), worker))
+    for (const worker of added) keep(worker.run(ended))
     added.clear()
     if (first) await clean()
-  }
-
-  /** The oldest first: where not all fit, those that ran before a restart of the kubelet still do. */
-  const admitAll = async (newcomers: Map<PodWorker, WantedPod>): Promise<void> => {
-    const inOrder = [...newcomers].sort(([, a], [, b]) => (createdAt(a) < createdAt(b) ? -1 : 1))
-    for (const [worker] of inOrder) {
-      const spec = worker.wantedSpec
-      newcomers.delete(worker)
-      if (spec === undefined) continue
-      const others = [...workers.values()].filter(
-        (other) => other !== worker && !newcomers.has(other) && !preempted.has(other),
-      )
-      const verdict = await o.admit(
-        spec,
-        others.flatMap(({ heldSpec }) => heldSpec ?? []),
-      )
-      if (verdict.kind === 'rejected') {
-        log.warn('pod rejected', { pod: worker.name, reason: verdict.reason, message: verdict.message })
-        worker.reject(verdict)
-      } else if (verdict.preempts.length > 0)
-        waitsFor.set(worker, Promise.all(verdict.preempts.map(({ pod }) => preempt(pod.uid, worker))))
-    }
-  }
-
-  const preempt = async (uid: string, by: PodWorker): Promise<void> => {
-    const worker = workers.get(uid)
-    if (worker === undefined) return
-    preempted.add(worker)
-    log.info('preempting a pod', { pod: worker.name, for: by.name })
-    const { reason, message } = preemption
-    if (worker.wantedSpec !== undefined)
-      c.events.pod(worker.wantedSpec.pod, { type: 'Warning', reason, message })
-    await worker.kill(preemption)
-  }
-
-  /** A pod that others give way to starts when they have ended. */
-  const runAfter = async (ready: Promise<unknown> | undefined, worker: PodWorker): Promise<void> => {
-    if (ready !== undefined) await Promise.race([ready, aborted])
-    await worker.run(ended)
   }
 
   /** Pods of this kubelet in the runtime that no file wants. Pods of others are left alone, and said once. */
@@ -304,8 +274,17 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     },
     report: (uid) => workers.get(uid)?.report(),
     kill: async (uid, request) => workers.get(uid)?.kill(request),
+    statics: () => [...workers.values()].flatMap((worker) => worker.staticPod() ?? []),
+    document: (uid) => workers.get(uid)?.document(),
+    complete: () => wanted?.complete === true,
     done: finish(),
   }
+}
+
+/** Who came first is admitted first. */
+const byAge = (pods: WantedPods['pods']): readonly WantedPod[] => {
+  const created = ({ api }: WantedPod): string => api?.metadata?.creationTimestamp ?? ''
+  return [...pods.values()].sort((a, b) => (created(a) < created(b) ? -1 : created(a) > created(b) ? 1 : 0))
 }
 
 const staleNanos = 150n * 1_000_000_000n

@@ -25,8 +25,9 @@ export async function runSandbox(
   for (const { reason, message } of warnings)
     if (reason !== 'MissingClusterDNS' || c.objects !== undefined)
       c.events.pod(spec.pod, { type: 'Warning', reason, message })
+  const runtimeHandler = await c.handlerOf(spec.runtimeClassName, signal)
   const options = { timeoutMs: c.timeoutMs, signal }
-  await c.starts.run(() => c.runtime.runPodSandbox({ config, runtimeHandler: '' }, options), signal)
+  await c.starts.run(() => c.runtime.runPodSandbox({ config, runtimeHandler }, options), signal)
 }
 
 export async function sandboxRequest(

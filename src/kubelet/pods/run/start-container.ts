@@ -1,19 +1,20 @@
 // One container from image to running process. What keeps it from starting becomes a hold with the reason that kubectl
 // shows; only an unreachable runtime is thrown.
-import { asKeelsonError, type KeelsonError } from '../../../core/errors.js'
+import { asKeelsonError } from '../../../core/errors.js'
 import { effectiveUser } from '../../../core/pod/spec/security.js'
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
-import { formatGoDuration } from '../../../core/units/go-duration.js'
 import type { DeepPartial, Image, PodSandboxConfig } from '../../../cri-api/api.js'
 import { containerEnvironment } from '../../environment/container-environment.js'
 import type { PodEvent } from '../../events/pod-events.js'
+import type { PullBackoff } from '../../images/decide/image-pull.js'
+import { ensureImage } from '../../images/ensure-image.js'
 import { podNames } from '../../names/decide/hostname.js'
 import { hostNetworkHosts, podHosts } from '../../names/decide/hosts-file.js'
 import type { PodContext } from '../context.js'
 import type { Hold } from '../decide/actions.js'
-import { decideImage, faultRetryNanos, pullFailed, rootProblem } from '../decide/image-pull.js'
-import { currentSandbox, type ObservedPod } from '../decide/observed.js'
-import type { Backoff } from '../decide/restart-backoff.js'
+import { rootProblem } from '../decide/non-root.js'
+import { currentSandbox, newestOf, type ObservedPod } from '../decide/observed.js'
+import { podReferences } from '../decide/references.js'
 import { containerConfig } from '../to-cri/container-config.js'
 import {
   containerLogPath,
@@ -23,11 +24,7 @@ import {
   podLogDirectory,
   terminationLog,
 } from '../to-cri/names.js'
-import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
-import { rpcErrorText, runtimeText } from './runtime-text.js'
-
-/** A pull may take as long as it makes progress; this ends one that does not. */
-const pullTimeoutMs = 30 * 60_000
+import { asHold, fault } from './faults.js'
 
 interface StartInput {
   readonly spec: PodSpec
@@ -36,9 +33,9 @@ interface StartInput {
   readonly observed: ObservedPod
   readonly sandbox: DeepPartial<PodSandboxConfig>
   /** Back-off of pulls, by image. */
-  readonly pullBackoffs: ReadonlyMap<string, Backoff>
+  readonly pullBackoffs: ReadonlyMap<string, PullBackoff>
   /** A pull ended; with a back-off: it failed. */
-  readonly onPulled: (image: string, backoff: Backoff | undefined) => void
+  readonly onPulled: (image: string, backoff: PullBackoff | undefined) => void
   /** Aborted when the pod terminates: its image is not needed any more. */
   readonly pullSignal: AbortSignal
 }
@@ -58,7 +55,7 @@ export async function startContainer(
   c: PodContext,
   signal: AbortSignal,
 ): Promise<Hold | undefined> {
-  const image = await getImage(i, c, signal)
+  const image = await ensureImage(i, c, signal)
   if ('reason' in image) {
     failed(i, c, image.reason)
     return image
@@ -77,6 +74,15 @@ export async function startContainer(
   const sandbox = currentSandbox(i.observed)
   if (sandbox === undefined) throw new Error('a container is started without a sandbox')
   const podIPs = spec.hostNetwork ? c.hostIPs : sandbox.ips
+  const { target } = container
+  const targetId = target === undefined ? undefined : newestOf(i.observed, target)?.id
+  if (target !== undefined && targetId === undefined) {
+    const problem = `unable to find target container ${JSON.stringify(target)}`
+    failed(i, c, problem)
+    return fault(c, 'CreateContainerConfigError', problem)
+  }
+  // It came after the pod was prepared, and may refer to other objects.
+  if (container.kind === 'ephemeral') c.objects?.register(spec.pod, podReferences(spec))
   const words = await containerEnvironment(spec, container, podIPs, c, signal)
   if (typeof words === 'string') {
     failed(i, c, words)
@@ -84,6 +90,7 @@ export async function startContainer(
   }
   const config = containerConfig(spec, container, {
     words,
+    targetId,
     hasHostsFile: spec.hostNetwork || podIPs.length > 0,
     paths: c.paths,
     attempt,
@@ -149,96 +156,4 @@ async function makeFiles(i: StartInput, podIPs: readonly string[], c: PodContext
   await c.host.writeFile(hostsFile(c.paths, uid), hosts, 0o644)
   await c.host.ensureFile(terminationLog(c.paths, uid, container.name, attempt), 0o666)
   await c.host.ensureDirectory(`${podLogDirectory(c.paths, spec.pod)}/${container.name}`, { mode: 0o755 })
-}
-
-async function getImage(i: StartInput, c: PodContext, signal: AbortSignal): Promise<Image | Hold> {
-  const { container, pullBackoffs } = i
-  const { image, pullPolicy } = container
-  const find = async (): Promise<Image | undefined> =>
-    (await c.images.imageStatus({ image: { image } }, { timeoutMs: c.timeoutMs, signal })).image
-  const present = await find()
-  const step = decideImage({
-    image,
-    policy: pullPolicy,
-    present: present !== undefined,
-    backoff: pullBackoffs.get(image),
-    nowNanos: c.clock.monotonicNanos(),
-  })
-  if (step.kind === 'hold') {
-    record(i, c, heldEvent(image, step.hold))
-    return step.hold
-  }
-  if (step.kind === 'use' && present !== undefined) {
-    const message = `Container image "${image}" already present on machine and can be accessed by the pod`
-    record(i, c, { type: 'Normal', reason: 'Pulled', message })
-    return present
-  }
-  const asked = c.clock.monotonicNanos()
-  let began = asked
-  try {
-    record(i, c, { type: 'Normal', reason: 'Pulling', message: `Pulling image "${image}"` })
-    const request = { image: { image }, sandboxConfig: i.sandbox }
-    const options = { timeoutMs: pullTimeoutMs, signal: i.pullSignal }
-    await c.pulls.run(() => {
-      began = c.clock.monotonicNanos()
-      return c.images.pullImage(request, options)
-    }, i.pullSignal)
-    i.onPulled(image, undefined)
-  } catch (e) {
-    if (i.pullSignal.aborted && !signal.aborted) return fault(c, 'ErrImagePull', 'the pod terminates')
-    const error = asKeelsonError(e)
-    if (isNoFault(error, signal)) throw e
-    record(i, c, {
-      type: 'Warning',
-      reason: 'Failed',
-      message: `Failed to pull image "${image}": ${rpcErrorText(error)}`,
-    })
-    const { backoff, hold } = pullFailed(
-      pullBackoffs.get(image),
-      rpcErrorText(error),
-      c.clock.monotonicNanos(),
-    )
-    i.onPulled(image, backoff)
-    return hold
-  }
-  const ended = c.clock.monotonicNanos()
-  const pulled = await find()
-  if (pulled === undefined) return fault(c, 'ErrImagePull', `the image ${image} was pulled and is not there`)
-  const [took, whole] = [ended - began, ended - asked].map(formatMillis)
-  record(i, c, {
-    type: 'Normal',
-    reason: 'Pulled',
-    message: `Successfully pulled image "${image}" in ${took} (${whole} including waiting). Image size: ${pulled.size} bytes.`,
-  })
-  return pulled
-}
-
-const formatMillis = (nanos: bigint): string => formatGoDuration((nanos / 1_000_000n) * 1_000_000n)
-
-/** An image that is not even asked for. */
-function heldEvent(image: string, { reason, message }: Hold): Omit<PodEvent, 'container'> {
-  switch (reason) {
-    case 'ImagePullBackOff':
-      return { type: 'Normal', reason: 'BackOff', message: `Back-off pulling image "${image}"` }
-    case 'ErrImageNeverPull':
-      return { type: 'Warning', reason, message }
-    default:
-      return { type: 'Warning', reason: 'InspectFailed', message }
-  }
-}
-
-/** Not a fault of this container: thrown on. */
-const isNoFault = (error: KeelsonError, signal: AbortSignal): boolean =>
-  signal.aborted || error.code === 'internal.unexpected' || isRuntimeUnreachable(error)
-
-const fault = (c: PodContext, reason: string, message: string): Hold => ({
-  untilNanos: c.clock.monotonicNanos() + faultRetryNanos,
-  reason,
-  message,
-})
-
-function asHold(e: unknown, c: PodContext, signal: AbortSignal, reason: string): Hold {
-  const error = asKeelsonError(e)
-  if (isNoFault(error, signal)) throw e
-  return fault(c, reason, runtimeText(error))
 }

@@ -2,8 +2,10 @@
 // state (decide/pod-state.ts), turns what happens into events (decide/pod-step.ts) and carries out their effects.
 import { rethrowBug } from '../../../core/errors.js'
 import { apiPodDocument, type PodJson, podDocument } from '../../../core/pod/document.js'
+import { isStaticPod } from '../../../core/pod/pod.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodStatus } from '../../../core/pod/status-json.js'
+import type { PullBackoff } from '../../images/decide/image-pull.js'
 import type { PodContext } from '../context.js'
 import type { PodAction } from '../decide/actions.js'
 import type { ObservedPod } from '../decide/observed.js'
@@ -16,8 +18,9 @@ import {
   type VerdictCondition,
 } from '../decide/pod-state.js'
 import { type PodEffect, type PodEvent, stepPod } from '../decide/pod-step.js'
-import type { Backoff } from '../decide/restart-backoff.js'
-import { podKey, type Rejection, type WantedPod } from '../decide/wanted-pod.js'
+import { configHash } from '../decide/static-pod.js'
+import type { Rejection, WantedPod } from '../decide/wanted-pod.js'
+import type { StaticPodNow } from '../mirror/decide/mirror-actions.js'
 import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 import { act } from './execute.js'
 import { Wake } from './wake.js'
@@ -123,13 +126,10 @@ export class PodWorker {
     if (pod === this.pod) return
     this.pod = pod
     this.dispatch({ kind: 'wanted', spec: pod.spec, manifest: pod.file, api: pod.api })
-    if (pod.rejection !== undefined) this.reject(pod.rejection)
   }
 
   /** Not admitted: nothing of it is started. */
   reject({ reason, message }: Rejection): void {
-    const pod = this.state.spec?.pod ?? (this.pod?.api === undefined ? undefined : podKey(this.pod.api))
-    if (pod !== undefined) this.context.events.pod(pod, { type: 'Warning', reason, message })
     this.dispatch({ kind: 'killed', verdict: { reason, message, conditions: [], rejected: true } })
   }
 
@@ -156,6 +156,14 @@ export class PodWorker {
   report(): PodReport | undefined {
     const { status, stopped } = this.state
     return status && { status, mayRun: !stopped, finished: isFinished(this.state) }
+  }
+
+  /** Undefined: not a pod of a manifest. */
+  staticPod(): StaticPodNow | undefined {
+    const { spec } = this.state
+    if (spec === undefined || !isStaticPod(spec.pod)) return undefined
+    const { uid, namespace, name, annotations } = spec.pod
+    return { uid, namespace, name, hash: annotations.get(configHash) ?? uid, terminating: this.isTerminating }
   }
 
   notify(): void {
@@ -233,7 +241,7 @@ export class PodWorker {
     const input = {
       ...this.state,
       pullSignal,
-      onPulled: (image: string, backoff: Backoff | undefined) => {
+      onPulled: (image: string, backoff: PullBackoff | undefined) => {
         this.dispatch({ kind: 'pulled', image, backoff })
       },
     }

@@ -21,11 +21,13 @@ import {
   type PodPaths,
   terminationLog,
 } from './names.js'
-import { appArmorProfile, namespaceOptions, seccompProfile } from './namespaces.js'
+import { appArmorProfile, containerNamespaces, seccompProfile } from './namespaces.js'
 import { podGroups } from './sandbox-config.js'
 
 interface ContainerFacts {
   readonly words: ContainerWords
+  /** Whose processes an ephemeral container sees. */
+  readonly targetId: string | undefined
   /** False for a pod whose network gave it no address. */
   readonly hasHostsFile: boolean
   readonly paths: PodPaths
@@ -96,7 +98,7 @@ function securityContext(
       addCapabilities: [...security.addCapabilities],
       dropCapabilities: [...security.dropCapabilities],
     },
-    namespaceOptions: namespaceOptions(spec),
+    namespaceOptions: containerNamespaces(spec, facts.targetId),
     readonlyRootfs: security.readOnlyRootFilesystem,
     noNewPrivs: security.allowPrivilegeEscalation === false,
     maskedPaths,

@@ -17,7 +17,7 @@ export const annotations = {
   messagePolicy: 'io.kubernetes.container.terminationMessagePolicy',
   ports: 'io.kubernetes.container.ports',
   gracePeriod: 'io.kubernetes.pod.terminationGracePeriod',
-  /** Ours: `init`, `sidecar` or `app`, so that sidecars end last even when the manifest has gone. */
+  /** Ours: `init`, `sidecar`, `app` or `ephemeral`, so that sidecars end last even when the manifest has gone. */
   kind: 'keelson.dev/container-kind',
 } as const
 

@@ -18,6 +18,17 @@ export const namespaceOptions = (spec: PodSpec): DeepPartial<NamespaceOption> =>
       : NamespaceMode.CONTAINER,
 })
 
+/** `targetId`: the container whose processes are seen, where each container has its own. */
+export const containerNamespaces = (
+  spec: PodSpec,
+  targetId: string | undefined,
+): DeepPartial<NamespaceOption> => {
+  const options = namespaceOptions(spec)
+  return targetId === undefined || options.pid !== NamespaceMode.CONTAINER
+    ? options
+    : { ...options, pid: NamespaceMode.TARGET, targetId }
+}
+
 const profileTypes = {
   RuntimeDefault: ProfileType.RuntimeDefault,
   Unconfined: ProfileType.Unconfined,

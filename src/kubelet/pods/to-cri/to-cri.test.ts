@@ -58,6 +58,7 @@ function mapped(spec: PodSpec, seccompDefault = false) {
     containers: allContainerSpecs(spec).map((container) =>
       containerConfig(spec, container, {
         words: wordsOf(spec, container),
+        targetId: undefined,
         hasHostsFile: true,
         paths,
         attempt: 3,

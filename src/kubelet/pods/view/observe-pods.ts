@@ -74,7 +74,7 @@ function observeContainer({ listed, status, message }: SeenContainer): ObservedC
     attempt: listed.metadata?.attempt ?? 0,
     sandboxId: listed.podSandboxId,
     state: states[status.state] ?? 'unknown',
-    kind: kind === 'init' || kind === 'sidecar' ? kind : 'app',
+    kind: kind === 'init' || kind === 'sidecar' || kind === 'ephemeral' ? kind : 'app',
     createdAtNanos: listed.createdAt,
     startedAtNanos: status.startedAt,
     finishedAtNanos: status.finishedAt,

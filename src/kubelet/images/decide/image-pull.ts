@@ -1,9 +1,8 @@
 // What happens to a container's image before the container is made: use what is there, pull, wait, or give up for now.
-import { isImageReference } from '../../../core/pod/spec/image-reference.js'
 import type { PullPolicy } from '../../../core/pod/spec/spec.js'
-import { formatGoDuration } from '../../../core/units/go-duration.js'
-import type { Hold } from './actions.js'
-import { type Backoff, nextBackoff } from './restart-backoff.js'
+import type { Hold } from '../../pods/decide/actions.js'
+import { type Backoff, nextBackoff } from '../../pods/decide/restart-backoff.js'
+import { nameProblem } from './image-name.js'
 
 type ImageStep =
   | { readonly kind: 'use' }
@@ -13,12 +12,19 @@ type ImageStep =
 /** How long a fault waits that only another manifest or another image store can fix. */
 export const faultRetryNanos = 10_000_000_000n
 
+/** Of one image in one pod. */
+export interface PullBackoff extends Backoff {
+  /** Reason and message of the pull that failed. */
+  readonly error: string
+}
+
 export interface ImageInput {
   readonly image: string
   readonly policy: PullPolicy
+  /** Of policy Always it does not matter. */
   readonly present: boolean
-  /** Of this image in this pod; set by pulls that failed. */
-  readonly backoff: Backoff | undefined
+  /** Set by pulls that failed. */
+  readonly backoff: PullBackoff | undefined
   readonly nowNanos: bigint
 }
 
@@ -27,10 +33,11 @@ export function decideImage(i: ImageInput): ImageStep {
     kind: 'hold',
     hold: { untilNanos: i.nowNanos + faultRetryNanos, reason, message },
   })
-  if (!isImageReference(i.image))
+  const problem = nameProblem(i.image)
+  if (problem !== undefined)
     return fault(
       'InvalidImageName',
-      `Failed to apply default image tag "${i.image.slice(0, 200)}": it is no image name`,
+      `Failed to apply default image tag ${JSON.stringify(i.image.slice(0, 200))}: ${problem}`,
     )
   if (i.policy === 'Never' && !i.present)
     return fault('ErrImageNeverPull', `Container image "${i.image}" is not present with pull policy of Never`)
@@ -42,13 +49,13 @@ export function decideImage(i: ImageInput): ImageStep {
     hold: {
       untilNanos: until,
       reason: 'ImagePullBackOff',
-      message: `Back-off ${formatGoDuration(i.backoff.delayNanos)} pulling image "${i.image}"`,
+      message: `Back-off pulling image "${i.image}": ${i.backoff.error}`,
     },
   }
 }
 
 interface PullFailed {
-  readonly backoff: Backoff
+  readonly backoff: PullBackoff
   readonly hold: Hold
 }
 
@@ -56,26 +63,9 @@ interface PullFailed {
 const errorShownNanos = 2_000_000_000n
 
 export function pullFailed(before: Backoff | undefined, error: string, nowNanos: bigint): PullFailed {
+  const reason = 'ErrImagePull'
   return {
-    backoff: nextBackoff(before, nowNanos, nowNanos),
-    hold: { untilNanos: nowNanos + errorShownNanos, reason: 'ErrImagePull', message: error },
+    backoff: { ...nextBackoff(before, nowNanos, nowNanos), error: `${reason}: ${error}` },
+    hold: { untilNanos: nowNanos + errorShownNanos, reason, message: error },
   }
-}
-
-interface NonRootInput {
-  readonly runAsUser: number | undefined
-  /** Of the image; -1n: none given. */
-  readonly imageUid: bigint | undefined
-  readonly imageUser: string
-}
-
-/** `runAsNonRoot: true` is a promise that must be checked before the container runs. Undefined: it holds. */
-export function rootProblem({ runAsUser, imageUid, imageUser }: NonRootInput): string | undefined {
-  if (runAsUser !== undefined)
-    return runAsUser === 0 ? "container's runAsUser breaks non-root policy" : undefined
-  if (imageUser !== '')
-    return `container has runAsNonRoot and image has non-numeric user (${imageUser}), cannot verify user is non-root`
-  return imageUid === undefined || imageUid === 0n
-    ? 'container has runAsNonRoot and image will run as root'
-    : undefined
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isImageReference } from '../../../core/pod/spec/image-reference.js'
-import { decideImage, type ImageInput, pullFailed, rootProblem } from './image-pull.js'
+import { decideImage, type ImageInput, pullFailed } from './image-pull.js'
 
 const now = 1_000_000_000_000n
 const base: ImageInput = {
@@ -10,7 +10,11 @@ const base: ImageInput = {
   backoff: undefined,
   nowNanos: now,
 }
-const shortly = { delayNanos: 10_000_000_000n, updatedAtNanos: now - 5_000_000_000n }
+const shortly = {
+  delayNanos: 10_000_000_000n,
+  updatedAtNanos: now - 5_000_000_000n,
+  error: 'ErrImagePull: no route',
+}
 
 for (const { name, input, kind, reason } of [
   { name: 'there, IfNotPresent', input: {}, kind: 'use' },
@@ -69,21 +73,16 @@ for (const [name, good] of [
 ] as const)
   test(`image name ${name.slice(0, 40)}: ${good}`, () => expect(isImageReference(name)).toBe(good))
 
-for (const { name, input, fine } of [
-  { name: 'runAsUser 1000', input: { runAsUser: 1000, imageUid: 0n, imageUser: '' }, fine: true },
-  { name: 'runAsUser 0', input: { runAsUser: 0, imageUid: 5n, imageUser: '' }, fine: false },
-  { name: 'image of root', input: { runAsUser: undefined, imageUid: 0n, imageUser: '' }, fine: false },
-  {
-    name: 'image without a user',
-    input: { runAsUser: undefined, imageUid: undefined, imageUser: '' },
-    fine: false,
-  },
-  { name: 'image of user 5', input: { runAsUser: undefined, imageUid: 5n, imageUser: '' }, fine: true },
-  {
-    name: 'image of a named user',
-    input: { runAsUser: undefined, imageUid: undefined, imageUser: 'www' },
-    fine: false,
-  },
-] as const)
-  test(`runAsNonRoot, ${name}: ${fine ? 'runs' : 'is refused'}`, () =>
-    expect(rootProblem(input) === undefined).toBe(fine))
+test('the messages are those of upstream', () => {
+  const message = (input: Partial<ImageInput>): string | undefined => {
+    const step = decideImage({ ...base, present: false, ...input })
+    return step.kind === 'hold' ? step.hold.message : undefined
+  }
+  expect(message({ backoff: shortly })).toBe('Back-off pulling image "a/b:1": ErrImagePull: no route')
+  expect(message({ policy: 'Never' })).toBe(
+    'Container image "a/b:1" is not present with pull policy of Never',
+  )
+  expect(message({ image: 'A B' })).toBe(
+    'Failed to apply default image tag "A B": couldn\'t parse image name "A B": invalid reference format',
+  )
+})
