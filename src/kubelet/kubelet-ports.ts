@@ -14,6 +14,7 @@ import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { NodeHost } from '../ports/node-host.js'
 import type { PodHost } from '../ports/pod-host.js'
+import type { VolumeHost } from '../ports/pods/volume-host.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
@@ -56,6 +57,7 @@ export interface KubeletPorts {
   readonly statsFiles: StatsFiles
   readonly files: Files
   readonly podHost: PodHost
+  readonly volumeHost: VolumeHost
   readonly programs: Programs
   readonly host: Host
   readonly clock: Clock

@@ -11,6 +11,7 @@ import { createKubeconfigs } from '../../src/adapters/kubeapi/node-kubeconfig.js
 import { createPodHost } from '../../src/adapters/pods/pod-host.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { createPrograms } from '../../src/adapters/programs/programs.js'
+import { createVolumeHost } from '../../src/adapters/volumes/volume-host.js'
 import type { CgroupDriver } from '../../src/core/cgroup/name.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeClock } from '../../src/fakes/clock.js'
@@ -119,6 +120,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
       statsFiles: noFiles,
       files: createFiles(),
       podHost: createPodHost(),
+      volumeHost: createVolumeHost(),
       programs: createPrograms(),
       host,
       clock,

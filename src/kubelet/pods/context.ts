@@ -14,6 +14,8 @@ import type { RegistryCredentials } from '../images/registry-credentials.js'
 import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import type { HandlerOf } from '../objects/runtime-classes.js'
+import type { VolumeContext } from '../volumes/context.js'
+import type { PodVolumes } from '../volumes/pod-volumes.js'
 import type { KubeletIdentity } from './decide/owner.js'
 import type { Limiter } from './run/limiter.js'
 import type { Planner } from './run/planner.js'
@@ -28,6 +30,10 @@ export interface PodContext {
   readonly host: PodHost
   /** Config maps, secrets, services and tokens; undefined in standalone mode. */
   readonly objects: NodeObjects | undefined
+  readonly volumeHost: VolumeContext['volumeHost']
+  readonly volumes: PodVolumes
+  /** Whether the runtime can make what is mounted below a mount read-only too. */
+  readonly canMakeAllReadOnly: () => Promise<boolean>
   readonly handlerOf: HandlerOf
   readonly clock: Clock
   readonly log: Log

@@ -5,9 +5,10 @@ import type { LoadedConfig } from '../../config/load.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import type { KubeNode } from '../../core/kube/objects.js'
 import { nodes, objectPath } from '../../core/kube/path.js'
+import type { PodSpec } from '../../core/pod/spec/spec.js'
 import { bytes } from '../../core/units/bytes.js'
 import { quantityValue } from '../../core/units/quantity.js'
-import type { CgroupTree } from '../../ports/cgroups.js'
+import type { CgroupTree, ControlValues } from '../../ports/cgroups.js'
 import type { Files } from '../../ports/files.js'
 import type { KubeApi } from '../../ports/kube-api.js'
 import type { CriClient } from '../../ports/runtime.js'
@@ -34,6 +35,7 @@ import { createHandlerOf } from '../objects/runtime-classes.js'
 import { runCommand } from '../streams/exec.js'
 import { createOpenStream } from '../streams/open-stream.js'
 import { readContainerLog } from '../streams/read-log.js'
+import { createPodVolumes } from '../volumes/pod-volumes.js'
 import type { PodContext } from './context.js'
 import type { AdmissionHandler } from './decide/wanted-pod.js'
 import { MirrorPods } from './mirror/mirror-pods.js'
@@ -76,7 +78,16 @@ interface PodsInput {
   readonly objects?: NodeObjects | undefined
   readonly ports: Pick<
     KubeletPorts,
-    'files' | 'podHost' | 'host' | 'procfs' | 'nodeHost' | 'statsFiles' | 'clock' | 'log' | 'metrics'
+    | 'files'
+    | 'podHost'
+    | 'volumeHost'
+    | 'host'
+    | 'procfs'
+    | 'nodeHost'
+    | 'statsFiles'
+    | 'clock'
+    | 'log'
+    | 'metrics'
   >
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
@@ -181,6 +192,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     done: Promise.all([
       runner.done,
       rotation,
+      context.volumes.done,
       apiPods?.follow(signal),
       statuses?.run(signal),
       mirrors?.run(signal),
@@ -241,7 +253,26 @@ function createContext(i: PodsInput): PodContext {
   const ownIPs = given.length > 0 ? given : host.addresses().slice(0, 1)
   const timeoutMs = kubelet.runtimeRequestTimeout
   const events = createPodEvents(i.events, log)
+  const planner = createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) })
+  const shared = {
+    host,
+    volumeHost: i.ports.volumeHost,
+    objects: i.objects,
+    clock,
+    log,
+    paths,
+    events,
+    allocatable: () => readAllocatable(i.config, rootDir, i.ports),
+  }
+  const podMemoryLimit = (spec: PodSpec) => memoryLimitOf(planner.podCgroup(spec).values)
   return {
+    ...shared,
+    volumes: createPodVolumes({
+      c: { ...shared, podMemoryLimit },
+      syncMs: kubelet.syncFrequency,
+      signal: i.signal,
+    }),
+    canMakeAllReadOnly: () => canMakeAllReadOnly(i.runtime, timeoutMs, i.signal),
     runtime: i.runtime.runtime,
     images: i.images.image,
     view: new RuntimeView({
@@ -253,15 +284,9 @@ function createContext(i: PodsInput): PodContext {
         readTerminationMessage(container, failed, logPath, paths, host),
     }),
     cgroups: i.cgroups,
-    host,
-    objects: i.objects,
     handlerOf: createHandlerOf(i.cluster?.api),
-    clock,
-    log,
-    events,
     metrics,
-    planner: createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) }),
-    paths,
+    planner,
     identity: {
       rootDir,
       nodeName: i.nodeName,
@@ -274,7 +299,6 @@ function createContext(i: PodsInput): PodContext {
       const internal = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
       return internal.length > 0 ? internal : ownIPs
     },
-    allocatable: () => readAllocatable(i.config, rootDir, i.ports),
     runtimeName: i.runtimeName,
     driver: i.driver,
     seccompDefault: kubelet.seccompDefault,
@@ -306,3 +330,19 @@ const readNodeResolvConf = async (
 
 const readText = async (path: string, limit: number, files: Pick<Files, 'read'>): Promise<string> =>
   new TextDecoder().decode((await files.read(path, limit)) ?? new Uint8Array())
+
+/** Undefined: the pod's cgroup has no limit of memory. */
+function memoryLimitOf(values: ControlValues): bigint | undefined {
+  const text = values['memory.max'] ?? values['memory.limit_in_bytes']
+  return text !== undefined && /^\d+$/.test(text) ? BigInt(text) : undefined
+}
+
+/** Asked when a mount wants it: few do. */
+async function canMakeAllReadOnly(
+  { runtime }: Pick<CriClient, 'runtime'>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { runtimeHandlers } = await runtime.status({}, { timeoutMs, signal })
+  return runtimeHandlers.find(({ name }) => name === '')?.features?.recursiveReadOnlyMounts === true
+}

@@ -8,7 +8,6 @@ import {
   refusedContainerFields,
   refusedContainerSecurity,
   refusedMetadata,
-  refusedMountFields,
   refusedPodFields,
   refusedPodSecurity,
   refusedVolumeKinds,
@@ -152,11 +151,6 @@ describe('what is refused', () => {
       place: "a container's securityContext",
       refused: refusedContainerSecurity,
       put: (f: object) => withContainer({ securityContext: f }),
-    },
-    {
-      place: 'a mount',
-      refused: refusedMountFields,
-      put: (f: object) => withContainer({ volumeMounts: [{ name: 'v', mountPath: '/v', ...f }] }),
     },
     {
       place: 'a variable',

@@ -126,6 +126,7 @@ export class PodWorker {
     if (pod === this.pod) return
     this.pod = pod
     this.dispatch({ kind: 'wanted', spec: pod.spec, manifest: pod.file, api: pod.api })
+    if (pod.spec !== undefined) this.context.volumes.update(pod.spec)
   }
 
   /** Not admitted: nothing of it is started. */
