@@ -12,6 +12,7 @@ import { quantity } from './quantity.js'
 import { strategicPatch } from './strategic-patch.js'
 import { unixSockets } from './unix-sockets.js'
 import { watchStream } from './watch-stream.js'
+import { websocketFrames } from './websocket-frames.js'
 import { yaml } from './yaml.js'
 
 export const targets: readonly FuzzTarget[] = [
@@ -28,4 +29,5 @@ export const targets: readonly FuzzTarget[] = [
   watchStream,
   strategicPatch,
   labelSelector,
+  websocketFrames,
 ]
