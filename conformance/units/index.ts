@@ -9,6 +9,7 @@ import { driver } from './driver.js'
 import { e2e } from './e2e.js'
 import { e2eNode } from './e2e-node.js'
 import { kubeadmJoin } from './kubeadm-join.js'
+import { kubectlUnit } from './kubectl.js'
 import { metricsServer } from './metrics-server.js'
 
 export const units: readonly Unit[] = [
@@ -21,5 +22,6 @@ export const units: readonly Unit[] = [
   kubeadmJoin,
   e2eNode,
   cluster,
+  kubectlUnit,
   e2e,
 ]

@@ -13,6 +13,7 @@ import { strategicPatch } from './strategic-patch.js'
 import { unixSockets } from './unix-sockets.js'
 import { volumes } from './volumes.js'
 import { watchStream } from './watch-stream.js'
+import { websocketFrames } from './websocket-frames.js'
 import { yaml } from './yaml.js'
 
 export const targets: readonly FuzzTarget[] = [
@@ -30,4 +31,5 @@ export const targets: readonly FuzzTarget[] = [
   watchStream,
   strategicPatch,
   labelSelector,
+  websocketFrames,
 ]
