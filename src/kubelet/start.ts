@@ -19,7 +19,6 @@ import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver/driver-repor
 import { watchRuntime } from './driver/runtime-watch.js'
 import { asksRuntime, settleDriver } from './driver/settle-driver.js'
 import { createEventQueue, type EventQueue } from './events/event-queue.js'
-import { startGc } from './gc/start-gc.js'
 import { serveNode } from './http.js'
 import { loadCredentialProviders } from './images/load-providers.js'
 import type { KubeletPorts } from './kubelet-ports.js'
@@ -36,6 +35,7 @@ import { openRuntime } from './open-connections.js'
 import { runsPods, startPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
 import { certDirectory, resolveRootDir } from './serve-settings.js'
+import { startProtection } from './start-protection.js'
 
 /** The proof is at most this old when it is served. */
 const proofMs = 10_000
@@ -146,10 +146,10 @@ async function startParts(
           runtimeName: runtime.name,
         })
 
-  const gc =
+  const protection =
     pods === undefined
       ? undefined
-      : startGc({ ...shared, images, events, removeLogLinks: () => pods.removeLogLinks() })
+      : await startProtection({ ...shared, images, events, pods, stats: stats.pressure })
 
   const seen: { runtimeDiffers: CgroupDriver | undefined } = { runtimeDiffers: undefined }
   const facts = { loaded, inUse, node: linux?.node, runtime }
@@ -184,7 +184,11 @@ async function startParts(
           events,
           images,
           cgroupVersion: linux?.node.cgroupVersion,
+          ...(protection === undefined
+            ? {}
+            : { pressure: protection.pressure, unhealthy: protection.unready }),
         })
+  protection?.onUrgent(() => membership?.reportNow())
   const certificatesDone =
     link === undefined
       ? undefined
@@ -220,7 +224,7 @@ async function startParts(
       statsDone,
       pods?.done,
       objects?.done,
-      gc?.done,
+      protection?.done,
       memoryQos?.memoryQos.run(),
       membership?.done,
       certificatesDone,

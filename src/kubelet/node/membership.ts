@@ -29,6 +29,8 @@ interface MembershipInput extends Omit<GatherStatusInput, 'runtimeState'> {
 }
 
 interface Membership {
+  /** The next status is found and sent now. */
+  reportNow(): void
   readonly contact: ApiContact
   /** Resolves when the signal is aborted; rejects when a loop died of a bug. */
   readonly done: Promise<void>
@@ -109,8 +111,9 @@ export function startMembership(i: MembershipInput): Membership {
     log.warn('the Node object does not exist', { node: nodeName, registerNode: kubelet.registerNode })
     await register()
   }
-  const pause = async (ms: number): Promise<void> => {
-    await clock.sleep(ms, signal).catch(() => undefined)
+  let urgent = new AbortController()
+  const pause = async (ms: number, ending = signal): Promise<void> => {
+    await clock.sleep(ms, ending).catch(() => undefined)
   }
   let quickLooks = maxQuickLooks
   /** One period; at the start it ends as soon as the runtime is ready, so that Ready is not said a period late. */
@@ -125,7 +128,8 @@ export function startMembership(i: MembershipInput): Membership {
       await pause(quickLookMs)
       await runtimeState.look(signal)
     }
-    await pause(left)
+    await pause(left, AbortSignal.any([signal, urgent.signal]))
+    urgent = new AbortController()
   }
   const statusLoop = async (): Promise<void> => {
     await runtimeState.look(signal)
@@ -156,7 +160,7 @@ export function startMembership(i: MembershipInput): Membership {
     signal,
   })
   const done = Promise.all([own.follow(signal), statusLoop(), runtimeLoop(), lease]).then(() => stopTelling())
-  return { contact, done }
+  return { contact, done, reportNow: () => urgent.abort() }
 }
 
 /** Upstream's words: people search for them. */

@@ -19,6 +19,7 @@ import { createAdmission } from '../admission/admit-pods.js'
 import { preemptPods } from '../admission/preempt.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
+import { removeDeadContainers } from '../gc/dead-containers.js'
 import type { CredentialProviders } from '../images/credential-providers.js'
 import { createPullRate } from '../images/decide/pull-rate.js'
 import { createPullMetrics } from '../images/pull-metrics.js'
@@ -103,6 +104,8 @@ export interface RunningPods extends PodRunner {
   readonly runCommand: RunCommand
   readonly openStream: OpenStream
   removeLogLinks(): Promise<void>
+  /** Of pods that have ended for good. */
+  removeDeadContainers(signal: AbortSignal): Promise<void>
 }
 
 /** Enough to keep two cores busy, few enough that each start is quick. */
@@ -201,6 +204,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     openStream: createOpenStream(runner, context),
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
+    removeDeadContainers: (ending) => removeDeadContainers(runner.finished(), context, ending),
   }
 }
 
