@@ -6,6 +6,7 @@ import type { CgroupDriver } from '../../core/cgroup/name.js'
 import type { KubeNode } from '../../core/kube/objects.js'
 import { nodes, objectPath } from '../../core/kube/path.js'
 import type { PodSpec } from '../../core/pod/spec/spec.js'
+import { isGateEnabled } from '../../core/release/gates.js'
 import { bytes } from '../../core/units/bytes.js'
 import { quantityValue } from '../../core/units/quantity.js'
 import type { CgroupTree, ControlValues } from '../../ports/cgroups.js'
@@ -23,6 +24,7 @@ import { removeDeadContainers } from '../gc/dead-containers.js'
 import type { CredentialProviders } from '../images/credential-providers.js'
 import { createPullRate } from '../images/decide/pull-rate.js'
 import { createPullMetrics } from '../images/pull-metrics.js'
+import { createPullRecords, prunePullRecords } from '../images/pull-records.js'
 import { createRegistryCredentials } from '../images/registry-credentials.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
@@ -195,6 +197,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     done: Promise.all([
       runner.done,
       rotation,
+      prunePullRecords(context, signal),
       context.volumes.done,
       apiPods?.follow(signal),
       statuses?.run(signal),
@@ -319,9 +322,22 @@ function createContext(i: PodsInput): PodContext {
       providers: i.credentialProviders,
       nodeFile: `${rootDir}/config.json`,
       files,
+      digest: host.digest,
       events,
       log,
     }),
+    pullRecords: isGateEnabled(i.config.gates, 'KubeletEnsureSecretPulledImages')
+      ? createPullRecords({
+          policy: kubelet.imagePullCredentialsVerificationPolicy,
+          allowlist: kubelet.preloadedImagesVerificationAllowlist,
+          directory: `${rootDir}/image_manager`,
+          digest: host.digest,
+          files,
+          host,
+          clock,
+          log,
+        })
+      : undefined,
   }
 }
 
