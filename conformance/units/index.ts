@@ -10,6 +10,7 @@ import { e2e } from './e2e.js'
 import { e2eNode } from './e2e-node.js'
 import { kubeadmJoin } from './kubeadm-join.js'
 import { kubectlUnit } from './kubectl.js'
+import { kubeletSwap } from './kubelet-swap.js'
 import { metricsServer } from './metrics-server.js'
 
 export const units: readonly Unit[] = [
@@ -20,6 +21,7 @@ export const units: readonly Unit[] = [
   cadvisor,
   metricsServer,
   kubeadmJoin,
+  kubeletSwap,
   e2eNode,
   cluster,
   kubectlUnit,
