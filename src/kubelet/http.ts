@@ -12,6 +12,7 @@ import { dashboardApi } from '../serve/endpoints/dashboard-api.js'
 import { memoryQosEndpoint } from '../serve/endpoints/memory-qos.js'
 import { metricsCadvisor } from '../serve/endpoints/metrics-cadvisor.js'
 import { metricsResource } from '../serve/endpoints/metrics-resource.js'
+import { podEvents } from '../serve/endpoints/pod-events.js'
 import { pods } from '../serve/endpoints/pods.js'
 import { runInContainer } from '../serve/endpoints/run.js'
 import { runningPods } from '../serve/endpoints/runningpods.js'
@@ -59,6 +60,7 @@ const kubeletEndpoints = (
     ? []
     : [
         pods(() => running.pods()),
+        podEvents((namespace, pod) => running.events(namespace, pod)),
         runningPods(() => runningPodList(running.running())),
         containerLogs(running.readLog),
         ...runInContainer(running.runCommand),

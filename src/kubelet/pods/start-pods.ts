@@ -13,12 +13,13 @@ import type { Files } from '../../ports/files.js'
 import type { KubeApi } from '../../ports/kube-api.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
+import type { PodEventJson } from '../../serve/endpoints/pod-events.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { OpenStream } from '../../serve/endpoints/streams.js'
 import { createAdmission } from '../admission/admit-pods.js'
 import { preemptPods } from '../admission/preempt.js'
 import type { EventQueue } from '../events/event-queue.js'
-import { createPodEvents } from '../events/pod-events.js'
+import { createPodEvents, type PodEvents } from '../events/pod-events.js'
 import type { CredentialProviders } from '../images/credential-providers.js'
 import { createPullRate } from '../images/decide/pull-rate.js'
 import { createPullMetrics } from '../images/pull-metrics.js'
@@ -102,6 +103,8 @@ export interface RunningPods extends PodRunner {
   readonly readLog: ReadLog
   readonly runCommand: RunCommand
   readonly openStream: OpenStream
+  /** Undefined: there is no such pod. */
+  events(namespace: string, pod: string): readonly PodEventJson[] | undefined
   removeLogLinks(): Promise<void>
 }
 
@@ -129,7 +132,8 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     ports.log.info('neither staticPodPath nor --kubeconfig is set: no pods are run')
     return undefined
   }
-  const context = createContext(i)
+  const events = createPodEvents({ ...ports, queue: i.events })
+  const context = createContext(i, events)
   const { clock, log } = ports
   const apiPods =
     cluster === undefined
@@ -199,6 +203,12 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     ]).then(() => undefined),
     readLog: (request, stop) => readContainerLog(request, runner, context, stop),
     openStream: createOpenStream(runner, context),
+    events: (namespace, name) => {
+      const found = runner
+        .pods()
+        .find((pod) => pod.metadata.namespace === namespace && pod.metadata.name === name)
+      return found && events.recent(found.metadata.uid)
+    },
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
   }
@@ -244,7 +254,7 @@ const staticPods = (path: string, { config, ports, node, nodeName, signal }: Pod
     signal,
   })
 
-function createContext(i: PodsInput): PodContext {
+function createContext(i: PodsInput, events: PodEvents): PodContext {
   const { kubelet, process } = i.config
   const { rootDir } = i
   const { files, podHost: host, procfs, clock, log, metrics } = i.ports
@@ -252,7 +262,6 @@ function createContext(i: PodsInput): PodContext {
   const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
   const ownIPs = given.length > 0 ? given : host.addresses().slice(0, 1)
   const timeoutMs = kubelet.runtimeRequestTimeout
-  const events = createPodEvents(i.events, log)
   const planner = createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) })
   const shared = {
     host,
