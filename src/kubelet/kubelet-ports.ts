@@ -18,6 +18,7 @@ import type { VolumeHost } from '../ports/pods/volume-host.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
+import type { Logind } from '../ports/systemd.js'
 import type { LivePorts } from '../serve/dashboard/create-dashboard.js'
 import type { Endpoint } from '../serve/endpoint.js'
 import type { ConfigzContent } from '../serve/endpoints/configz.js'
@@ -60,6 +61,7 @@ export interface KubeletPorts {
   readonly volumeHost: VolumeHost
   readonly programs: Programs
   readonly host: Host
+  readonly logind: Logind
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics

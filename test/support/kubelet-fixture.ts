@@ -19,6 +19,7 @@ import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { FakeKubeApi } from '../../src/fakes/kube-api.js'
 import { FakeLog } from '../../src/fakes/log.js'
+import { FakeLogind } from '../../src/fakes/logind.js'
 import type { KubeletPorts, KubeletServeOptions } from '../../src/kubelet/kubelet-ports.js'
 import { readKubeletConfig } from '../../src/kubelet/read-config.js'
 import { type RunningKubelet, startKubelet } from '../../src/kubelet/start.js'
@@ -108,6 +109,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
     ports: {
       procfs: { ...createProcfs({ proc: join(kernel, 'proc') }), pageSize: () => 4096n },
       version: '0.0.0',
+      logind: new FakeLogind(),
       nodeHost: {
         architecture: 'amd64',
         ownAddresses: () => ['10.0.0.7'],

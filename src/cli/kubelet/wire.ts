@@ -13,6 +13,7 @@ import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createPrograms } from '../../adapters/programs/programs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
+import { createLogind } from '../../adapters/systemd/logind.js'
 import { SystemdManager } from '../../adapters/systemd/manager.js'
 import { createVolumeHost } from '../../adapters/volumes/volume-host.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
@@ -57,6 +58,7 @@ export const createKubeletPorts = async (
     volumeHost: createVolumeHost(),
     programs: createPrograms(),
     host: createHost(),
+    logind: createLogind(),
     clock: createClock(),
     log,
     metrics,

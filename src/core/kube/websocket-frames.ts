@@ -16,7 +16,7 @@ const opcodes = new Map(Object.entries(codes).map(([name, code]) => [code, name 
 /** A message that is longer is not one of a terminal. */
 const maxMessage = 16 * 1024 * 1024
 
-export interface Message {
+interface Message {
   readonly opcode: Exclude<Opcode, 'continuation'>
   readonly payload: Uint8Array
 }

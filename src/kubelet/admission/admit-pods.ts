@@ -55,7 +55,7 @@ export const createAdmission = (o: AdmissionOptions): AdmissionHandler => {
       allowedUnsafeSysctls: o.allowedUnsafeSysctls,
     }
   }
-  const fetch = async (signal: AbortSignal): Promise<KubeNode | undefined> => {
+  const getNode = async (signal: AbortSignal): Promise<KubeNode | undefined> => {
     try {
       return await o.fetchNode?.(signal)
     } catch (e) {
@@ -69,7 +69,7 @@ export const createAdmission = (o: AdmissionOptions): AdmissionHandler => {
     let decision = await decide(o.node())
     if (failsByAffinity(decision)) {
       // Labels of a node may have changed a moment before the pod was bound to it.
-      const fresh = await fetch(signal)
+      const fresh = await getNode(signal)
       if (fresh !== undefined) decision = await decide(fresh)
     }
     if (decision.kind === 'rejected') {

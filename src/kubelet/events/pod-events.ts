@@ -23,6 +23,7 @@ export interface PodEvent {
   readonly message: string
   /** The container that it is about; not given: the pod as a whole. */
   readonly container?: EventContainer
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 export interface PodEvents {
@@ -47,7 +48,7 @@ export function createPodEvents({ queue, clock, log }: PodEventsOptions): KeptPo
     recent: (uid) => recent.of(uid),
     pod({ namespace, name, uid }, event) {
       recent.add(uid, event, Number(clock.nowNanos() / 1_000_000n))
-      const { type, reason, message, container } = event
+      const { type, reason, message, container, annotations } = event
       if (queue === undefined) {
         log.info(message, {
           event: reason,
@@ -58,7 +59,13 @@ export function createPodEvents({ queue, clock, log }: PodEventsOptions): KeptPo
         return
       }
       const fieldPath = container === undefined ? {} : { fieldPath: fieldPathOf(container) }
-      queue.record({ type, reason, message, involved: { kind: 'Pod', namespace, name, uid, ...fieldPath } })
+      queue.record({
+        type,
+        reason,
+        message,
+        ...(annotations === undefined ? {} : { annotations }),
+        involved: { kind: 'Pod', namespace, name, uid, ...fieldPath },
+      })
     },
   }
 }

@@ -6,6 +6,7 @@ import type { CgroupDriver } from '../../core/cgroup/name.js'
 import type { KubeNode } from '../../core/kube/objects.js'
 import { nodes, objectPath } from '../../core/kube/path.js'
 import type { PodSpec } from '../../core/pod/spec/spec.js'
+import { isGateEnabled } from '../../core/release/gates.js'
 import { bytes } from '../../core/units/bytes.js'
 import { quantityValue } from '../../core/units/quantity.js'
 import type { CgroupTree, ControlValues } from '../../ports/cgroups.js'
@@ -20,9 +21,11 @@ import { createAdmission } from '../admission/admit-pods.js'
 import { preemptPods } from '../admission/preempt.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents, type PodEvents } from '../events/pod-events.js'
+import { removeDeadContainers } from '../gc/dead-containers.js'
 import type { CredentialProviders } from '../images/credential-providers.js'
 import { createPullRate } from '../images/decide/pull-rate.js'
 import { createPullMetrics } from '../images/pull-metrics.js'
+import { createPullRecords, prunePullRecords } from '../images/pull-records.js'
 import { createRegistryCredentials } from '../images/registry-credentials.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
@@ -106,6 +109,8 @@ export interface RunningPods extends PodRunner {
   /** Undefined: there is no such pod. */
   events(namespace: string, pod: string): readonly PodEventJson[] | undefined
   removeLogLinks(): Promise<void>
+  /** Of pods that have ended for good. */
+  removeDeadContainers(signal: AbortSignal): Promise<void>
 }
 
 /** Enough to keep two cores busy, few enough that each start is quick. */
@@ -196,6 +201,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     done: Promise.all([
       runner.done,
       rotation,
+      prunePullRecords(context, signal),
       context.volumes.done,
       apiPods?.follow(signal),
       statuses?.run(signal),
@@ -211,6 +217,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     },
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
+    removeDeadContainers: (ending) => removeDeadContainers(runner.finished(), context, ending),
   }
 }
 
@@ -324,9 +331,22 @@ function createContext(i: PodsInput, events: PodEvents): PodContext {
       providers: i.credentialProviders,
       nodeFile: `${rootDir}/config.json`,
       files,
+      digest: host.digest,
       events,
       log,
     }),
+    pullRecords: isGateEnabled(i.config.gates, 'KubeletEnsureSecretPulledImages')
+      ? createPullRecords({
+          policy: kubelet.imagePullCredentialsVerificationPolicy,
+          allowlist: kubelet.preloadedImagesVerificationAllowlist,
+          directory: `${rootDir}/image_manager`,
+          digest: host.digest,
+          files,
+          host,
+          clock,
+          log,
+        })
+      : undefined,
   }
 }
 

@@ -213,11 +213,6 @@ describe('what is refused', () => {
       says: 'hostPath.path: is not an absolute path',
     },
     {
-      name: 'a size limit on disk',
-      input: manifest({ volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }] }),
-      says: 'sizeLimit: is not enforced',
-    },
-    {
       name: 'a request above its limit',
       input: withContainer({ resources: { requests: { cpu: '2' }, limits: { cpu: '1' } } }),
       says: 'above its limit',

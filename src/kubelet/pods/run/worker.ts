@@ -112,6 +112,11 @@ export class PodWorker {
     return wanted && !stopped && verdict?.rejected !== true ? spec : undefined
   }
 
+  /** Nothing of it runs, and nothing of it will be started again. */
+  get isOver(): boolean {
+    return this.state.life.phase === 'terminating' && isFinished(this.state)
+  }
+
   get isWanted(): boolean {
     return this.state.wanted
   }
