@@ -30,7 +30,7 @@ export interface PodEvents {
   pod(pod: PodIdentity, event: PodEvent): void
 }
 
-export interface KeptPodEvents extends PodEvents {
+interface KeptPodEvents extends PodEvents {
   /** The last ones about a pod, the newest last. */
   recent(uid: string): readonly PodEventJson[]
 }

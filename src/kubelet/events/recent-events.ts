@@ -1,7 +1,10 @@
 // The last events of each pod, kept here for `keelson describe pod`: a node may write events and not read them, and a standalone
 // kubelet has no place for them at all. Bounded by pods and by events of a pod.
 import type { PodEventJson } from '../../serve/endpoints/pod-events.js'
-import type { PodEvent } from './pod-events.js'
+
+interface Recorded extends Pick<PodEventJson, 'type' | 'reason' | 'message'> {
+  readonly container?: { readonly name: string }
+}
 
 const maxPods = 1000
 const maxEvents = 20
@@ -9,7 +12,7 @@ const maxEvents = 20
 export class RecentEvents {
   private readonly byPod = new Map<string, PodEventJson[]>()
 
-  add(uid: string, { type, reason, message, container }: PodEvent, nowMs: number): void {
+  add(uid: string, { type, reason, message, container }: Recorded, nowMs: number): void {
     const events = this.byPod.get(uid) ?? []
     const isSame = (e: PodEventJson): boolean =>
       e.reason === reason && e.message === message && e.container === container?.name
