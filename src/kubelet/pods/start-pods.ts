@@ -14,12 +14,13 @@ import type { Files } from '../../ports/files.js'
 import type { KubeApi } from '../../ports/kube-api.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
+import type { PodEventJson } from '../../serve/endpoints/pod-events.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { OpenStream } from '../../serve/endpoints/streams.js'
 import { createAdmission } from '../admission/admit-pods.js'
 import { preemptPods } from '../admission/preempt.js'
 import type { EventQueue } from '../events/event-queue.js'
-import { createPodEvents } from '../events/pod-events.js'
+import { createPodEvents, type PodEvents } from '../events/pod-events.js'
 import { removeDeadContainers } from '../gc/dead-containers.js'
 import type { CredentialProviders } from '../images/credential-providers.js'
 import { createPullRate } from '../images/decide/pull-rate.js'
@@ -108,6 +109,8 @@ export interface RunningPods extends PodRunner {
   readonly readLog: ReadLog
   readonly runCommand: RunCommand
   readonly openStream: OpenStream
+  /** Undefined: there is no such pod. */
+  events(namespace: string, pod: string): readonly PodEventJson[] | undefined
   removeLogLinks(): Promise<void>
   /** Of pods that have ended for good. */
   removeDeadContainers(signal: AbortSignal): Promise<void>
@@ -137,7 +140,8 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     ports.log.info('neither staticPodPath nor --kubeconfig is set: no pods are run')
     return undefined
   }
-  const context = createContext(i)
+  const events = createPodEvents({ ...ports, queue: i.events })
+  const context = createContext(i, events)
   const { clock, log } = ports
   const apiPods =
     cluster === undefined
@@ -208,6 +212,12 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     ]).then(() => undefined),
     readLog: (request, stop) => readContainerLog(request, runner, context, stop),
     openStream: createOpenStream(runner, context),
+    events: (namespace, name) => {
+      const found = runner
+        .pods()
+        .find((pod) => pod.metadata.namespace === namespace && pod.metadata.name === name)
+      return found && events.recent(found.metadata.uid)
+    },
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
     removeDeadContainers: (ending) => removeDeadContainers(runner.finished(), context, ending),
@@ -254,7 +264,7 @@ const staticPods = (path: string, { config, ports, node, nodeName, signal }: Pod
     signal,
   })
 
-function createContext(i: PodsInput): PodContext {
+function createContext(i: PodsInput, events: PodEvents): PodContext {
   const { kubelet, process } = i.config
   const { rootDir } = i
   const { files, podHost: host, procfs, clock, log, metrics } = i.ports
@@ -267,7 +277,6 @@ function createContext(i: PodsInput): PodContext {
     const internal = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
     return internal.length > 0 ? internal : ownIPs
   }
-  const events = createPodEvents(i.events, log)
   const { probeCalls: calls, probeMetrics } = i.ports
   const release = `1.${i.config.version.minor}`
   const { runtime } = i.runtime
