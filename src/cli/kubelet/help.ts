@@ -37,16 +37,14 @@ const groups: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'Cluster',
-    /^(kubeconfig|bootstrap-kubeconfig|cloud-provider|node-labels|node-status|provider-id|register-|rotate-|enable-controller)/,
+    /^(kubeconfig|bootstrap-kubeconfig|cloud-provider|node-labels|node-status|provider-id|register-|rotate-|enable-controller|event-)/,
   ],
   [
     'Container runtime',
     /^(container-runtime-endpoint|image-service-endpoint|image-credential-provider-|registry-|runtime-request-timeout|serialize-)/,
   ],
-  [
-    'Cgroups and reservations',
-    /^(cgroup|cpu-cfs|enforce-|eviction-|fail-|kube-reserved|system-reserved|pod-max-pids)/,
-  ],
+  ['Protection of the node', /^(eviction-|image-gc-|minimum-image-ttl|local-storage-)/],
+  ['Cgroups and reservations', /^(cgroup|cpu-cfs|enforce-|fail-|kube-reserved|system-reserved|pod-max-pids)/],
   [
     'Pods',
     /^(pod-manifest-path|file-check|sync-|max-pods|pods-per-core|container-log|resolv-conf|cluster-d|seccomp-|volume-stats)/,
