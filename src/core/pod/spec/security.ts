@@ -2,7 +2,7 @@
 
 import type { FieldReader } from './read-fields.js'
 import { refusedContainerSecurity, refusedPodSecurity, safeSysctls } from './refused.js'
-import type { ContainerSecurity, PodSecurity, SeccompProfile, UserSettings } from './spec.js'
+import type { ContainerSecurity, PodSecurity, SeccompProfile, SeLinuxOptions, UserSettings } from './spec.js'
 
 /** The kernel's ids end at 2^32 - 2; Kubernetes keeps to the positive half. */
 const ids = { min: 0, max: 2 ** 31 - 1 }
@@ -13,6 +13,7 @@ const noUser: UserSettings = {
   runAsNonRoot: undefined,
   seccomp: undefined,
   appArmor: undefined,
+  seLinux: undefined,
 }
 
 const defaultPodSecurity: PodSecurity = {
@@ -37,6 +38,8 @@ export function readPodSecurity(spec: FieldReader): PodSecurity {
   const given = spec.object('securityContext')
   if (given === undefined) return defaultPodSecurity
   given.refuse(refusedPodSecurity)
+  // The runtime relabels files by itself; volumes are never mounted with a label here.
+  given.ignore(['seLinuxChangePolicy'])
   const security: PodSecurity = {
     ...readUser(given),
     supplementalGroups: given.wholes('supplementalGroups', ids),
@@ -111,6 +114,7 @@ const readUser = (given: FieldReader): UserSettings => ({
   runAsNonRoot: given.flag('runAsNonRoot'),
   seccomp: readProfile(given, 'seccompProfile'),
   appArmor: readProfile(given, 'appArmorProfile'),
+  seLinux: readSeLinux(given),
 })
 
 function readProfile(given: FieldReader, key: string): SeccompProfile | undefined {
@@ -132,6 +136,15 @@ function readProfile(given: FieldReader, key: string): SeccompProfile | undefine
   return { type, localhostProfile }
 }
 
+function readSeLinux(given: FieldReader): SeLinuxOptions | undefined {
+  const options = given.object('seLinuxOptions')
+  if (options === undefined) return undefined
+  const part = (key: string): string => options.text(key, { maxLength: 253 }) ?? ''
+  const label = { user: part('user'), role: part('role'), type: part('type'), level: part('level') }
+  options.close()
+  return label
+}
+
 /** A container's own setting wins over the pod's. */
 export const effectiveUser = (pod: UserSettings, container: UserSettings): UserSettings => ({
   runAsUser: container.runAsUser ?? pod.runAsUser,
@@ -139,4 +152,5 @@ export const effectiveUser = (pod: UserSettings, container: UserSettings): UserS
   runAsNonRoot: container.runAsNonRoot ?? pod.runAsNonRoot,
   seccomp: container.seccomp ?? pod.seccomp,
   appArmor: container.appArmor ?? pod.appArmor,
+  seLinux: container.seLinux ?? pod.seLinux,
 })
