@@ -76,20 +76,6 @@ export const upstreamFields = {
     32,
   ),
 
-  // Images
-  imagePullCredentialsVerificationPolicy: missing(
-    {
-      what: 'any pod may use any image that is on the node',
-      remedy: 'set it to NeverVerify, and run only pods that may see all images',
-      asks: (value) => value !== '' && value !== 'NeverVerify',
-    },
-    33,
-  ),
-  preloadedImagesVerificationAllowlist: harmless(
-    'it only lists exceptions of imagePullCredentialsVerificationPolicy, which is reported',
-    33,
-  ),
-
   // Where pods come from
   staticPodURL: missing({
     what: 'pods of this URL are not run',

@@ -10,6 +10,7 @@ import type { ImageService, RuntimeService } from '../../ports/runtime.js'
 import type { PodEvents } from '../events/pod-events.js'
 import type { PullRate } from '../images/decide/pull-rate.js'
 import type { PullMetrics } from '../images/pull-metrics.js'
+import type { PullRecords } from '../images/pull-records.js'
 import type { RegistryCredentials } from '../images/registry-credentials.js'
 import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
@@ -62,4 +63,6 @@ export interface PodContext {
   readonly pullRate: PullRate
   readonly pullMetrics: PullMetrics
   readonly credentials: RegistryCredentials
+  /** Undefined: any pod may use any image of the node. */
+  readonly pullRecords: PullRecords | undefined
 }

@@ -4,6 +4,7 @@ import type { EffectiveConfig } from '../../config/effective.js'
 import type { LoadedConfig } from '../../config/load.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import type { PodSpec } from '../../core/pod/spec/spec.js'
+import { isGateEnabled } from '../../core/release/gates.js'
 import { bytes } from '../../core/units/bytes.js'
 import { quantityValue } from '../../core/units/quantity.js'
 import type { CgroupTree, ControlValues } from '../../ports/cgroups.js'
@@ -19,6 +20,7 @@ import { removeDeadContainers } from '../gc/dead-containers.js'
 import type { CredentialProviders } from '../images/credential-providers.js'
 import { createPullRate } from '../images/decide/pull-rate.js'
 import { createPullMetrics } from '../images/pull-metrics.js'
+import { createPullRecords, prunePullRecords } from '../images/pull-records.js'
 import { createRegistryCredentials } from '../images/registry-credentials.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
@@ -177,6 +179,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     done: Promise.all([
       runner.done,
       rotation,
+      prunePullRecords(context, signal),
       context.volumes.done,
       apiPods?.follow(signal),
       statuses?.run(signal),
@@ -275,9 +278,22 @@ function createContext(i: PodsInput): PodContext {
       providers: i.credentialProviders,
       nodeFile: `${rootDir}/config.json`,
       files,
+      digest: host.digest,
       events,
       log,
     }),
+    pullRecords: isGateEnabled(i.config.gates, 'KubeletEnsureSecretPulledImages')
+      ? createPullRecords({
+          policy: kubelet.imagePullCredentialsVerificationPolicy,
+          allowlist: kubelet.preloadedImagesVerificationAllowlist,
+          directory: `${rootDir}/image_manager`,
+          digest: host.digest,
+          files,
+          host,
+          clock,
+          log,
+        })
+      : undefined,
   }
 }
 

@@ -117,6 +117,15 @@ const readUser = (given: FieldReader): UserSettings => ({
   seLinux: readSeLinux(given),
 })
 
+function readSeLinux(given: FieldReader): SeLinuxOptions | undefined {
+  const options = given.object('seLinuxOptions')
+  if (options === undefined) return undefined
+  const part = (key: string): string => options.text(key, { maxLength: 256 }) ?? ''
+  const read = { user: part('user'), role: part('role'), type: part('type'), level: part('level') }
+  options.close()
+  return read
+}
+
 function readProfile(given: FieldReader, key: string): SeccompProfile | undefined {
   const profile = given.object(key)
   if (profile === undefined) return undefined
@@ -134,15 +143,6 @@ function readProfile(given: FieldReader, key: string): SeccompProfile | undefine
     return undefined
   }
   return { type, localhostProfile }
-}
-
-function readSeLinux(given: FieldReader): SeLinuxOptions | undefined {
-  const options = given.object('seLinuxOptions')
-  if (options === undefined) return undefined
-  const part = (key: string): string => options.text(key, { maxLength: 253 }) ?? ''
-  const label = { user: part('user'), role: part('role'), type: part('type'), level: part('level') }
-  options.close()
-  return label
 }
 
 /** A container's own setting wins over the pod's. */

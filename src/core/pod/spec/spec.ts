@@ -69,7 +69,7 @@ export type SeccompProfile =
   | { readonly type: 'RuntimeDefault' | 'Unconfined' }
   | { readonly type: 'Localhost'; readonly localhostProfile: string }
 
-/** A label of SELinux; hosts without it ignore it. */
+/** A label of the process; a runtime on a node without SELinux ignores it. */
 export interface SeLinuxOptions {
   readonly user: string
   readonly role: string
