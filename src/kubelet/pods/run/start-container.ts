@@ -51,12 +51,16 @@ const record = ({ spec, container }: Named, c: PodContext, event: Omit<PodEvent,
 const failed = (i: Named, c: PodContext, message: string): void =>
   record(i, c, { type: 'Warning', reason: 'Failed', message: `Error: ${message}` })
 
-/** Undefined: it runs. */
+/** The container that runs now. */
+interface Started {
+  readonly containerId: string
+}
+
 export async function startContainer(
   i: StartInput,
   c: PodContext,
   signal: AbortSignal,
-): Promise<Hold | undefined> {
+): Promise<Started | Hold> {
   const image = await ensureImage(i, c, signal)
   if ('reason' in image) {
     failed(i, c, image.reason)
@@ -123,7 +127,7 @@ export async function startContainer(
     resources: c.planner.resources(spec, container.name),
     seccompDefault: c.seccompDefault,
   })
-  const create = async (): Promise<Hold | undefined> => {
+  const create = async (): Promise<Started | Hold> => {
     let containerId: string
     try {
       await makeFiles(i, podIPs, c)
@@ -169,7 +173,7 @@ export async function runCreated(
   { spec, container, attempt }: Pick<StartInput, 'spec' | 'container' | 'attempt'>,
   c: PodContext,
   signal: AbortSignal,
-): Promise<Hold | undefined> {
+): Promise<Started | Hold> {
   try {
     await c.runtime.startContainer({ containerId }, { timeoutMs: c.timeoutMs, signal })
   } catch (e) {
@@ -185,7 +189,7 @@ export async function runCreated(
   await c.host
     .link(log, link)
     .catch((e: unknown) => c.log.warn('failed to link a container log', { error: asKeelsonError(e) }))
-  return undefined
+  return { containerId }
 }
 
 async function makeFiles(i: StartInput, podIPs: readonly string[], c: PodContext): Promise<void> {
