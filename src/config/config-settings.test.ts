@@ -189,7 +189,6 @@ describe('settings that are not honoured', () => {
       'cpuManagerPolicy: none',
       'memoryManagerPolicy: None',
       'topologyManagerPolicy: ""',
-      'imagePullCredentialsVerificationPolicy: NeverVerify',
       'rotateCertificates: false',
       'localStorageCapacityIsolation: false',
       'reservedSystemCPUs: ""',
@@ -209,7 +208,6 @@ describe('settings that are not honoured', () => {
     'reservedSystemCPUs: 0-1',
     'qosReserved: {memory: 50%}',
     'defaultPodSysctls: {net.ipv4.ip_forward: "0"}',
-    'imagePullCredentialsVerificationPolicy: AlwaysVerify',
     'staticPodURL: http://127.0.0.1/pods',
     'runOnce: true',
   ])

@@ -25,6 +25,8 @@ import type { KubeletPorts } from './kubelet-ports.js'
 import { beginLife, type Life } from './lifetime.js'
 import { createKubeletMemoryQos } from './memory-qos.js'
 import { watchMetricsUrl } from './metrics-url.js'
+import { createApiContact } from './node/api-contact.js'
+import { liveCluster } from './node/decide/live-cluster.js'
 import { type InspectedNode, inspectNode } from './node/inspect-node.js'
 import { startMembership } from './node/membership.js'
 import type { NodeFacts } from './node/node-facts.js'
@@ -118,6 +120,7 @@ async function startParts(
         })
   if (inUse.event) events?.record(runtimeUpgradeNeeded(client.socketPath))
 
+  const contact = createApiContact(clock, log)
   const metricsUrl = watchMetricsUrl({ client, log, signal })
   const stats = await createNodeStats({ loaded, nodeName, rootDir, client, images, ports, ...linux })
   const shared = { config, rootDir, runtime: client, ports, signal }
@@ -168,6 +171,16 @@ async function startParts(
       memoryQos,
       pods,
       api,
+      cluster: () =>
+        link === undefined || own === undefined
+          ? { absent: 'standalone: started without --kubeconfig' }
+          : {
+              data: liveCluster({
+                server: link.api.server,
+                node: own.current(),
+                silentMs: contact.silentMs(),
+              }),
+            },
       servingPairFile: servingPairs?.currentPath,
       signal,
     },
@@ -183,6 +196,7 @@ async function startParts(
           nodeName,
           api: link.api,
           own,
+          contact,
           events,
           images,
           cgroupVersion: linux?.node.cgroupVersion,
