@@ -41,10 +41,12 @@ const groups: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'Container runtime',
-    /^(container-runtime-endpoint|image-service-endpoint|image-credential-provider-|registry-|runtime-request-timeout|serialize-)/,
+    /^(container-runtime-endpoint|image-service-endpoint|image-credential-provider-|image-gc-|minimum-image-ttl|registry-|runtime-request-timeout|serialize-)/,
   ],
-  ['Protection of the node', /^(eviction-|image-gc-|minimum-image-ttl|local-storage-)/],
-  ['Cgroups and reservations', /^(cgroup|cpu-cfs|enforce-|fail-|kube-reserved|system-reserved|pod-max-pids)/],
+  [
+    'Cgroups and reservations',
+    /^(cgroup|cpu-cfs|enforce-|eviction-|fail-|kube-reserved|local-storage|system-reserved|pod-max-pids)/,
+  ],
   [
     'Pods',
     /^(pod-manifest-path|file-check|sync-|max-pods|pods-per-core|container-log|resolv-conf|cluster-d|seccomp-|volume-stats)/,
