@@ -1,6 +1,6 @@
 // The line with which the kernel logs a kill by the OOM killer, and the records of /dev/kmsg that it is in.
 
-export interface OomKill {
+interface OomKill {
   readonly process: string
   readonly pid: number
   /** The machine was out of memory, not only a cgroup. */

@@ -13,7 +13,7 @@ interface MemorySettings {
   readonly highs: readonly { readonly name: string; readonly high: bigint }[]
 }
 
-export interface MemoryConflict {
+interface MemoryConflict {
   readonly message: string
   readonly remedy: string
 }
