@@ -53,6 +53,22 @@ const fieldsRead = {
     default: 5,
   }),
   registryBurst: integer(0, 2 ** 31 - 1)('image pulls at once', { default: 10 }),
+  imagePullCredentialsVerificationPolicy: choice(
+    'NeverVerify',
+    'NeverVerifyPreloadedImages',
+    'NeverVerifyAllowlistedImages',
+    'AlwaysVerify',
+  )('which images on the node a pod may use only with credentials', {
+    since: 33,
+    default: 'NeverVerifyPreloadedImages',
+  }),
+  preloadedImagesVerificationAllowlist: textList(
+    'repositories of NeverVerifyAllowlistedImages, `/*` at the end for all below',
+    {
+      since: 33,
+      default: [],
+    },
+  ),
   maxParallelImagePulls: integer(1, 2 ** 31 - 1)('concurrent image pulls', { since: 27 }),
 
   // Cgroups
@@ -141,6 +157,16 @@ const fieldsRead = {
     since: 30,
     default: '10s',
   }),
+  crashLoopBackOff: group(
+    'restarts of containers',
+    {
+      maxContainerRestartPeriod: duration(s)('longest back-off between two restarts of a container', {
+        ...unset,
+        default: '5m0s',
+      }),
+    },
+    32,
+  ),
   clusterDNS: textList('DNS servers of pods with dnsPolicy ClusterFirst; default: those of resolvConf'),
   clusterDomain: text('DNS domain of the cluster, searched by these pods', unset),
   resolvConf: path('resolv.conf that pods inherit', { default: '/etc/resolv.conf' }),

@@ -68,27 +68,6 @@ export const upstreamFields = {
     { idsPerPod: harmless('a pod with hostUsers: false is refused') },
     33,
   ),
-  crashLoopBackOff: group(
-    'restarts of containers',
-    {
-      maxContainerRestartPeriod: harmless('the restart back-off is at most 5 minutes'),
-    },
-    32,
-  ),
-
-  // Images
-  imagePullCredentialsVerificationPolicy: missing(
-    {
-      what: 'any pod may use any image that is on the node',
-      remedy: 'set it to NeverVerify, and run only pods that may see all images',
-      asks: (value) => value !== '' && value !== 'NeverVerify',
-    },
-    33,
-  ),
-  preloadedImagesVerificationAllowlist: harmless(
-    'it only lists exceptions of imagePullCredentialsVerificationPolicy, which is reported',
-    33,
-  ),
 
   // Where pods come from
   staticPodURL: missing({

@@ -1,6 +1,7 @@
 // What the kubelet serves over HTTPS, besides what every process has (`serve/common-endpoints.ts`). A part that this node
 // does not have serves nothing: no pods without staticPodPath, no dashboard without its page.
 
+import type { LiveCluster, Part } from '../core/dashboard/model.js'
 import type { RelayUpgrade } from '../ports/http.js'
 import type { KubeCalls } from '../ports/kube-calls.js'
 import type { CriClient } from '../ports/runtime.js'
@@ -10,6 +11,7 @@ import { containerLogs } from '../serve/endpoints/container-logs.js'
 import { dashboardPage } from '../serve/endpoints/dashboard.js'
 import { dashboardApi } from '../serve/endpoints/dashboard-api.js'
 import { memoryQosEndpoint } from '../serve/endpoints/memory-qos.js'
+import { probeMetrics } from '../serve/endpoints/metrics.js'
 import { metricsCadvisor } from '../serve/endpoints/metrics-cadvisor.js'
 import { metricsResource } from '../serve/endpoints/metrics-resource.js'
 import { pods } from '../serve/endpoints/pods.js'
@@ -41,6 +43,7 @@ interface ServedNode {
   readonly memoryQos: KubeletMemoryQos | undefined
   readonly pods: RunningPods | undefined
   readonly api: KubeCalls | undefined
+  readonly cluster: () => Part<LiveCluster>
   /** The certificate of the cluster with its key; undefined: a self-signed one, or the one of the configuration. */
   readonly servingPairFile: string | undefined
   readonly signal: AbortSignal
@@ -48,6 +51,7 @@ interface ServedNode {
 
 const kubeletEndpoints = (
   { stats, pods: running, memoryQos }: ServedNode,
+  ports: Pick<KubeletPorts, 'probeMetrics'>,
   dashboard: ServedDashboard | undefined,
   relay: RelayUpgrade,
   idleMs: number,
@@ -59,6 +63,7 @@ const kubeletEndpoints = (
     ? []
     : [
         pods(() => running.pods()),
+        probeMetrics(ports.probeMetrics),
         runningPods(() => runningPodList(running.running())),
         containerLogs(running.readLog),
         ...runInContainer(running.runCommand),
@@ -86,6 +91,7 @@ export async function serveNode(
     },
     endpoints: kubeletEndpoints(
       n,
+      ports,
       dashboardOf(n, ports),
       ports.relayUpgrade,
       config.kubelet.streamingConnectionIdleTimeout,

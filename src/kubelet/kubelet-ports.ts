@@ -12,12 +12,14 @@ import type { KubeCalls } from '../ports/kube-calls.js'
 import type { Kubeconfigs } from '../ports/kubeconfigs.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
+import type { ProbeCalls } from '../ports/network/probe-calls.js'
 import type { NodeHost } from '../ports/node-host.js'
 import type { PodHost } from '../ports/pod-host.js'
 import type { VolumeHost } from '../ports/pods/volume-host.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
+import type { Logind } from '../ports/systemd.js'
 import type { LivePorts } from '../serve/dashboard/create-dashboard.js'
 import type { Endpoint } from '../serve/endpoint.js'
 import type { ConfigzContent } from '../serve/endpoints/configz.js'
@@ -60,9 +62,13 @@ export interface KubeletPorts {
   readonly volumeHost: VolumeHost
   readonly programs: Programs
   readonly host: Host
+  readonly logind: Logind
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
+  /** Of probes, which have an endpoint of their own. */
+  readonly probeMetrics: Metrics
+  readonly probeCalls: ProbeCalls
   /** Undefined: no dashboard is served. */
   readonly live?: KubeletLivePorts
   connect(endpoint: string, timeoutMs: number): CriClient

@@ -9,6 +9,7 @@ import { createFiles } from '../../src/adapters/files/files.js'
 import { relayUpgrade } from '../../src/adapters/http/relay-upgrade.js'
 import { createKubeconfigs } from '../../src/adapters/kubeapi/node-kubeconfig.js'
 import { createPodHost } from '../../src/adapters/pods/pod-host.js'
+import { createProbeCalls } from '../../src/adapters/probes/probe-calls.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { createPrograms } from '../../src/adapters/programs/programs.js'
 import { createVolumeHost } from '../../src/adapters/volumes/volume-host.js'
@@ -19,6 +20,7 @@ import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { FakeKubeApi } from '../../src/fakes/kube-api.js'
 import { FakeLog } from '../../src/fakes/log.js'
+import { FakeLogind } from '../../src/fakes/logind.js'
 import type { KubeletPorts, KubeletServeOptions } from '../../src/kubelet/kubelet-ports.js'
 import { readKubeletConfig } from '../../src/kubelet/read-config.js'
 import { type RunningKubelet, startKubelet } from '../../src/kubelet/start.js'
@@ -108,6 +110,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
     ports: {
       procfs: { ...createProcfs({ proc: join(kernel, 'proc') }), pageSize: () => 4096n },
       version: '0.0.0',
+      logind: new FakeLogind(),
       nodeHost: {
         architecture: 'amd64',
         ownAddresses: () => ['10.0.0.7'],
@@ -126,6 +129,8 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
       clock,
       log,
       metrics,
+      probeMetrics: metrics,
+      probeCalls: createProbeCalls(),
       connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
       openCgroups: (driver) => {
         opened.push({ driver, after: runtime.callsOf('RuntimeConfig').length })
@@ -153,7 +158,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
         createFiles(),
       )
       metrics = await createProcessMetrics({ processDefaults: false })
-      const kubelet = await startKubelet(config, { ...fixture.ports, metrics })
+      const kubelet = await startKubelet(config, { ...fixture.ports, metrics, probeMetrics: metrics })
       running.push(kubelet)
       return kubelet
     },

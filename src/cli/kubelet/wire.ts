@@ -9,10 +9,12 @@ import { relayUpgrade } from '../../adapters/http/relay-upgrade.js'
 import { createKubeconfigs } from '../../adapters/kubeapi/node-kubeconfig.js'
 import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import { createPodHost } from '../../adapters/pods/pod-host.js'
+import { createProbeCalls } from '../../adapters/probes/probe-calls.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createPrograms } from '../../adapters/programs/programs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
+import { createLogind } from '../../adapters/systemd/logind.js'
 import { SystemdManager } from '../../adapters/systemd/manager.js'
 import { createVolumeHost } from '../../adapters/volumes/volume-host.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
@@ -57,9 +59,12 @@ export const createKubeletPorts = async (
     volumeHost: createVolumeHost(),
     programs: createPrograms(),
     host: createHost(),
+    logind: createLogind(),
     clock: createClock(),
     log,
     metrics,
+    probeMetrics: await createProcessMetrics({ processDefaults: false }),
+    probeCalls: createProbeCalls(),
     live: { ...openLivePorts(), version, diagnose: (signal) => diagnose(env, undefined, signal) },
     connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
     openCgroups,

@@ -5,15 +5,18 @@ import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
+import type { ProbeCalls } from '../../ports/network/probe-calls.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
 import type { PodEvents } from '../events/pod-events.js'
 import type { PullRate } from '../images/decide/pull-rate.js'
 import type { PullMetrics } from '../images/pull-metrics.js'
+import type { PullRecords } from '../images/pull-records.js'
 import type { RegistryCredentials } from '../images/registry-credentials.js'
 import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import type { HandlerOf } from '../objects/runtime-classes.js'
+import type { Prober } from '../probes/prober.js'
 import type { VolumeContext } from '../volumes/context.js'
 import type { PodVolumes } from '../volumes/pod-volumes.js'
 import type { KubeletIdentity } from './decide/owner.js'
@@ -38,6 +41,11 @@ export interface PodContext {
   readonly clock: Clock
   readonly log: Log
   readonly events: PodEvents
+  readonly prober: Prober
+  /** What hooks send over the network. */
+  readonly calls: ProbeCalls
+  /** `1.37`: what probes and hooks call themselves. */
+  readonly release: string
   readonly metrics: Metrics
   readonly planner: Planner
   readonly paths: PodPaths
@@ -56,10 +64,14 @@ export interface PodContext {
   readonly clusterDns: ClusterDns
   /** runtimeRequestTimeout. */
   readonly timeoutMs: number
+  /** crashLoopBackOff.maxContainerRestartPeriod; undefined: 5 minutes. */
+  readonly maxBackoffNanos: bigint | undefined
   /** Sandboxes and containers made at once. */
   readonly starts: Limiter
   readonly pulls: Limiter
   readonly pullRate: PullRate
   readonly pullMetrics: PullMetrics
   readonly credentials: RegistryCredentials
+  /** Undefined: any pod may use any image of the node. */
+  readonly pullRecords: PullRecords | undefined
 }

@@ -4,6 +4,7 @@ import type { EffectiveConfig } from '../../config/effective.js'
 import type { LoadedConfig } from '../../config/load.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import type { PodSpec } from '../../core/pod/spec/spec.js'
+import { isGateEnabled } from '../../core/release/gates.js'
 import { bytes } from '../../core/units/bytes.js'
 import { quantityValue } from '../../core/units/quantity.js'
 import type { CgroupTree, ControlValues } from '../../ports/cgroups.js'
@@ -15,9 +16,11 @@ import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { OpenStream } from '../../serve/endpoints/streams.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
+import { removeDeadContainers } from '../gc/dead-containers.js'
 import type { CredentialProviders } from '../images/credential-providers.js'
 import { createPullRate } from '../images/decide/pull-rate.js'
 import { createPullMetrics } from '../images/pull-metrics.js'
+import { createPullRecords, prunePullRecords } from '../images/pull-records.js'
 import { createRegistryCredentials } from '../images/registry-credentials.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
@@ -27,6 +30,7 @@ import type { NodeFacts } from '../node/node-facts.js'
 import type { OwnNode } from '../node/own-node.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import { createHandlerOf } from '../objects/runtime-classes.js'
+import { startProber } from '../probes/prober.js'
 import { runCommand } from '../streams/exec.js'
 import { createOpenStream } from '../streams/open-stream.js'
 import { readContainerLog } from '../streams/read-log.js'
@@ -72,7 +76,17 @@ interface PodsInput {
   readonly objects?: NodeObjects | undefined
   readonly ports: Pick<
     KubeletPorts,
-    'files' | 'podHost' | 'volumeHost' | 'procfs' | 'nodeHost' | 'statsFiles' | 'clock' | 'log' | 'metrics'
+    | 'files'
+    | 'podHost'
+    | 'volumeHost'
+    | 'procfs'
+    | 'nodeHost'
+    | 'statsFiles'
+    | 'clock'
+    | 'log'
+    | 'metrics'
+    | 'probeMetrics'
+    | 'probeCalls'
   >
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
@@ -86,6 +100,8 @@ export interface RunningPods extends PodRunner {
   readonly runCommand: RunCommand
   readonly openStream: OpenStream
   removeLogLinks(): Promise<void>
+  /** Of pods that have ended for good. */
+  removeDeadContainers(signal: AbortSignal): Promise<void>
 }
 
 /** Enough to keep two cores busy, few enough that each start is quick. */
@@ -174,6 +190,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     done: Promise.all([
       runner.done,
       rotation,
+      prunePullRecords(context, signal),
       context.volumes.done,
       apiPods?.follow(signal),
       statuses?.run(signal),
@@ -183,6 +200,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     openStream: createOpenStream(runner, context),
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
+    removeDeadContainers: (ending) => removeDeadContainers(runner.finished(), context, ending),
   }
 }
 
@@ -208,7 +226,15 @@ function createContext(i: PodsInput): PodContext {
   const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
   const ownIPs = given.length > 0 ? given : host.addresses().slice(0, 1)
   const timeoutMs = kubelet.runtimeRequestTimeout
+  const hostIPs = (): readonly string[] => {
+    const addresses = i.cluster?.own.current()?.status?.addresses ?? []
+    const internal = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
+    return internal.length > 0 ? internal : ownIPs
+  }
   const events = createPodEvents(i.events, log)
+  const { probeCalls: calls, probeMetrics } = i.ports
+  const release = `1.${i.config.version.minor}`
+  const { runtime } = i.runtime
   const planner = createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) })
   const shared = {
     host,
@@ -241,6 +267,18 @@ function createContext(i: PodsInput): PodContext {
     }),
     cgroups: i.cgroups,
     handlerOf: createHandlerOf(i.cluster?.api),
+    prober: startProber({
+      runtime,
+      calls,
+      release,
+      clock,
+      events,
+      metrics: probeMetrics,
+      hostIPs,
+      signal: i.signal,
+    }),
+    calls,
+    release,
     metrics,
     planner,
     identity: {
@@ -251,9 +289,7 @@ function createContext(i: PodsInput): PodContext {
     },
     nodeName: i.nodeName,
     get hostIPs() {
-      const addresses = i.cluster?.own.current()?.status?.addresses ?? []
-      const internal = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
-      return internal.length > 0 ? internal : ownIPs
+      return hostIPs()
     },
     runtimeName: i.runtimeName,
     driver: i.driver,
@@ -262,6 +298,7 @@ function createContext(i: PodsInput): PodContext {
     nodeHosts: () => readText('/etc/hosts', maxHosts, files),
     clusterDns: { servers: kubelet.clusterDNS ?? [], domain: kubelet.clusterDomain },
     timeoutMs,
+    maxBackoffNanos: BigInt(kubelet.crashLoopBackOff.maxContainerRestartPeriod) * 1_000_000n,
     starts: createLimiter(startsAtOnce),
     pulls: createLimiter(kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? startsAtOnce)),
     pullRate: createPullRate(kubelet.registryPullQPS, kubelet.registryBurst),
@@ -271,9 +308,22 @@ function createContext(i: PodsInput): PodContext {
       providers: i.credentialProviders,
       nodeFile: `${rootDir}/config.json`,
       files,
+      digest: host.digest,
       events,
       log,
     }),
+    pullRecords: isGateEnabled(i.config.gates, 'KubeletEnsureSecretPulledImages')
+      ? createPullRecords({
+          policy: kubelet.imagePullCredentialsVerificationPolicy,
+          allowlist: kubelet.preloadedImagesVerificationAllowlist,
+          directory: `${rootDir}/image_manager`,
+          digest: host.digest,
+          files,
+          host,
+          clock,
+          log,
+        })
+      : undefined,
   }
 }
 

@@ -71,8 +71,6 @@ function readEmptyDir(given: FieldReader, name: string): Volume {
   const limit = given.raw('sizeLimit')
   const sizeLimit = limit === undefined ? undefined : readAmount(given, 'sizeLimit', limit)
   const medium = text === 'Memory' ? 'memory' : huge === null ? 'disk' : 'hugepages'
-  if (sizeLimit !== undefined && medium === 'disk' && given.origin === 'file')
-    given.problem('sizeLimit', 'is not enforced on disk by this node', 'remove it, or use medium: Memory')
   given.close()
   return { name, kind: 'emptyDir', medium, pageSize, sizeLimit }
 }
