@@ -83,7 +83,6 @@ export const clusterEnvSources: Readonly<Record<string, string>> = {
 }
 
 export const refusedPodSecurity: Readonly<Record<string, string>> = {
-  seLinuxChangePolicy: notYet,
   windowsOptions: 'this node runs Linux',
 }
 
