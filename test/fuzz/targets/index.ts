@@ -9,6 +9,7 @@ import { labelSelector } from './label-selector.js'
 import { manifests } from './manifests.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
+import { registryDocuments } from './registry-documents.js'
 import { strategicPatch } from './strategic-patch.js'
 import { unixSockets } from './unix-sockets.js'
 import { volumes } from './volumes.js'
@@ -23,6 +24,7 @@ export const targets: readonly FuzzTarget[] = [
   pods,
   manifests,
   envFile,
+  registryDocuments,
   volumes,
   endpoint,
   unixSockets,
