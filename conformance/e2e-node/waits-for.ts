@@ -15,9 +15,37 @@ export const groupWaitsFor: Readonly<Partial<Record<GroupName, string>>> = {
   later: 'device plugins and other managers',
 }
 
+const networking = '[sig-network] Networking Granular Checks: Pods should function for'
+const deleted =
+  '[sig-node] Deleted pods handling Should transition to Succeeded phase a deleted pod when containers complete with 0 exit code Restart policy'
 const standalone = '[sig-node] [Feature:StandaloneMode]'
 
 export const waiting: readonly Waiting[] = [
+  {
+    for: 'probes and hooks; the pod is rejected because of one',
+    specs: [
+      `${networking} intra-pod communication: http [Conformance] [NodeConformance]`,
+      `${networking} intra-pod communication: udp [Conformance] [NodeConformance]`,
+      `${networking} node-pod communication: http [LinuxOnly] [Conformance] [NodeConformance]`,
+      '[sig-network] Pod IPs when pod gets terminated should contain podIPs in status for during termination [NodeConformance]',
+      `${deleted} Always [NodeConformance]`,
+      `${deleted} Never [NodeConformance]`,
+      `${deleted} OnFailure [NodeConformance]`,
+      '[sig-node] Pods should support pod readiness gates [NodeConformance]',
+    ],
+  },
+  {
+    for: 'activeDeadlineSeconds; the manifest is refused because of it',
+    specs: [
+      '[sig-node] MirrorPod (Pod Generation) mirror pod updates mirror pod: update activeDeadlineSeconds [NodeConformance]',
+    ],
+  },
+  {
+    for: 'a restart of a static pod whose manifest is removed and written again at once; Keelson sees the same pod and leaves it running',
+    specs: [
+      '[sig-node] MirrorPod when create a mirror pod without changes should successfully recreate when file is removed and recreated [NodeConformance]',
+    ],
+  },
   {
     for: 'streams of containers (exec)',
     specs: [
