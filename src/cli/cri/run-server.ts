@@ -17,12 +17,13 @@ import { createReachLog, watchReach } from '../../criserver/reach.js'
 import { createRpcTable, isEndless } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'
 import { createValues } from '../../criserver/stats/read-values.js'
-import { createRuntimeNameFinder } from '../../criserver/stats/runtime-name.js'
 import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
 import { createUnifiedWriter } from '../../criserver/unified/write-missing.js'
 import type { Log } from '../../ports/log.js'
 import type { ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
+import { createRepairs } from '../../stats/repair/repairs.js'
+import { createRuntimeNameFinder } from '../../stats/runtime/runtime-name.js'
 import { openCgroupFiles } from '../cgroup-files.js'
 import { type NodeServer, startNodeServer } from '../node-server.js'
 import { version } from '../version.js'
@@ -76,6 +77,7 @@ export async function startCri(
     values,
     metricsSource: createMetricsSource({ client, values, cgroups, procfs }),
     findRuntimeName: createRuntimeNameFinder(client, log),
+    repairs: createRepairs(o.values, metrics),
     unified: createUnifiedWriter({
       cgroups,
       clock,
@@ -151,6 +153,7 @@ export async function startCri(
       listen: server.endpoint,
       upstream: client.endpoint,
       mode: o.mode,
+      values: o.values,
       https: http?.listening,
       url: http?.url,
     })
@@ -175,6 +178,7 @@ async function serveHttp(
       kubeletconfig: null,
       keelson: {
         mode: o.mode,
+        values: o.values,
         listen: o.listen,
         upstream: o.runtimeEndpoint,
         imageUpstream: o.imageEndpoint ?? o.runtimeEndpoint,
