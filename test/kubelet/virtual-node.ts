@@ -29,6 +29,8 @@ export interface VirtualNodeOptions {
   readonly config?: string
   /** --root-dir is a link to the directory `data`. */
   readonly linkedRoot?: boolean
+  /** It is a node of the cluster `fixture.kubeApi`. */
+  readonly kubeconfig?: boolean
 }
 
 export class VirtualNode {
@@ -95,12 +97,14 @@ export class VirtualNode {
       `--root-dir=${join(fixture.directory, 'root')}`,
       '--hostname-override=node-1',
       '--node-ip=192.0.2.1',
+      ...(this.options.kubeconfig === true ? [`--kubeconfig=${join(fixture.directory, 'kubeconfig')}`] : []),
     ])
   }
 
   /** Another life of the kubelet; the runtime goes on. */
-  async restart(): Promise<void> {
+  async restart(between: () => void | Promise<void> = () => undefined): Promise<void> {
     await this.kubelet?.close()
+    await between()
     await this.startKubelet()
   }
 

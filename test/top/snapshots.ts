@@ -49,6 +49,8 @@ export const pod = (namespace: string, name: string, more: Partial<LivePod> = {}
   name,
   uid: `uid-${name}`,
   createdAt: '2026-01-02T03:04:05.000Z',
+  phase: 'Running',
+  restarts: 0,
   qosClass: 'Burstable',
   cgroup: `/kubepods/burstable/pod${name}`,
   source: 'cgroup',

@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact'
 import { hasList } from '../../core/dashboard/model.js'
 import { Chart } from '../chart.js'
 import { bytesText, exactTitle, milliText, nothing, percentText, rateText, runtimeWords } from '../format.js'
-import type { History } from '../history.js'
+import { type History, since } from '../history.js'
+import { RangeChoice, useOlder, useRange } from '../range.js'
 import type { Picture } from '../store.js'
 import { Pods } from './pods.js'
 
@@ -12,13 +13,13 @@ interface OverviewProps {
   readonly history: History
 }
 
-export function Overview({ picture, history }: OverviewProps) {
+export function Overview({ picture, history, now }: OverviewProps & { readonly now: number }) {
   return (
     <>
       <h1 class="unseen">Overview of {picture.node.name}</h1>
       <NodeCards picture={picture} />
       <Charts picture={picture} history={history} />
-      <Pods pods={picture.pods} runtime={picture.runtime} />
+      <Pods pods={picture.pods} runtime={picture.runtime} now={now} />
     </>
   )
 }
@@ -121,32 +122,57 @@ function NodeCards({ picture }: { readonly picture: Picture }) {
 }
 
 function Charts({ picture, history }: OverviewProps) {
-  const { node } = history
+  const [seconds, setSeconds] = useRange()
+  useOlder(history, undefined)
+  const node = since(history.node, seconds)
   const isV2 = picture.node.cgroupVersion === 'v2'
   return (
-    <div class="charts">
-      <Chart
-        title="Throttling: memory.high events per second"
-        times={node.times}
-        curves={[{ label: 'all pods', color: '--high', values: node.throttles }]}
-        format={rateText}
-        absent={
-          isV2
-            ? null
-            : 'memory.high is a file of cgroup v2; this machine has v1, so nothing is throttled by it.'
-        }
-      />
-      <Chart
-        title="Pressure of the node (PSI): share of time that tasks waited"
-        times={node.times}
-        curves={[
-          { label: 'memory', color: '--set', values: node.memoryPressure },
-          { label: 'CPU', color: '--min', values: node.cpuPressure },
-          { label: 'I/O', color: '--high', values: node.ioPressure },
-        ]}
-        format={percentText}
-        absent={picture.node.noPressure}
-      />
-    </div>
+    <section aria-labelledby="node-charts">
+      <div class="bar-of-tools">
+        <h2 id="node-charts">Over time</h2>
+        <RangeChoice seconds={seconds} onChange={setSeconds} />
+      </div>
+      <div class="charts">
+        <Chart
+          title="Memory: working set of all pods"
+          times={node.times}
+          curves={[{ label: 'working set', color: '--set', values: node.workingSet }]}
+          format={bytesOf}
+          absent={null}
+        />
+        <Chart
+          title="CPU of the node"
+          times={node.times}
+          curves={[{ label: 'CPU', color: '--min', values: node.cpu }]}
+          format={milliText}
+          absent={null}
+        />
+        <Chart
+          title="Throttling: memory.high events per second"
+          times={node.times}
+          curves={[{ label: 'all pods', color: '--high', values: node.throttles }]}
+          format={rateText}
+          absent={
+            isV2
+              ? null
+              : 'memory.high is a file of cgroup v2; this machine has v1, so nothing is throttled by it.'
+          }
+        />
+        <Chart
+          title="Pressure of the node (PSI): share of time that tasks waited"
+          times={node.times}
+          curves={[
+            { label: 'memory', color: '--set', values: node.memoryPressure },
+            { label: 'CPU', color: '--min', values: node.cpuPressure },
+            { label: 'I/O', color: '--high', values: node.ioPressure },
+          ]}
+          format={percentText}
+          absent={picture.node.noPressure}
+        />
+      </div>
+    </section>
   )
 }
+
+const bytesOf = (value: number | null): string =>
+  value === null ? nothing : bytesText(String(Math.round(value)))

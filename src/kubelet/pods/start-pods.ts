@@ -30,6 +30,7 @@ import { runCommand } from '../streams/exec.js'
 import { createOpenStream } from '../streams/open-stream.js'
 import { readContainerLog } from '../streams/read-log.js'
 import type { PodContext } from './context.js'
+import { MirrorPods } from './mirror/mirror-pods.js'
 import { createLimiter } from './run/limiter.js'
 import { createNodeCgroups } from './run/node-cgroups.js'
 import { createPlanner } from './run/planner.js'
@@ -112,14 +113,37 @@ export function startPods(i: PodsInput): RunningPods | undefined {
   const context = createContext(i)
   const { clock, log } = ports
   const apiPods =
-    cluster === undefined ? undefined : new ApiSource({ api: cluster.api, clock, nodeName: i.nodeName })
+    cluster === undefined
+      ? undefined
+      : new ApiSource({
+          api: cluster.api,
+          clock,
+          nodeName: i.nodeName,
+          onMirror: (uid) => {
+            mirrors?.notify()
+            statuses?.notify(uid)
+          },
+        })
+  const mirrors =
+    cluster === undefined || apiPods === undefined
+      ? undefined
+      : new MirrorPods({
+          api: cluster.api,
+          node: () => cluster.own.current(),
+          statics: () => runner.statics(),
+          mirrors: () => apiPods.mirrors(),
+          complete: () => runner.complete(),
+          document: (uid) => runner.document(uid),
+          clock,
+          log,
+        })
   const statuses =
     cluster === undefined || apiPods === undefined
       ? undefined
       : new StatusReporter({
           api: cluster.api,
           known: apiPods,
-          report: (uid) => runner.report(uid),
+          report: (uid) => runner.report(mirrors?.staticUid(uid) ?? uid),
           clock,
           log,
         })
@@ -132,7 +156,8 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     syncMs: kubelet.syncFrequency,
     nodeCgroups: i.memoryQos?.nodeCgroups ?? createNodeCgroups(i.cgroups, context.planner),
     onChange: () => i.memoryQos?.memoryQos.notify(),
-    onStatus: (uid) => statuses?.notify(uid),
+    onPods: () => mirrors?.notify(),
+    onStatus: (uid) => statuses?.notify(mirrors?.mirrorUid(uid) ?? uid),
     signal,
   })
   const rotation = rotateLogs({
@@ -144,9 +169,13 @@ export function startPods(i: PodsInput): RunningPods | undefined {
   })
   return {
     ...runner,
-    done: Promise.all([runner.done, rotation, apiPods?.follow(signal), statuses?.run(signal)]).then(
-      () => undefined,
-    ),
+    done: Promise.all([
+      runner.done,
+      rotation,
+      apiPods?.follow(signal),
+      statuses?.run(signal),
+      mirrors?.run(signal),
+    ]).then(() => undefined),
     readLog: (request, stop) => readContainerLog(request, runner, context, stop),
     openStream: createOpenStream(runner, context),
     runCommand: (request, stop) => runCommand(request, runner, context, stop),

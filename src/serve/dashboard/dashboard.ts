@@ -23,7 +23,7 @@ import { createInventoryCache } from '../../stats/runtime/inventory.js'
 import { createDetailsCache } from './container-details.js'
 import { createCriValues } from './cri-values.js'
 import { createLiveNodeReader } from './read-node.js'
-import { createPodReader, type Focus } from './read-pods.js'
+import { createPodReader, type Focus, manyPods } from './read-pods.js'
 import { readTree } from './read-tree.js'
 import { noSpecs, type SpecRequests } from './spec-requests.js'
 
@@ -60,16 +60,22 @@ export interface LiveOptions {
   readonly focus?: () => Focus | undefined
 }
 
+export type LiveSample = Pick<LiveSnapshot, 'time' | 'node' | 'pods'>
+
 export interface LiveReader {
   readonly periodMs: number
   /** One reading. Rates are since the reading before. */
   take(signal: AbortSignal): Promise<LiveSnapshot>
+  /** The node and its pods alone, without what other parts of the process would have to find out. */
+  sample(signal: AbortSignal): Promise<LiveSample>
   /** Log file of a container by its id; undefined: not known. */
   logPath(containerId: string): string | undefined
 }
 
 /** A reading waits this long for the runtime and then goes on with what it knows. */
 const patienceMs = 400
+/** With many pods the tree is at most this old. */
+const treeNanos = 10_000_000_000n
 
 export function createLiveReader(o: LiveOptions): LiveReader {
   const { clock, client, cgroups, procfs, parts } = o
@@ -145,25 +151,39 @@ export function createLiveReader(o: LiveOptions): LiveReader {
     }
   }
 
+  let tree: { readonly timeNanos: bigint; readonly value: ReturnType<typeof readTree> } | undefined
+  /** Thousands of files for hundreds of pods, which change when a pod does. */
+  function treeOf(podsNow: LiveSample['pods']): ReturnType<typeof readTree> {
+    const timeNanos = nowNanos()
+    const isKept = podsNow.length > manyPods && tree !== undefined && timeNanos - tree.timeNanos < treeNanos
+    if (tree === undefined || !isKept)
+      tree = { timeNanos, value: readTree(cgroups, podsNow, parts.plan?.(), timeNanos) }
+    return tree.value
+  }
+
+  async function sample(signal: AbortSignal): Promise<LiveSample> {
+    await withPatience(signal)
+    signal.throwIfAborted()
+    const reading = pods.read(inventory.current())
+    thresholds = reading.thresholds
+    needsCri = reading.needsCri
+    const time = new Date(Number(nowNanos() / 1_000_000n)).toISOString()
+    return { time, node: node(), pods: reading.pods }
+  }
+
   return {
     periodMs,
     logPath: (id) => details.get(id)?.logPath,
+    sample,
     async take(signal) {
-      await withPatience(signal)
-      signal.throwIfAborted()
-      const reading = pods.read(inventory.current())
-      thresholds = reading.thresholds
-      needsCri = reading.needsCri
+      const { time, node: nodeNow, pods: podsNow } = await sample(signal)
       return {
-        time: new Date(Number(nowNanos() / 1_000_000n)).toISOString(),
+        time,
         server: { process: o.process, version: o.version, periodMs },
-        node: node(),
+        node: nodeNow,
         runtime: runtimeState(),
-        pods: reading.pods,
-        cgroups:
-          o.wantsTree?.() === false
-            ? { absent: 'not requested' }
-            : readTree(cgroups, reading.pods, parts.plan?.(), nowNanos()),
+        pods: podsNow,
+        cgroups: o.wantsTree?.() === false ? { absent: 'not requested' } : treeOf(podsNow),
         driver: parts.driver(),
         config: parts.config(),
         sources: parts.sources(),
