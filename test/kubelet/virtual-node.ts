@@ -58,10 +58,11 @@ export class VirtualNode {
     })
     held.fixture = fixture
     const work: OpenWork = { open: 0 }
-    const { connect, podHost } = fixture.ports
+    const { connect, podHost, volumeHost } = fixture.ports
     fixture.ports = {
       ...fixture.ports,
       podHost: counted(podHost, work),
+      volumeHost: counted(volumeHost, work),
       connect(endpoint, timeoutMs) {
         const client = connect(endpoint, timeoutMs)
         return {

@@ -82,6 +82,7 @@ export const snapshot = (pods: readonly LivePod[], more: Partial<LiveSnapshot> =
   driver: absent,
   config: absent,
   sources: absent,
+  cluster: absent,
   rpcs: absent,
   warnings: absent,
   ...more,

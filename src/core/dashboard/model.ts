@@ -192,6 +192,16 @@ export interface LiveRepaired {
   readonly count: number
 }
 
+/** The node as a member of its cluster. */
+export interface LiveCluster {
+  /** URL of the API server. */
+  readonly server: string
+  /** Status of the condition Ready, as the API server has it. */
+  readonly ready: string | null
+  readonly isSchedulable: boolean
+  readonly problems: readonly string[]
+}
+
 export interface LiveRpc {
   readonly rpc: string
   readonly forwarded: number
@@ -224,6 +234,7 @@ export interface LiveSnapshot {
   readonly driver: Part<LiveDriver>
   readonly config: Part<readonly LiveSetting[]>
   readonly sources: Part<LiveSources>
+  readonly cluster: Part<LiveCluster>
   readonly rpcs: Part<readonly LiveRpc[]>
   readonly warnings: Part<readonly LiveWarning[]>
 }

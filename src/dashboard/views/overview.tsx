@@ -1,6 +1,6 @@
 // The node at a glance: how full, how pressed, what needs attention, and its pods.
 import type { ComponentChildren } from 'preact'
-import { hasList } from '../../core/dashboard/model.js'
+import { hasList, type LiveCluster } from '../../core/dashboard/model.js'
 import { Chart } from '../chart.js'
 import { bytesText, exactTitle, milliText, nothing, percentText, rateText, runtimeWords } from '../format.js'
 import { type History, since } from '../history.js'
@@ -46,8 +46,25 @@ const Card = ({ title, value, children, full, level = 'calm' }: CardProps) => (
   </div>
 )
 
+/** Ready as the API server has it: what the scheduler goes by. */
+const ClusterCard = ({ cluster }: { readonly cluster: LiveCluster }) => (
+  <Card
+    title="Cluster"
+    value={<span data-node="ready">{readyWords(cluster)}</span>}
+    level={cluster.ready !== 'True' ? 'act' : cluster.problems.length > 0 ? 'watch' : 'calm'}
+  >
+    {cluster.problems.length > 0 ? cluster.problems.join('; ') : <span class="path">{cluster.server}</span>}
+  </Card>
+)
+
+function readyWords({ ready, isSchedulable }: LiveCluster): string {
+  if (ready === null) return 'not registered'
+  const text = ready === 'True' ? 'Ready' : ready === 'False' ? 'NotReady' : 'Unknown'
+  return isSchedulable ? text : `${text}, cordoned`
+}
+
 function NodeCards({ picture }: { readonly picture: Picture }) {
-  const { node, pods, runtime, warnings } = picture
+  const { node, pods, runtime, cluster, warnings } = picture
   const capacity = Number(node.memoryCapacity)
   const used = capacity - Number(node.memoryAvailable)
   const critical = pods.filter((p) => p.next.level === 'act').length
@@ -106,6 +123,7 @@ function NodeCards({ picture }: { readonly picture: Picture }) {
       >
         <span class="path">{runtime.endpoint.replace(/^unix:\/\//, '')}</span>
       </Card>
+      {'data' in cluster && <ClusterCard cluster={cluster.data} />}
       <Card
         title="Doctor"
         value={'data' in warnings ? found.length : '…'}

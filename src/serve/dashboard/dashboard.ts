@@ -1,6 +1,7 @@
 // The live snapshot of a node: read once for all open dashboards, and only while one is open.
 
 import type {
+  LiveCluster,
   LiveDriver,
   LiveRpc,
   LiveRuntime,
@@ -32,6 +33,8 @@ export interface LiveParts {
   readonly driver: () => Part<LiveDriver>
   readonly config: () => Part<readonly LiveSetting[]>
   readonly sources: () => Part<LiveSources>
+  /** Undefined: this process is not a kubelet. */
+  readonly cluster?: () => Part<LiveCluster>
   readonly rpcs: () => Part<readonly LiveRpc[]>
   readonly warnings: () => Part<readonly LiveWarning[]>
   /** What Memory QoS wants written; undefined: no Memory QoS in this process. */
@@ -187,6 +190,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
         driver: parts.driver(),
         config: parts.config(),
         sources: parts.sources(),
+        cluster: parts.cluster?.() ?? { absent: 'only the kubelet is a member of a cluster' },
         rpcs: parts.rpcs(),
         warnings: parts.warnings(),
       }

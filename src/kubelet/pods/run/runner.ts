@@ -1,6 +1,7 @@
 // All pods of the node: takes what the files want and what the runtime shows, and keeps one worker for each pod that is
 // wanted or still there. Decides only who has a worker; what a pod needs is the worker's business.
 import type { PodJson } from '../../../core/pod/document.js'
+import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { pause, retry } from '../../../core/units/retry.js'
 import type { HealthCheck } from '../../../serve/health.js'
 import type { PodContext } from '../context.js'
@@ -42,6 +43,10 @@ export interface PodRunner {
   find(namespace: string, name: string): ObservedPod | undefined
   /** What the API server is to know of the pod; undefined: nothing yet, or not a pod of this node. */
   report(uid: string): PodReport | undefined
+  /** Pods that run or are to run; not those that have ended or are ending. */
+  active(): readonly PodSpec[]
+  /** Uids of pods that have ended for good, while their object or manifest is still there. */
+  finished(): readonly string[]
   /** Ends a pod that its source still wants; resolves when nothing of it runs. A pod that is not there has ended. */
   kill(uid: string, request: KillRequest): Promise<void>
   /** Pods of manifests, those that end included. */
@@ -272,6 +277,11 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       return all.find((pod) => workers.get(pod.uid)?.isTerminating === false) ?? all[0]
     },
     report: (uid) => workers.get(uid)?.report(),
+    active: () =>
+      [...workers.values()].flatMap((worker) =>
+        worker.report()?.mayRun === false ? [] : (worker.wantedSpec ?? []),
+      ),
+    finished: () => [...workers.values()].filter((worker) => worker.isOver).map(({ uid }) => uid),
     kill: async (uid, request) => workers.get(uid)?.kill(request),
     statics: () => [...workers.values()].flatMap((worker) => worker.staticPod() ?? []),
     document: (uid) => workers.get(uid)?.document(),

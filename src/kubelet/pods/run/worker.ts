@@ -106,6 +106,11 @@ export class PodWorker {
     return this.isTerminating ? undefined : this.state.spec
   }
 
+  /** Nothing of it runs, and nothing of it will be started again. */
+  get isOver(): boolean {
+    return this.state.life.phase === 'terminating' && isFinished(this.state)
+  }
+
   get isWanted(): boolean {
     return this.state.wanted
   }
@@ -120,6 +125,7 @@ export class PodWorker {
     if (pod === this.pod) return
     this.pod = pod
     this.dispatch({ kind: 'wanted', spec: pod.spec, manifest: pod.file, api: pod.api })
+    if (pod.spec !== undefined) this.context.volumes.update(pod.spec)
   }
 
   /** Not admitted: nothing of it is started. */
