@@ -45,6 +45,8 @@ export interface ClusterRequest {
   peer(name: PeerName): string
   /** Command that runs once the node is ready, with $KUBECONFIG; without it the cluster stays. Paths of the environment. */
   readonly argv: readonly string[]
+  /** A file of TypeScript for the command, at `program.mjs` of the environment's directory. */
+  readonly program?: string
   readonly onOutput: (text: string) => void
   /** Files to remove when this process is killed. */
   readonly leftovers: readonly string[]
@@ -85,6 +87,8 @@ async function startInside(r: ClusterRequest, directory: string): Promise<NodeEn
     entryPoints: [join(import.meta.dirname, 'inside.ts')],
     outfile: join(directory, bundle),
   })
+  if (r.program !== undefined)
+    await build({ ...forNode, entryPoints: [r.program], outfile: join(directory, 'program.mjs') })
   await writeKubelet(r.kubelet, { directory, peer: r.peer })
   return await startEnvironment({
     directory,

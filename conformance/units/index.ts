@@ -9,6 +9,7 @@ import { driver } from './driver.js'
 import { e2e } from './e2e.js'
 import { e2eNode } from './e2e-node.js'
 import { kubeadmJoin } from './kubeadm-join.js'
+import { kubeletSwap } from './kubelet-swap.js'
 import { metricsServer } from './metrics-server.js'
 
 export const units: readonly Unit[] = [
@@ -19,6 +20,7 @@ export const units: readonly Unit[] = [
   cadvisor,
   metricsServer,
   kubeadmJoin,
+  kubeletSwap,
   e2eNode,
   cluster,
   e2e,

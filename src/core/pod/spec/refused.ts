@@ -91,12 +91,10 @@ export const clusterEnvSources: Readonly<Record<string, string>> = {
 
 export const refusedPodSecurity: Readonly<Record<string, string>> = {
   seLinuxChangePolicy: notYet,
-  seLinuxOptions: notYet,
   windowsOptions: 'this node runs Linux',
 }
 
 export const refusedContainerSecurity: Readonly<Record<string, string>> = {
-  seLinuxOptions: notYet,
   windowsOptions: 'this node runs Linux',
 }
 

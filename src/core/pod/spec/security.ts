@@ -2,7 +2,7 @@
 
 import type { FieldReader } from './read-fields.js'
 import { refusedContainerSecurity, refusedPodSecurity, safeSysctls } from './refused.js'
-import type { ContainerSecurity, PodSecurity, SeccompProfile, UserSettings } from './spec.js'
+import type { ContainerSecurity, PodSecurity, SeccompProfile, SeLinuxOptions, UserSettings } from './spec.js'
 
 /** The kernel's ids end at 2^32 - 2; Kubernetes keeps to the positive half. */
 const ids = { min: 0, max: 2 ** 31 - 1 }
@@ -13,6 +13,7 @@ const noUser: UserSettings = {
   runAsNonRoot: undefined,
   seccomp: undefined,
   appArmor: undefined,
+  seLinux: undefined,
 }
 
 const defaultPodSecurity: PodSecurity = {
@@ -111,7 +112,17 @@ const readUser = (given: FieldReader): UserSettings => ({
   runAsNonRoot: given.flag('runAsNonRoot'),
   seccomp: readProfile(given, 'seccompProfile'),
   appArmor: readProfile(given, 'appArmorProfile'),
+  seLinux: readSeLinux(given),
 })
+
+function readSeLinux(given: FieldReader): SeLinuxOptions | undefined {
+  const options = given.object('seLinuxOptions')
+  if (options === undefined) return undefined
+  const part = (key: string): string => options.text(key, { maxLength: 256 }) ?? ''
+  const read = { user: part('user'), role: part('role'), type: part('type'), level: part('level') }
+  options.close()
+  return read
+}
 
 function readProfile(given: FieldReader, key: string): SeccompProfile | undefined {
   const profile = given.object(key)
@@ -139,4 +150,5 @@ export const effectiveUser = (pod: UserSettings, container: UserSettings): UserS
   runAsNonRoot: container.runAsNonRoot ?? pod.runAsNonRoot,
   seccomp: container.seccomp ?? pod.seccomp,
   appArmor: container.appArmor ?? pod.appArmor,
+  seLinux: container.seLinux ?? pod.seLinux,
 })

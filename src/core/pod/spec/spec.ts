@@ -69,12 +69,21 @@ export type SeccompProfile =
   | { readonly type: 'RuntimeDefault' | 'Unconfined' }
   | { readonly type: 'Localhost'; readonly localhostProfile: string }
 
+/** A label of the process; a runtime on a node without SELinux ignores it. */
+export interface SeLinuxOptions {
+  readonly user: string
+  readonly role: string
+  readonly type: string
+  readonly level: string
+}
+
 export interface UserSettings {
   readonly runAsUser: number | undefined
   readonly runAsGroup: number | undefined
   readonly runAsNonRoot: boolean | undefined
   readonly seccomp: SeccompProfile | undefined
   readonly appArmor: SeccompProfile | undefined
+  readonly seLinux: SeLinuxOptions | undefined
 }
 
 export interface PodSecurity extends UserSettings {

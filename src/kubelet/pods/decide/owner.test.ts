@@ -43,6 +43,25 @@ for (const [what, own, annotations, more] of [
   test(`whose pod: ${what}: ${own ? 'ours' : 'left alone'}`, () =>
     expect(isOwnPod({ uid, name: 'etcd-node-1', annotations, ...more }, self)).toBe(own))
 
+const fromApi = { 'kubernetes.io/config.source': 'api' }
+for (const [what, own, annotations, inherited, name] of [
+  ['a pod that the API server has removed', true, { ...marks({}), ...fromApi }, false, 'web'],
+  [
+    'one of a kubelet with another root directory',
+    false,
+    { ...marks({ rootDir: '/second' }), ...fromApi },
+    true,
+    'web',
+  ],
+  ["one that another kubelet left in this one's root directory", true, fromApi, true, 'web'],
+  ['one without a mark and without a directory there', false, fromApi, false, 'web'],
+  ['a static pod of the kubelet that was here before', true, fromFile, true, 'etcd-node-1'],
+  ['a static pod of another node', false, fromFile, true, 'etcd-node-2'],
+  ['a static pod of a kubelet elsewhere', false, fromFile, false, 'etcd-node-1'],
+] as const)
+  test(`whose pod, in a cluster: ${what}: ${own ? 'ours' : 'left alone'}`, () =>
+    expect(isOwnPod({ uid, name, annotations, inherited }, { ...self, hasApi: true })).toBe(own))
+
 test('the same uid under two root directories is the pod of the one that marked it', () => {
   expect(isMarkedByOther(marks({ rootDir: '/second' }), self)).toBe(true)
   expect(isMarkedByOther(marks({}), self)).toBe(false)

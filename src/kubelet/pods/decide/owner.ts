@@ -24,7 +24,7 @@ interface SeenPod {
   readonly name: string
   /** Of its newest sandbox. */
   readonly annotations: Readonly<Record<string, string>>
-  /** A kubelet with this root directory made the pod's directory. */
+  /** A kubelet with this root directory made the pod's directory, or nothing of the pod runs any more. */
   readonly inherited?: boolean
 }
 
@@ -46,11 +46,15 @@ export function isOwnPod(pod: SeenPod, self: KubeletIdentity): boolean {
     return (
       self.hasApi && (rootDir === undefined ? pod.inherited === true : rootDir === withoutSlash(self.rootDir))
     )
+  // A static pod of the kubelet that this one has replaced; it is started anew from its manifest.
+  const isOfNode = name.endsWith(`-${self.nodeName.toLowerCase()}`)
+  if (annotations[configSource] === 'file' && manifest === undefined && rootDir === undefined)
+    return self.hasApi && pod.inherited === true && isOfNode
   if (annotations[configSource] !== 'file' || !isStaticUid(uid) || manifest === undefined) return false
   const path = withoutSlash(self.staticPodPath)
   const isFromHere = manifest === path || manifest.startsWith(`${path}/`)
   // 0.1.0 noted the manifest alone: the directory and the node's name at the end of the pod's must do.
-  if (rootDir === undefined) return isFromHere && name.endsWith(`-${self.nodeName.toLowerCase()}`)
+  if (rootDir === undefined) return isFromHere && isOfNode
   // A node may be renamed or its manifests moved while nothing runs; both at once is another kubelet.
   return (
     rootDir === withoutSlash(self.rootDir) && (annotations[ownerMarks.node] === self.nodeName || isFromHere)

@@ -196,8 +196,11 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     for (const uid of view.uids()) {
       if (workers.has(uid) || wanted.pods.has(uid)) continue
       const noted = view.annotations(uid)
-      const { name = '', namespace = '' } = view.get(uid) ?? {}
-      const pod = { uid, name, annotations: noted, inherited: inherited.has(uid) }
+      const seen = view.get(uid)
+      const { name = '', namespace = '' } = seen ?? {}
+      // Another kubelet here may have removed the directory of a pod that has ended, and not its sandbox.
+      const isLeft = inherited.has(uid) || (seen !== undefined && !isUp(seen))
+      const pod = { uid, name, annotations: noted, inherited: isLeft }
       if (!isOwnPod(pod, c.identity)) {
         if (!foreign.has(uid))
           log.info('ignoring a pod that this kubelet did not start', { pod: `${namespace}/${name}`, uid })

@@ -200,6 +200,7 @@ export class PodWorker {
 
   /** True: something was done, so the next turn follows at once. */
   private async turn(signal: AbortSignal, pullSignal: AbortSignal): Promise<boolean> {
+    this.hurry = new AbortController()
     try {
       this.dispatch({ kind: 'observed', observed: await this.look(signal) })
       const actions = this.dispatch({
@@ -208,7 +209,6 @@ export class PodWorker {
         nameIsFree: this.hooks.nameIsFree(),
         resourcesDiffer: this.resourcesDiffer(),
       })
-      this.hurry = new AbortController()
       const acting = AbortSignal.any([signal, this.hurry.signal])
       for (const action of actions) await this.carryOut(action, acting, pullSignal)
       if (actions.length > 0) this.dispatch({ kind: 'synced' })

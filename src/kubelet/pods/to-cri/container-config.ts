@@ -109,6 +109,7 @@ function securityContext(
       seccompDefault: facts.seccompDefault,
     }),
     ...(appArmor === undefined ? {} : { apparmor: appArmor }),
+    ...(user.seLinux === undefined ? {} : { selinuxOptions: user.seLinux }),
     ...(runAsUser === undefined ? {} : { runAsUser: { value: runAsUser } }),
     ...(runAsUser === undefined ? { runAsUsername: facts.imageUser } : {}),
     ...(user.runAsGroup === undefined ? {} : { runAsGroup: { value: BigInt(user.runAsGroup) } }),

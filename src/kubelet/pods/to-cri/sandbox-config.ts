@@ -43,6 +43,7 @@ export function sandboxConfig(
         privileged: allContainerSpecs(spec).some((c) => c.security.privileged),
         seccomp: runtimeDefault,
         supplementalGroups: podGroups(spec).map(BigInt),
+        ...(spec.security.seLinux === undefined ? {} : { selinuxOptions: spec.security.seLinux }),
         ...(spec.security.runAsUser === undefined
           ? {}
           : { runAsUser: { value: BigInt(spec.security.runAsUser) } }),

@@ -94,6 +94,7 @@ test('a pod with everything', () => {
         supplementalGroups: [4000],
         supplementalGroupsPolicy: 'Strict',
         seccompProfile: { type: 'RuntimeDefault' },
+        seLinuxOptions: { level: 's0:c1,c2' },
         sysctls: [{ name: 'net.ipv4.tcp_syncookies', value: '0' }],
       },
       volumes: [
