@@ -9,6 +9,7 @@ import { createLog } from '../../../src/adapters/log/log.js'
 import { startCri } from '../../../src/cli/cri/run-server.js'
 import { isKeelsonError } from '../../../src/core/errors.js'
 import { ContainerEventType, ContainerState } from '../../../src/cri-api/api.js'
+import type { CriClient } from '../../../src/ports/runtime.js'
 import { defaultSettings } from '../../../src/serve/settings.js'
 import type { Check } from '../../support/check.js'
 import { createContainer, endpoint, podSandboxConfig, removePod } from './pod.js'
@@ -17,22 +18,21 @@ import { createContainer, endpoint, podSandboxConfig, removePod } from './pod.js
 const count = Number(process.env.KEELSON_EVENT_CONTAINERS ?? '60')
 const pods = 3
 
-const running = await startCri(
-  {
-    runtimeEndpoint: endpoint(),
-    listen: `unix://${join(mkdtempSync(join(tmpdir(), 'keelson-events-')), 'cri.sock')}`,
-    mode: 'complete',
-    values: 'repair',
-    cgroupDriver: undefined,
-    serve: { ...defaultSettings('cri', 'node-1'), port: 0 },
-    logFormat: 'text',
-    isDebug: false,
-  },
-  createLog({ format: 'text', level: 'info', write: () => {} }),
-)
-const client = createCriClient(`unix://${running.socketPath}`, { timeoutMs: 60_000 })
-/** Asked beside the server. */
-const direct = createCriClient(endpoint(), { timeoutMs: 60_000 })
+const startServer = () =>
+  startCri(
+    {
+      runtimeEndpoint: endpoint(),
+      listen: `unix://${join(mkdtempSync(join(tmpdir(), 'keelson-events-')), 'cri.sock')}`,
+      mode: 'complete',
+      values: 'repair',
+      cgroupDriver: undefined,
+      serve: { ...defaultSettings('cri', 'node-1'), port: 0 },
+      logFormat: 'text',
+      isDebug: false,
+    },
+    createLog({ format: 'text', level: 'info', write: () => {} }),
+  )
+
 const parent = process.env.LAB_CGROUP_PARENT ?? '/kubepods/burstable/podevents'
 
 interface Seen {
@@ -44,7 +44,8 @@ interface Seen {
 }
 const seen: Seen[] = []
 
-async function follow(signal: AbortSignal): Promise<void> {
+/** `direct` is asked beside the server. */
+async function follow(client: CriClient, direct: CriClient, signal: AbortSignal): Promise<void> {
   const stream = client.runtime.getContainerEvents({}, { timeoutMs: Number.POSITIVE_INFINITY, signal })
   for await (const { containerId: id, containerEventType: type, containersStatuses } of stream) {
     const carried = containersStatuses.find((c) => c.id === id)
@@ -76,8 +77,11 @@ export const checks: readonly Check[] = [
     name: `${count} containers start and end by themselves: every event once, in order, none before CRI agrees`,
     timeoutMs: 600_000,
     async run() {
+      const running = await startServer()
+      const client = createCriClient(`unix://${running.socketPath}`, { timeoutMs: 60_000 })
+      const direct = createCriClient(endpoint(), { timeoutMs: 60_000 })
       const stop = new AbortController()
-      const following = follow(stop.signal).catch((e: unknown) => {
+      const following = follow(client, direct, stop.signal).catch((e: unknown) => {
         if (!stop.signal.aborted) throw e
       })
       const ids: string[] = []
@@ -110,6 +114,9 @@ export const checks: readonly Check[] = [
       )
       stop.abort()
       await following
+      client.close()
+      direct.close()
+      await running.close()
       for (const id of ids) assert.deepEqual(typesOf(id), [0, 1, 2, 3], id)
       // A later state may be there already; an earlier one would mean that the event was ahead.
       for (const { id, type, state } of seen) {
@@ -122,14 +129,6 @@ export const checks: readonly Check[] = [
       }
       const late = seen.flatMap((e) => e.lateMs ?? []).sort((a, b) => a - b)
       return { containers: ids.length, p50Ms: late[Math.floor(late.length / 2)], maxMs: late.at(-1) }
-    },
-  },
-  {
-    name: 'everything is closed',
-    async run() {
-      client.close()
-      direct.close()
-      await running.close()
     },
   },
 ]
