@@ -1,11 +1,16 @@
 // What the dashboard of every process needs from this machine: log files, the built page, and the doctor.
 import type { Command } from 'commander'
+import { readDoctorPage } from '../adapters/files/doctor-pages.js'
 import { createLogTail } from '../adapters/files/log-tail.js'
 import { readPage } from '../adapters/files/page-files.js'
 import type { LiveSetting, LiveWarning } from '../core/dashboard/model.js'
 import type { LivePorts } from '../serve/dashboard/create-dashboard.js'
 
-export const openLivePorts = (): LivePorts => ({ logs: createLogTail(), page: readPage() })
+export const openLivePorts = (): LivePorts => ({
+  logs: createLogTail(),
+  page: readPage(),
+  doctorPage: readDoctorPage,
+})
 
 /** The findings of the doctor, worst first. `endpoint`: the runtime that this process uses. */
 export async function diagnose(

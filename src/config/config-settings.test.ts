@@ -139,27 +139,24 @@ describe('settings that are not honoured', () => {
   const notHonoured = (text: string, flags: readonly string[] = []) =>
     load(text, { flags, ...version('1.37') }).warnings.filter((w) => w.id === 'not-honoured')
 
-  test('evictionHard and evictionSoft in a file: named with line, what is not protected, and the remedy', () => {
-    const text =
-      'evictionHard: {memory.available: 200Mi}\nevictionSoft: {nodefs.available: 10%}\nevictionSoftGracePeriod: {nodefs.available: 1m}\n'
-    expect(warnings(text)).toEqual([
+  test('staticPodURL in a file: named with line, what does not happen, and the remedy', () => {
+    expect(warnings('staticPodURL: http://127.0.0.1/pods\n')).toEqual([
       expect.stringMatching(
-        /^evictionHard: is not supported: no pod is evicted .*; set limits for every pod.* \(\/etc\/k\.yaml:3\)$/,
+        /^staticPodURL: is not supported: pods of this URL are not run; put .* \(\/etc\/k\.yaml:3\)$/,
       ),
-      expect.stringMatching(/^evictionSoft: is not supported: no pod is evicted .* \(\/etc\/k\.yaml:4\)$/),
     ])
   })
 
   test('by a flag: the same, and named by the flag', () => {
     const found = notHonoured('', [
-      '--eviction-soft=memory.available<1Gi',
+      '--manifest-url=http://127.0.0.1/',
       '--reserved-cpus=0-1',
       '--lock-file=/x',
     ])
     expect(found.map((w) => [w.path, w.origin])).toEqual([
       ['', { from: 'flag', flag: '--lock-file' }],
-      ['evictionSoft', { from: 'flag', flag: '--eviction-soft' }],
       ['reservedSystemCPUs', { from: 'flag', flag: '--reserved-cpus' }],
+      ['staticPodURL', { from: 'flag', flag: '--manifest-url' }],
     ])
   })
 
@@ -192,7 +189,6 @@ describe('settings that are not honoured', () => {
       'cpuManagerPolicy: none',
       'memoryManagerPolicy: None',
       'topologyManagerPolicy: ""',
-      'imagePullCredentialsVerificationPolicy: NeverVerify',
       'rotateCertificates: false',
       'localStorageCapacityIsolation: false',
       'reservedSystemCPUs: ""',
@@ -204,10 +200,6 @@ describe('settings that are not honoured', () => {
   })
 
   for (const asked of [
-    'evictionHard: {pid.available: 10%}',
-    'localStorageCapacityIsolation: true',
-    'shutdownGracePeriod: 30s',
-    'shutdownGracePeriodByPodPriority: [{priority: 0, shutdownGracePeriodSeconds: 10}]',
     'kubeletCgroups: /kube.slice',
     'systemCgroups: /system',
     'cpuManagerPolicy: static',
@@ -216,7 +208,6 @@ describe('settings that are not honoured', () => {
     'reservedSystemCPUs: 0-1',
     'qosReserved: {memory: 50%}',
     'defaultPodSysctls: {net.ipv4.ip_forward: "0"}',
-    'imagePullCredentialsVerificationPolicy: AlwaysVerify',
     'staticPodURL: http://127.0.0.1/pods',
     'runOnce: true',
   ])
@@ -224,8 +215,8 @@ describe('settings that are not honoured', () => {
       expect(notHonoured(asked).map((w) => w.path)).toEqual([asked.split(':')[0]]))
 
   test('they are kept, for /configz', () => {
-    expect(load('evictionSoft: {memory.available: 1Gi}').config.document).toMatchObject({
-      evictionSoft: { 'memory.available': '1Gi' },
+    expect(load('staticPodURL: http://127.0.0.1/pods').config.document).toMatchObject({
+      staticPodURL: 'http://127.0.0.1/pods',
     })
   })
 })

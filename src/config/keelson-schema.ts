@@ -77,6 +77,10 @@ export const keelsonSchema = {
       default: 'Recreate',
     },
   ),
+  evictStaticPods: flag(
+    'static pods may be evicted when the node is short of resources, except critical ones; upstream never does',
+    { default: false },
+  ),
   removedFlagPolicy: choice('ignore', 'reject')('effect of `--cgroup-driver` in releases that removed it', {
     zeroIsUnset: true,
     default: 'ignore',

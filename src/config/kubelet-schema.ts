@@ -53,6 +53,22 @@ const fieldsRead = {
     default: 5,
   }),
   registryBurst: integer(0, 2 ** 31 - 1)('image pulls at once', { default: 10 }),
+  imagePullCredentialsVerificationPolicy: choice(
+    'NeverVerify',
+    'NeverVerifyPreloadedImages',
+    'NeverVerifyAllowlistedImages',
+    'AlwaysVerify',
+  )('which images on the node a pod may use only with credentials', {
+    since: 33,
+    default: 'NeverVerifyPreloadedImages',
+  }),
+  preloadedImagesVerificationAllowlist: textList(
+    'repositories of NeverVerifyAllowlistedImages, `/*` at the end for all below',
+    {
+      since: 33,
+      default: [],
+    },
+  ),
   maxParallelImagePulls: integer(1, 2 ** 31 - 1)('concurrent image pulls', { since: 27 }),
 
   // Cgroups

@@ -5,7 +5,8 @@ import { group, harmless, missing } from './field.js'
 import type { Json } from './node.js'
 
 const fewRequests = 'this kubelet sends few requests to the API server'
-const noVolumes = 'a pod with such a volume is refused'
+const noVolumes = 'there are no volume plugins; pods with such a volume wait with a FailedMount event'
+const watchesObjects = 'each object that a pod refers to is watched, as with Watch'
 
 /** For policies whose zero value is a word. */
 const otherThan =
@@ -75,20 +76,6 @@ export const upstreamFields = {
     32,
   ),
 
-  // Images
-  imagePullCredentialsVerificationPolicy: missing(
-    {
-      what: 'any pod may use any image that is on the node',
-      remedy: 'set it to NeverVerify, and run only pods that may see all images',
-      asks: (value) => value !== '' && value !== 'NeverVerify',
-    },
-    33,
-  ),
-  preloadedImagesVerificationAllowlist: harmless(
-    'it only lists exceptions of imagePullCredentialsVerificationPolicy, which is reported',
-    33,
-  ),
-
   // Where pods come from
   staticPodURL: missing({
     what: 'pods of this URL are not run',
@@ -100,7 +87,7 @@ export const upstreamFields = {
     what: 'the kubelet keeps running after its pods have started',
     remedy: 'remove it; releases since 1.37 refuse it as well',
   }),
-  configMapAndSecretChangeDetectionStrategy: harmless(noVolumes),
+  configMapAndSecretChangeDetectionStrategy: harmless(watchesObjects),
   volumePluginDir: harmless(noVolumes),
 
   // The cluster

@@ -1,5 +1,5 @@
 // The frame of the page: header, navigation, the state of the line, and the page that the address names.
-import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { LiveRuntime } from '../core/dashboard/model.js'
 import { type LineState, openLine } from './connection.js'
 import { ageText } from './format.js'
@@ -101,6 +101,11 @@ function Header({ picture, line, route }: FrameProps & { readonly route: Route }
     picture !== undefined && 'data' in picture.warnings
       ? picture.warnings.data.filter((w) => w.severity !== 'info').length
       : 0
+  const tabs = useRef<HTMLUListElement>(null)
+  // On a phone the row of pages is wider than the screen.
+  useEffect(() => {
+    tabs.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [route.page])
   return (
     <header>
       <div class="brand">
@@ -118,7 +123,7 @@ function Header({ picture, line, route }: FrameProps & { readonly route: Route }
         <ThemeButton />
       </div>
       <nav aria-label="Pages">
-        <ul>
+        <ul ref={tabs}>
           {pages.map((page) => (
             <li key={page}>
               <a href={`#/${page}`} {...(isHere(route, page) ? { 'aria-current': 'page' as const } : {})}>
@@ -161,7 +166,7 @@ function LineBanner({ line, picture, now }: FrameProps) {
       {line === 'login' ? (
         <>
           {' '}
-          On the node, run <code>keelson token --login {location.origin}</code> and open the printed link.
+          On the node, run <code>keelson dashboard {location.origin}</code> and open the printed link.
           {age}
         </>
       ) : (
@@ -199,7 +204,7 @@ interface PageProps {
 function PageView({ route, picture, store, now }: PageProps) {
   switch (route.page) {
     case 'overview':
-      return <Overview picture={picture} history={store.history} />
+      return <Overview picture={picture} history={store.history} now={now} />
     case 'pod':
       return <PodView picture={picture} history={store.history} now={now} {...route} />
     case 'tree':

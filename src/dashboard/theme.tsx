@@ -18,7 +18,8 @@ export function ThemeButton() {
   const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'auto'
   return (
     <button type="button" class="quiet" onClick={() => setTheme(next)} title={`Switch to ${next}`}>
-      {theme === 'auto' ? 'auto theme' : theme}
+      {theme}
+      <span class="theme-word"> theme</span>
     </button>
   )
 }

@@ -1,7 +1,7 @@
 // The kubelet's part of the live picture: driver, configuration with origins, sources of values, the plan of Memory QoS and
 // the requests of its own pods.
 import { formatOrigin } from '../config/origin.js'
-import type { LiveDriver, LiveSetting } from '../core/dashboard/model.js'
+import type { LiveCluster, LiveDriver, LiveSetting, Part } from '../core/dashboard/model.js'
 import type { PodJson } from '../core/pod/document.js'
 import type { CgroupTree } from '../ports/cgroups.js'
 import type { CriClient } from '../ports/runtime.js'
@@ -24,6 +24,7 @@ interface KubeletLiveInput {
   readonly stats: Stats
   readonly memoryQos: MemoryQosView | undefined
   readonly pods: (() => readonly PodJson[]) | undefined
+  readonly cluster: () => Part<LiveCluster>
   readonly ports: KubeletPorts & { readonly live: KubeletLivePorts }
   readonly signal: AbortSignal
 }
@@ -102,6 +103,7 @@ export function kubeletLive(i: KubeletLiveInput): ServedDashboard {
       driver: () => ({ data: liveDriver(i.facts()) }),
       config: () => settings,
       sources,
+      cluster: i.cluster,
       rpcs: () => ({
         absent: 'The CRI server (`keelson cri`) counts calls; its dashboard is on port 10252.',
       }),

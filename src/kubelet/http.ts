@@ -1,6 +1,7 @@
 // What the kubelet serves over HTTPS, besides what every process has (`serve/common-endpoints.ts`). A part that this node
 // does not have serves nothing: no pods without staticPodPath, no dashboard without its page.
 
+import type { LiveCluster, Part } from '../core/dashboard/model.js'
 import type { RelayUpgrade } from '../ports/http.js'
 import type { KubeCalls } from '../ports/kube-calls.js'
 import type { CriClient } from '../ports/runtime.js'
@@ -41,6 +42,7 @@ interface ServedNode {
   readonly memoryQos: KubeletMemoryQos | undefined
   readonly pods: RunningPods | undefined
   readonly api: KubeCalls | undefined
+  readonly cluster: () => Part<LiveCluster>
   /** The certificate of the cluster with its key; undefined: a self-signed one, or the one of the configuration. */
   readonly servingPairFile: string | undefined
   readonly signal: AbortSignal

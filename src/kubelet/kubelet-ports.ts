@@ -14,9 +14,11 @@ import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { NodeHost } from '../ports/node-host.js'
 import type { PodHost } from '../ports/pod-host.js'
+import type { VolumeHost } from '../ports/pods/volume-host.js'
 import type { Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
+import type { Logind } from '../ports/systemd.js'
 import type { LivePorts } from '../serve/dashboard/create-dashboard.js'
 import type { Endpoint } from '../serve/endpoint.js'
 import type { ConfigzContent } from '../serve/endpoints/configz.js'
@@ -56,8 +58,10 @@ export interface KubeletPorts {
   readonly statsFiles: StatsFiles
   readonly files: Files
   readonly podHost: PodHost
+  readonly volumeHost: VolumeHost
   readonly programs: Programs
   readonly host: Host
+  readonly logind: Logind
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics

@@ -19,13 +19,14 @@ import { exposeLosingSupport, runtimeUpgradeNeeded } from './driver/driver-repor
 import { watchRuntime } from './driver/runtime-watch.js'
 import { asksRuntime, settleDriver } from './driver/settle-driver.js'
 import { createEventQueue, type EventQueue } from './events/event-queue.js'
-import { startGc } from './gc/start-gc.js'
 import { serveNode } from './http.js'
 import { loadCredentialProviders } from './images/load-providers.js'
 import type { KubeletPorts } from './kubelet-ports.js'
 import { beginLife, type Life } from './lifetime.js'
 import { createKubeletMemoryQos } from './memory-qos.js'
 import { watchMetricsUrl } from './metrics-url.js'
+import { createApiContact } from './node/api-contact.js'
+import { liveCluster } from './node/decide/live-cluster.js'
 import { type InspectedNode, inspectNode } from './node/inspect-node.js'
 import { startMembership } from './node/membership.js'
 import type { NodeFacts } from './node/node-facts.js'
@@ -36,6 +37,7 @@ import { openRuntime } from './open-connections.js'
 import { runsPods, startPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
 import { certDirectory, resolveRootDir } from './serve-settings.js'
+import { startProtection } from './start-protection.js'
 
 /** The proof is at most this old when it is served. */
 const proofMs = 10_000
@@ -118,6 +120,7 @@ async function startParts(
         })
   if (inUse.event) events?.record(runtimeUpgradeNeeded(client.socketPath))
 
+  const contact = createApiContact(clock, log)
   const metricsUrl = watchMetricsUrl({ client, log, signal })
   const stats = await createNodeStats({ loaded, nodeName, rootDir, client, images, ports, ...linux })
   const shared = { config, rootDir, runtime: client, ports, signal }
@@ -146,10 +149,10 @@ async function startParts(
           runtimeName: runtime.name,
         })
 
-  const gc =
+  const protection =
     pods === undefined
       ? undefined
-      : startGc({ ...shared, images, events, removeLogLinks: () => pods.removeLogLinks() })
+      : await startProtection({ ...shared, images, events, pods, stats: stats.pressure })
 
   const seen: { runtimeDiffers: CgroupDriver | undefined } = { runtimeDiffers: undefined }
   const facts = { loaded, inUse, node: linux?.node, runtime }
@@ -166,6 +169,16 @@ async function startParts(
       memoryQos,
       pods,
       api,
+      cluster: () =>
+        link === undefined || own === undefined
+          ? { absent: 'standalone: started without --kubeconfig' }
+          : {
+              data: liveCluster({
+                server: link.api.server,
+                node: own.current(),
+                silentMs: contact.silentMs(),
+              }),
+            },
       servingPairFile: servingPairs?.currentPath,
       signal,
     },
@@ -181,10 +194,15 @@ async function startParts(
           nodeName,
           api: link.api,
           own,
+          contact,
           events,
           images,
           cgroupVersion: linux?.node.cgroupVersion,
+          ...(protection === undefined
+            ? {}
+            : { pressure: protection.pressure, unhealthy: protection.unready }),
         })
+  protection?.onUrgent(() => membership?.reportNow())
   const certificatesDone =
     link === undefined
       ? undefined
@@ -220,7 +238,7 @@ async function startParts(
       statsDone,
       pods?.done,
       objects?.done,
-      gc?.done,
+      protection?.done,
       memoryQos?.memoryQos.run(),
       membership?.done,
       certificatesDone,

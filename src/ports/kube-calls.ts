@@ -34,6 +34,7 @@ export interface NodeEvent {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
+  readonly annotations?: Readonly<Record<string, string>>
   readonly component: string
   readonly host: string
   readonly firstMs: number

@@ -52,8 +52,6 @@ export interface PodHost {
   remove(path: string): Promise<void>
   /** Unmounts what is mounted below, then removes everything; links are removed and never followed. */
   removeTree(path: string): Promise<void>
-  /** Nothing happens when something is mounted there already. */
-  mountTmpfs(path: string, sizeBytes: bigint | undefined, mode: number): Promise<void>
   /** The path without links, as the kernel names mounts; a part that does not exist yet is kept as it is. */
   resolve(path: string): Promise<string>
   /**

@@ -1,4 +1,5 @@
-// systemd's manager as Keelson uses it: transient slices, their resource properties, and stopping them.
+// systemd as Keelson uses it: transient slices of its manager, their resource properties, and stopping them; and logind, where a
+// shutdown of the machine is announced and waits for those that hold a delay lock.
 import type { SystemdProperty, SystemdValue } from '../core/cgroup/systemd-properties.js'
 
 export interface SystemdCallOptions {
@@ -36,4 +37,25 @@ export interface Systemd {
   /** Called after each finished daemon-reload, whatever caused it. Returns the unsubscribe function. */
   onReloaded(listener: () => void): () => void
   close(): Promise<void>
+}
+
+/** While it is held a shutdown waits, at most for logind's InhibitDelayMaxSec. */
+export interface ShutdownLock {
+  /** Resolves when it was given back or lost. */
+  readonly ended: Promise<void>
+  release(): void
+}
+
+export interface Logind {
+  /** InhibitDelayMaxSec in milliseconds. */
+  inhibitDelayMs(signal: AbortSignal): Promise<number>
+  /** Sets InhibitDelayMaxSec in logind's configuration and makes logind read it. */
+  setInhibitDelay(seconds: number, signal: AbortSignal): Promise<void>
+  /** Rejects when logind does not give the lock. */
+  lockShutdown(signal: AbortSignal): Promise<ShutdownLock>
+  /** True: the machine shuts down; false: it does not after all. Resolves when the watch is over: the bus is gone. */
+  watchShutdown(
+    onShutdown: (isShuttingDown: boolean) => void,
+    signal: AbortSignal,
+  ): Promise<{ readonly ended: Promise<void> }>
 }

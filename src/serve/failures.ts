@@ -2,6 +2,7 @@
 // that asks for JSON. The table from error code to HTTP status is here and nowhere else.
 import type { ErrorCode, KeelsonError } from '../core/errors.js'
 import type { HttpRequest, HttpResponse } from '../ports/http.js'
+import { loginPage, loginPolicy } from './login-page.js'
 
 const reasons: Readonly<Record<number, string>> = {
   400: 'BadRequest',
@@ -45,12 +46,6 @@ const wants = (request: Pick<HttpRequest, 'headers'>, type: RegExp): boolean =>
   (request.headers.get('accept') ?? []).some((value) => type.test(value))
 const wantsJson = (request: Pick<HttpRequest, 'headers'>): boolean => wants(request, /\bapplication\/json\b/)
 
-/** For a person who opened the address in a browser. Nothing of the request is repeated in it. */
-const loginPage = (message: string): string => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Keelson: log in</title></head>
-<body><h1>Log in</h1><p>${message.replace(/[&<>]/g, '')}</p>
-<p>On the node, run <code>keelson token --login</code> with the address of this page and open the printed link.</p></body></html>`
-
 export function failure(
   request: Pick<HttpRequest, 'headers'>,
   status: number,
@@ -60,7 +55,7 @@ export function failure(
   const json = wantsJson(request)
   const isPage = status === 401 && !json && wants(request, /\btext\/html\b/)
   const body = isPage
-    ? loginPage(message)
+    ? loginPage(message, request.headers.get('host')?.[0])
     : json
       ? JSON.stringify({
           kind: 'Status',
@@ -81,7 +76,7 @@ export function failure(
         : isPage
           ? 'text/html; charset=utf-8'
           : 'text/plain; charset=utf-8',
-      ...(isPage ? { 'content-security-policy': "default-src 'none'" } : {}),
+      ...(isPage ? { 'content-security-policy': loginPolicy } : {}),
       ...options.headers,
     },
     body: `${body}\n`,

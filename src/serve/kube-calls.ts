@@ -47,7 +47,11 @@ const accessSpec = ({ user, verb, resource, subresource, name }: AccessQuestion)
 const eventBody = (e: NodeEvent) => ({
   apiVersion: 'v1',
   kind: 'Event',
-  metadata: { name: e.name, namespace: e.namespace },
+  metadata: {
+    name: e.name,
+    namespace: e.namespace,
+    ...(e.annotations === undefined ? {} : { annotations: e.annotations }),
+  },
   involvedObject: {
     apiVersion: 'v1',
     kind: e.involved.kind,

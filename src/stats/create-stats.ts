@@ -3,9 +3,10 @@ import { keelsonError } from '../core/errors.js'
 import { didYouMean } from '../core/units/nearest-name.js'
 import { allFamilies } from './catalogue/index.js'
 import { alwaysFamilies } from './catalogue/times-and-limits.js'
-import { createLoops } from './loops.js'
+import { createLoops, defaultRootDir } from './loops.js'
 import { memoizeBody } from './memoize-latest.js'
 import { createOwnCounters } from './own-counters.js'
+import { createPressureStats, type PressureStats } from './pressure.js'
 import { createExposition } from './render/exposition.js'
 import { formatJson } from './render/json.js'
 import { writeMachine } from './render/machine-metrics.js'
@@ -25,6 +26,8 @@ export interface Stats {
   resource(waitMs: number): Promise<Uint8Array>
   /** Prometheus text of /metrics/cadvisor. */
   cadvisor(waitMs: number): Promise<Uint8Array>
+  /** For eviction. */
+  readonly pressure: PressureStats
   /** Which source each endpoint uses, for /configz. */
   describe(): StatsDescription
   /** The loops. Ends with the signal. */
@@ -125,6 +128,14 @@ export function createStats(o: StatsOptions): Stats {
       report('metrics', metrics)
       return cadvisor(sources.node(), metrics, filesystems.version)
     },
+    pressure: createPressureStats({
+      loops,
+      stats: () => sources.stats(),
+      node: () => sources.node()?.sample,
+      files: o.files,
+      clock: o.clock,
+      rootDir: o.rootDir ?? defaultRootDir,
+    }),
     describe: () => sources.describe(),
     run: (signal) => loops.run(signal),
   }

@@ -1,7 +1,7 @@
 // The loops of the stats, built in the order in which they need each other: the kernel, the runtime's feeds, the host
 // sampler that stands in for them, and the filesystems.
 import type { CriClient } from '../ports/runtime.js'
-import { createHost } from './cgroup/host-source.js'
+import { createHost, type HostSource } from './cgroup/host-source.js'
 import { createCgroupSource } from './cgroup/source.js'
 import { createDeviceNames } from './collectors/device.js'
 import { createFilesystemCache, type FilesystemCache } from './filesystem/filesystem-cache.js'
@@ -11,7 +11,7 @@ import type { CgroupMetricsOptions } from './render/cgroup-metrics.js'
 import { createLabelSets } from './render/label-set.js'
 import { decideSwitches } from './render/series-writer.js'
 import { createRepairs, type Repair, type RepairedValue } from './repair/repairs.js'
-import { createRuntimeCalls } from './runtime/calls.js'
+import { createRuntimeCalls, type RuntimeCalls } from './runtime/calls.js'
 import { createRuntimeFeeds, type RuntimeFeeds } from './runtime/feeds.js'
 import { createHandlers } from './runtime/handlers.js'
 import { createInventoryCache, type InventoryCache, type PodInfo } from './runtime/inventory.js'
@@ -21,12 +21,19 @@ import { createSampler, type Sampler } from './sampler.js'
 import type { StatsOptions } from './stats-options.js'
 import type { Usage } from './usage.js'
 
+export const defaultRootDir = '/var/lib/kubelet'
+
 export interface Loops {
   /** Undefined: the gate is off, and cgroups are the only source. */
   readonly feeds: RuntimeFeeds | undefined
   /** Undefined: the node has no cgroups, and the runtime is the only source. */
   readonly hostSampler: Sampler<HostReading> | undefined
   readonly filesystems: FilesystemCache
+  /** Logs, volumes and writable layers are measured now; resolves then, or after so long. */
+  measureFilesystems(waitMs: number, signal: AbortSignal): Promise<void>
+  readonly calls: RuntimeCalls
+  /** Undefined: the node has no cgroups. */
+  readonly host: HostSource | undefined
   readonly metricsOptions: CgroupMetricsOptions
   /** Wrong values of the runtime that were replaced or left out. */
   repaired(): readonly RepairedValue[]
@@ -60,7 +67,7 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
     files: o.files,
     calls,
     nowNanos,
-    rootDir: o.rootDir ?? '/var/lib/kubelet',
+    rootDir: o.rootDir ?? defaultRootDir,
     podLogsDir: o.podLogsDir ?? '/var/log/pods',
     maxEntries: o.maxWalkedFiles ?? 200_000,
     onFailure: reportFailure,
@@ -114,6 +121,9 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
     feeds,
     hostSampler,
     filesystems,
+    measureFilesystems: (waitMs, signal) => filesystemSampler.refresh(waitMs, signal),
+    calls,
+    host,
     metricsOptions,
     repaired: () => repairs.repaired(),
     async run(signal) {

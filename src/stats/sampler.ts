@@ -28,6 +28,8 @@ export interface Sampler<T> {
   readonly firstAttempt: Promise<void>
   /** The next read begins now. */
   wake(): void
+  /** Wakes it, and resolves after the next attempt, successful or not, or after so long. */
+  refresh(waitMs: number, signal: AbortSignal): Promise<void>
   /** Ends with the signal. Rejects only for a bug. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -40,6 +42,7 @@ export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
   let newest: Reading<T> | undefined
   let woken = new AbortController()
   let attempted: () => void = () => {}
+  const waiting: (() => void)[] = []
   const firstAttempt = new Promise<void>((resolve) => {
     attempted = resolve
   })
@@ -57,6 +60,7 @@ export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
       waitMs = o.onFailure(e) ?? periodMs
     }
     attempted()
+    for (const resume of waiting.splice(0)) resume()
     const now = clock.monotonicNanos()
     if (toMs(now - started) > periodMs) o.onLate()
     const earliest = now + toNanos(periodMs / 10)
@@ -69,6 +73,11 @@ export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
     ageMs: () => (newest === undefined ? undefined : toMs(clock.monotonicNanos() - newest.atNanos)),
     firstAttempt,
     wake: () => woken.abort(),
+    async refresh(waitMs, signal) {
+      const next = new Promise<void>((resolve) => waiting.push(resolve))
+      woken.abort()
+      await waitAtMost(clock, waitMs, next, signal)
+    },
     async run(signal) {
       // Counted from when each was due: samplers that begin together stay together, and a runtime can answer them with one
       // look at the node.

@@ -88,7 +88,7 @@ describe('charts on a phone, in their first seconds', () => {
         .toBeGreaterThan(6)
       for (const labels of await drawn()) expect(labels).toEqual([...new Set(labels)])
       const charts = await roomForLabels(phone.page)
-      expect(charts).toHaveLength(2)
+      expect(charts).toHaveLength(4)
       for (const { room, needed } of charts) {
         expect(needed).toBeGreaterThan(15)
         expect(room).toBeGreaterThanOrEqual(needed)
@@ -187,7 +187,7 @@ describe('keelson cri', () => {
     } finally {
       clearInterval(timer)
     }
-    expect(await watched.page.locator('.chart canvas').count()).toBe(3)
+    expect(await watched.page.locator('.chart canvas').count()).toBe(6)
     const drawn = await watched.page.locator('[role=img][aria-label^="Pressure"]').getAttribute('aria-label')
     expect(drawn).toContain(
       `memory ${Number(/avg10=(\S+)/.exec(fixture.read(fixture.path(1), 'memory.pressure'))?.[1]).toFixed(1)} %`,
@@ -199,6 +199,33 @@ describe('keelson cri', () => {
     await watched.page.getByRole('button', { name: 'app', exact: true }).click()
     await shows('.log li:first-child .text', 'db-1 app says hello')
     await shows('.log li:last-child .text', 'and red')
+    // The newest line is in sight, and stays there while the log grows.
+    const isAtEnd = (): Promise<boolean> =>
+      watched.page.locator('.log').evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight < 4)
+    await expect.poll(isAtEnd).toBe(true)
+  })
+
+  test('the page of a finding opens in place, and the last hour is asked for once', async () => {
+    await show('doctor', '[data-finding]')
+    await watched.page.locator('[data-finding] details.page summary').first().click()
+    await shows('[data-finding] .markdown h3 >> nth=1', 'What it checks')
+    const answer = await watched.page.evaluate(async () => (await fetch('/live/history')).json())
+    expect(Object.keys((answer as { values: object }).values)).toContain('workingSet')
+    for (const [path, status] of [
+      ['..%2f..%2fREADME', 400],
+      ['README', 404],
+    ] as const)
+      expect((await watched.page.request.get(`${served.url}/live/doctor/${path}`)).status()).toBe(status)
+  })
+
+  test('the table: phase, restarts, class and images of each pod', async () => {
+    await show('overview', '[data-pod]')
+    await watched.page.getByRole('button', { name: 'table' }).click()
+    await shows('tr[data-pod="shop/db-1"] [data-cell="phase"]', 'Running')
+    await shows('tr[data-pod="shop/db-1"] [data-cell="restarts"]', '0')
+    await watched.page.keyboard.press('/')
+    expect(await watched.page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('search')
+    await watched.page.getByRole('button', { name: 'bars' }).click()
   })
 
   test('the cgroup tree: what files hold, and what ancestors leave of it', async () => {

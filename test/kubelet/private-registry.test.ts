@@ -9,6 +9,7 @@ import { digestOf } from '../../conformance/images/test-image.js'
 import { createClock } from '../../src/adapters/clock/clock.js'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { createFiles } from '../../src/adapters/files/files.js'
+import { createPodHost } from '../../src/adapters/pods/pod-host.js'
 import { createPrograms } from '../../src/adapters/programs/programs.js'
 import type { Secret } from '../../src/core/kube/objects.js'
 import { parsePodSpec } from '../../src/core/pod/spec/parse.js'
@@ -18,6 +19,7 @@ import { createCredentialProviders } from '../../src/kubelet/images/credential-p
 import type { PullBackoff } from '../../src/kubelet/images/decide/image-pull.js'
 import { createPullRate } from '../../src/kubelet/images/decide/pull-rate.js'
 import { ensureImage } from '../../src/kubelet/images/ensure-image.js'
+import { createPullRecords } from '../../src/kubelet/images/pull-records.js'
 import { createRegistryCredentials } from '../../src/kubelet/images/registry-credentials.js'
 import type { PodContext } from '../../src/kubelet/pods/context.js'
 import { createLimiter } from '../../src/kubelet/pods/run/limiter.js'
@@ -66,6 +68,7 @@ beforeEach(async (ctx) => {
     if (process.env.CI === 'true') throw new Error(missing)
     ctx.skip(missing)
   }
+  rmSync(join(directory, 'image_manager'), { recursive: true, force: true })
   for (const { id } of (await cri.image.listImages({}, { timeoutMs: 10_000 })).images)
     await cri.image.removeImage({ image: { image: id } }, { timeoutMs: 10_000 })
 })
@@ -135,6 +138,7 @@ async function pull(
           }),
     nodeFile: nodeFile ?? join(directory, 'none.json'),
     files,
+    digest: createPodHost().digest,
     events: recorder,
     log,
   })
@@ -147,6 +151,16 @@ async function pull(
     pullRate: createPullRate(5, 10),
     pullMetrics: { pulled: () => undefined },
     credentials,
+    pullRecords: createPullRecords({
+      policy: 'NeverVerifyPreloadedImages',
+      allowlist: [],
+      directory: join(directory, 'image_manager'),
+      digest: createPodHost().digest,
+      host: createPodHost(),
+      files,
+      clock,
+      log,
+    }),
   }
   const backoffs = new Map<string, PullBackoff>()
   const { signal } = new AbortController()
@@ -206,10 +220,23 @@ test('by digest; and what is there is used without a pull', async () => {
   const image = `${host}/${repository}@${digest}`
   const secrets = [secretOf('right', user)]
   expect((await pull(image, { secrets })).result).toMatchObject({ repoDigests: [image] })
-  const again = await pull(image, {})
+  const again = await pull(image, { secrets })
   expect(again.result).toMatchObject({ repoDigests: [image] })
   expect(again.events).toEqual([
     `Pulled: Container image "${image}" already present on machine and can be accessed by the pod`,
+  ])
+})
+
+test('what was pulled with a secret is for pods that have it; what is open, for all', async () => {
+  const secrets = [secretOf('right', user)]
+  await pull(privateImage(), { secrets })
+  expect((await pull(privateImage())).result).toMatchObject({ reason: 'ErrImagePull' })
+  expect((await pull(privateImage(), {}, 'Never')).result).toMatchObject({ reason: 'ErrImageNeverPull' })
+  const renamed = await pull(privateImage(), { secrets: [secretOf('same-password', user)] }, 'Never')
+  expect(renamed.result).toMatchObject({ repoTags: [privateImage()] })
+  await pull(`${host}/team/open:1`)
+  expect((await pull(`${host}/team/open:1`, {}, 'Never')).events).toEqual([
+    `Pulled: Container image "${host}/team/open:1" already present on machine and can be accessed by the pod`,
   ])
 })
 

@@ -28,30 +28,33 @@ async function withKubelet(
   }
 }
 
-const evictions = [
-  '--eviction-hard=memory.available<200Mi',
-  '--eviction-soft=nodefs.available<10%',
-  '--eviction-soft-grace-period=nodefs.available=1m',
-]
+const unsupported = ['--manifest-url=http://127.0.0.1/pods', '--reserved-cpus=0-1']
 
-test('eviction thresholds that nothing acts on: a warning for each, with what is not protected and the remedy', () =>
-  withKubelet(evictions, async (kubelet) => {
+test('settings that nothing acts on: a warning for each, with what does not happen and the remedy', () =>
+  withKubelet(unsupported, async (kubelet) => {
     await kubelet.says('the kubelet is up')
-    for (const field of ['evictionHard', 'evictionSoft'])
-      expect(kubelet.output()).toMatch(
-        new RegExp(`^W.*${field}: is not supported: no pod is evicted .*; set limits for every pod`, 'm'),
-      )
+    expect(kubelet.output()).toMatch(
+      /^W.*staticPodURL: is not supported: pods of this URL are not run; put the manifests/m,
+    )
     const { keelson, kubeletconfig } = JSON.parse(await kubelet.page('/configz'))
-    expect(kubeletconfig.evictionSoft).toEqual({ 'nodefs.available': '10%' })
+    expect(kubeletconfig.staticPodURL).toBe('http://127.0.0.1/pods')
     const ids = keelson.warnings.map((w: { id: string }) => w.id)
     expect(ids.filter((id: string) => id === 'not-honoured')).toHaveLength(2)
   }))
 
 test('with --strict the start is refused, and every such setting is named', () =>
-  withKubelet([...evictions, '--strict', '--lock-file=/run/kubelet.lock'], async (kubelet) => {
+  withKubelet([...unsupported, '--strict', '--lock-file=/run/kubelet.lock'], async (kubelet) => {
     expect(await kubelet.ended).toBe(2)
-    for (const name of ['evictionHard', 'evictionSoft', '--lock-file'])
+    for (const name of ['staticPodURL', 'reservedSystemCPUs', '--lock-file'])
       expect(kubelet.output()).toMatch(new RegExp(`^  ${name}:? is not supported`, 'm'))
+  }))
+
+test('a soft threshold without a grace period: the start is refused with what to set', () =>
+  withKubelet(['--eviction-soft=nodefs.available<10%'], async (kubelet) => {
+    expect(await kubelet.ended).toBe(2)
+    expect(kubelet.output()).toContain(
+      'set evictionSoftGracePeriod["nodefs.available"], for example to 1m30s',
+    )
   }))
 
 test('the thresholds of the release itself are no wish of the user: nothing is said, and strict starts', () =>

@@ -29,6 +29,8 @@ export interface VirtualNodeOptions {
   readonly config?: string
   /** --root-dir is a link to the directory `data`. */
   readonly linkedRoot?: boolean
+  /** It is a node of the cluster `fixture.kubeApi`. */
+  readonly kubeconfig?: boolean
 }
 
 export class VirtualNode {
@@ -56,10 +58,11 @@ export class VirtualNode {
     })
     held.fixture = fixture
     const work: OpenWork = { open: 0 }
-    const { connect, podHost } = fixture.ports
+    const { connect, podHost, volumeHost } = fixture.ports
     fixture.ports = {
       ...fixture.ports,
       podHost: counted(podHost, work),
+      volumeHost: counted(volumeHost, work),
       connect(endpoint, timeoutMs) {
         const client = connect(endpoint, timeoutMs)
         return {
@@ -95,12 +98,14 @@ export class VirtualNode {
       `--root-dir=${join(fixture.directory, 'root')}`,
       '--hostname-override=node-1',
       '--node-ip=192.0.2.1',
+      ...(this.options.kubeconfig === true ? [`--kubeconfig=${join(fixture.directory, 'kubeconfig')}`] : []),
     ])
   }
 
   /** Another life of the kubelet; the runtime goes on. */
-  async restart(): Promise<void> {
+  async restart(between: () => void | Promise<void> = () => undefined): Promise<void> {
     await this.kubelet?.close()
+    await between()
     await this.startKubelet()
   }
 

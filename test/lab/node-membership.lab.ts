@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KubeNode, Lease } from '../../src/core/kube/objects.js'
 import { type KubeletProcess, startKubeletProcess } from '../kubelet/kubelet-process.js'
+import { ask } from '../serve/client.js'
 import { type Bundle, bundleCommand } from '../support/command.js'
 import {
   memberFlags,
@@ -63,6 +64,29 @@ interface EventObject {
 async function eventsOf(name: string): Promise<readonly EventObject[]> {
   const list = await plane.client.getObject<{ items: EventObject[] }>('/api/v1/namespaces/default/events')
   return (list?.items ?? []).filter((e) => e.involvedObject.kind === 'Node' && e.involvedObject.name === name)
+}
+
+/** Of a service account that may do everything: a member knows its callers by the API server alone. */
+async function issueToken(): Promise<string> {
+  const apiGroup = 'rbac.authorization.k8s.io'
+  await plane.client.create(`/apis/${apiGroup}/v1/clusterrolebindings`, {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'default-admin' },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'ServiceAccount', namespace: 'default', name: 'default' }],
+  })
+  const secrets = '/api/v1/namespaces/default/secrets'
+  const metadata = {
+    name: 'default-token',
+    annotations: { 'kubernetes.io/service-account.name': 'default' },
+  }
+  await plane.client.create(secrets, { metadata, type: 'kubernetes.io/service-account-token' })
+  // The controller manager writes it.
+  const read = async (): Promise<string | undefined> =>
+    (await plane.client.getObject<{ data?: { token?: string } }>(`${secrets}/default-token`))?.data?.token
+  await expect.poll(read, { timeout: 30_000 }).toBeDefined()
+  return Buffer.from((await read()) ?? '', 'base64').toString()
 }
 
 describe('a node of a real control plane', () => {
@@ -146,6 +170,13 @@ describe('a node of a real control plane', () => {
         await expect
           .poll(() => kubelet.runtime.callsOf('UpdateRuntimeConfig').length, { timeout: 40_000 })
           .toBe(1)
+        const token = await issueToken()
+        const { body } = await ask({ port: kubelet.port, path: '/live/snapshot', token })
+        expect(JSON.parse(body).cluster.data).toMatchObject({
+          ready: 'True',
+          isSchedulable: true,
+          problems: [],
+        })
         expect(await kubelet.end()).toBe(0)
       },
     )

@@ -1,7 +1,7 @@
 // The command as it is shipped, bundled once per run of the tests: whoever needs it first builds it, for all files.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { chmod, cp, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -19,6 +19,7 @@ const root = join(import.meta.dirname, '../..')
 /** The options of scripts/build.mjs that change behaviour. */
 async function buildInto(directory: string): Promise<void> {
   await buildDashboard(join(directory, 'dashboard'))
+  await cp(join(root, 'docs/doctor'), join(directory, 'docs/doctor'), { recursive: true })
   await build({
     absWorkingDir: root,
     entryPoints: { main: 'src/cli/main.ts' },

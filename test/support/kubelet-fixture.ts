@@ -11,6 +11,7 @@ import { createKubeconfigs } from '../../src/adapters/kubeapi/node-kubeconfig.js
 import { createPodHost } from '../../src/adapters/pods/pod-host.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { createPrograms } from '../../src/adapters/programs/programs.js'
+import { createVolumeHost } from '../../src/adapters/volumes/volume-host.js'
 import type { CgroupDriver } from '../../src/core/cgroup/name.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeClock } from '../../src/fakes/clock.js'
@@ -18,6 +19,7 @@ import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { FakeKubeApi } from '../../src/fakes/kube-api.js'
 import { FakeLog } from '../../src/fakes/log.js'
+import { FakeLogind } from '../../src/fakes/logind.js'
 import type { KubeletPorts, KubeletServeOptions } from '../../src/kubelet/kubelet-ports.js'
 import { readKubeletConfig } from '../../src/kubelet/read-config.js'
 import { type RunningKubelet, startKubelet } from '../../src/kubelet/start.js'
@@ -107,6 +109,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
     ports: {
       procfs: { ...createProcfs({ proc: join(kernel, 'proc') }), pageSize: () => 4096n },
       version: '0.0.0',
+      logind: new FakeLogind(),
       nodeHost: {
         architecture: 'amd64',
         ownAddresses: () => ['10.0.0.7'],
@@ -119,6 +122,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
       statsFiles: noFiles,
       files: createFiles(),
       podHost: createPodHost(),
+      volumeHost: createVolumeHost(),
       programs: createPrograms(),
       host,
       clock,

@@ -1,7 +1,7 @@
 // `keelson lab run` as a process of its own, built as it is shipped, with a temporary directory that only it uses.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,6 +33,7 @@ export async function buildCommandLine(): Promise<void> {
     splitting: true,
   })
   await buildDashboard(join(outdir, 'dashboard'))
+  cpSync(join(root, 'docs/doctor'), join(outdir, 'docs/doctor'), { recursive: true })
   writeFileSync(join(outdir, 'package.json'), '{"type":"module"}')
   built = outdir
 }

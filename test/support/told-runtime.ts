@@ -17,7 +17,9 @@ import { podResolvConf } from '../../src/kubelet/names/decide/resolv-conf.js'
 import { podCgroupValues } from '../../src/kubelet/pods/to-cri/cgroup-values.js'
 import { containerConfig } from '../../src/kubelet/pods/to-cri/container-config.js'
 import { containerResources } from '../../src/kubelet/pods/to-cri/container-resources.js'
+import { emptyDirPath } from '../../src/kubelet/pods/to-cri/names.js'
 import { sandboxConfig } from '../../src/kubelet/pods/to-cri/sandbox-config.js'
+import type { ContainerMount } from '../../src/kubelet/volumes/container-mounts.js'
 
 const paths = { rootDir: '/var/lib/kubelet', podLogsDir: '/var/log/pods' }
 const facts = {
@@ -67,6 +69,7 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
     const planned = plan.containers.find((c) => c.name === container.name)
     if (amounts === undefined || planned === undefined) throw new Error(`no plan of ${container.name}`)
     const config = containerConfig(spec, container, {
+      mounts: plainMounts(spec, container),
       words: wordsOf(spec, container),
       targetId: undefined,
       hasHostsFile: true,
@@ -83,3 +86,14 @@ export function tellRuntime(spec: PodSpec, cgroupVersion: 1 | 2): Told {
   const values = podCgroupValues(spec.pod, plan, { version: cgroupVersion, periodUs, pidsLimit: -1 })
   return { wireBytes, podValues: Object.values(values) }
 }
+
+/** Each volume where it would be, whole. */
+export const plainMounts = (
+  { volumes, pod }: PodSpec,
+  { mounts }: ContainerSpec,
+): readonly ContainerMount[] =>
+  mounts.map(({ volume, path, propagation, readOnly }) => {
+    const found = volumes.find((v) => v.name === volume)
+    const hostPath = found?.kind === 'hostPath' ? found.path : emptyDirPath(paths, pod.uid, volume)
+    return { path, propagation, readOnly, recursiveReadOnly: false, source: { hostPath } }
+  })

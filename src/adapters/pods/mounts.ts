@@ -1,5 +1,4 @@
-// Memory-backed volumes, and removal of directories that may hold mounts: nothing that is mounted below is ever deleted
-// through the mount.
+// Removal of directories that may hold mounts: nothing that is mounted below is ever deleted through the mount.
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -19,17 +18,6 @@ const placeOf = async (path: string): Promise<string> =>
 async function mountsBelow(place: string): Promise<readonly string[]> {
   const points = parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8')).map((m) => m.mountPoint)
   return points.filter((point) => point === place || point.startsWith(`${place}/`))
-}
-
-export async function mountTmpfs(path: string, sizeBytes: bigint | undefined, mode: number): Promise<void> {
-  try {
-    const place = await placeOf(path)
-    if ((await mountsBelow(place)).includes(place)) return
-    const options = [`mode=${mode.toString(8)}`, ...(sizeBytes === undefined ? [] : [`size=${sizeBytes}`])]
-    await run('mount', ['-t', 'tmpfs', '-o', options.join(','), 'tmpfs', place], { timeout: timeoutMs })
-  } catch (e) {
-    throw failed('mount a tmpfs at', path, e)
-  }
 }
 
 export async function removeTree(path: string): Promise<void> {

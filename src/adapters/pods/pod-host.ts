@@ -14,7 +14,7 @@ import {
   resolvePath,
   writeInPlace,
 } from './directories.js'
-import { mountTmpfs, removeTree } from './mounts.js'
+import { removeTree } from './mounts.js'
 import { openLog, readAt, readBelow } from './read-at.js'
 
 function addresses(): string[] {
@@ -37,7 +37,6 @@ export const createPodHost = (): PodHost => ({
   linkTarget,
   remove,
   removeTree,
-  mountTmpfs,
   resolve: resolvePath,
   readAt,
   readBelow,

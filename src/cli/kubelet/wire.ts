@@ -13,7 +13,9 @@ import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createPrograms } from '../../adapters/programs/programs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import { SystemdCgroupTree } from '../../adapters/systemd/cgroup-tree.js'
+import { createLogind } from '../../adapters/systemd/logind.js'
 import { SystemdManager } from '../../adapters/systemd/manager.js'
+import { createVolumeHost } from '../../adapters/volumes/volume-host.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import type { KubeletPorts, OpenedCgroups } from '../../kubelet/kubelet-ports.js'
 import type { Log } from '../../ports/log.js'
@@ -53,8 +55,10 @@ export const createKubeletPorts = async (
     statsFiles: createStatsFiles(),
     files: createFiles(),
     podHost: createPodHost(),
+    volumeHost: createVolumeHost(),
     programs: createPrograms(),
     host: createHost(),
+    logind: createLogind(),
     clock: createClock(),
     log,
     metrics,

@@ -39,7 +39,8 @@ export async function readMachine(io: Io, withRuntime: boolean): Promise<Machine
     podsHere: await hasPods(),
     hasApt: findCommand('apt-get') !== undefined,
     missing: {
-      host: missingPackages(withRuntime ? ['images'] : ['containerd', 'images']),
+      // A runtime that is there has the images of its pods already, or pulls them.
+      host: withRuntime ? [] : missingPackages(['containerd', 'images']),
       lab: missingPackages(['uml', 'containerd', 'images', 'disk']),
     },
     space: await Promise.all(paths.map(async (path) => ({ path, freeBytes: await freeBelow(path) }))),

@@ -53,23 +53,10 @@ const priorityGraces = fieldOf<readonly PriorityGrace[]>('list of priorities wit
   return wrong ?? read(found.flatMap((entry) => (entry.ok ? [entry.value] : [])))
 })
 
-const isZero = (threshold: Json): boolean => /^0*(\.0*)?[^\d.]*$/.test(String(threshold))
-const remedy = 'set limits for every pod, and monitor memory and disk'
-const notEvicted = { what: 'no pod is evicted when the node is short of resources', remedy }
-const noShutdown = {
-  what: 'a shutdown of the machine does not wait for pods to terminate',
-  remedy: 'drain the node, or empty staticPodPath, before the machine is shut down',
-}
-
 export const protectionFields = {
   evictionHard: evictionMap(
     'pods are evicted at once below these; memory.available lowers node allocatable',
     {
-      missing: {
-        what: 'no pod is evicted when the node runs short; memory.available only lowers node allocatable',
-        remedy,
-        asks: (value) => Object.values(value ?? {}).some((threshold: Json) => !isZero(threshold)),
-      },
       default: {
         'imagefs.available': '15%',
         'imagefs.inodesFree': '5%',
@@ -84,7 +71,6 @@ export const protectionFields = {
     default: false,
   }),
   evictionSoft: evictionMap('pods are evicted when available is below these for evictionSoftGracePeriod', {
-    missing: notEvicted,
     default: {},
   }),
   evictionSoftGracePeriod: gracePeriods(
@@ -111,10 +97,6 @@ export const protectionFields = {
   ),
   localStorageCapacityIsolation: flag('measure and limit the ephemeral storage of pods', {
     since: 25,
-    missing: {
-      what: 'ephemeral-storage of pods is neither measured nor limited',
-      remedy: 'use emptyDirs in memory, or a separate disk for pods',
-    },
     default: true,
   }),
   imageGCHighThresholdPercent: integer(0, 100)(
@@ -132,7 +114,6 @@ export const protectionFields = {
   shutdownGracePeriod: duration()(
     'a shutdown of the machine waits so long for pods to terminate; 0s: not at all',
     {
-      missing: noShutdown,
       default: '0s',
     },
   ),
@@ -141,7 +122,6 @@ export const protectionFields = {
   }),
   shutdownGracePeriodByPodPriority: priorityGraces('grace periods of a shutdown by priority of pods', {
     since: 23,
-    missing: noShutdown,
     default: [],
   }),
 }

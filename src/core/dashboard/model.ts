@@ -72,6 +72,7 @@ export interface LiveNext {
 export interface LiveContainer {
   readonly id: string
   readonly name: string
+  /** As the pod names it; the runtime's id while only that is known. */
   readonly image: string
   readonly cgroup: string | null
   readonly values: LiveValues
@@ -89,6 +90,10 @@ export interface LivePod {
   readonly name: string
   readonly uid: string
   readonly createdAt: string
+  /** As far as the runtime tells. `Ended`: no container runs any more. */
+  readonly phase: 'Running' | 'Pending' | 'Ended'
+  /** Of all its containers. */
+  readonly restarts: number
   readonly qosClass: string | null
   readonly cgroup: string | null
   /** Where the values come from; `none`: there are none. */
@@ -187,6 +192,16 @@ export interface LiveRepaired {
   readonly count: number
 }
 
+/** The node as a member of its cluster. */
+export interface LiveCluster {
+  /** URL of the API server. */
+  readonly server: string
+  /** Status of the condition Ready, as the API server has it. */
+  readonly ready: string | null
+  readonly isSchedulable: boolean
+  readonly problems: readonly string[]
+}
+
 export interface LiveRpc {
   readonly rpc: string
   readonly forwarded: number
@@ -219,6 +234,7 @@ export interface LiveSnapshot {
   readonly driver: Part<LiveDriver>
   readonly config: Part<readonly LiveSetting[]>
   readonly sources: Part<LiveSources>
+  readonly cluster: Part<LiveCluster>
   readonly rpcs: Part<readonly LiveRpc[]>
   readonly warnings: Part<readonly LiveWarning[]>
 }
@@ -229,4 +245,65 @@ export interface LiveChange {
   readonly whole: boolean
   readonly set: Readonly<Record<string, unknown>>
   readonly remove: readonly string[]
+}
+
+/** What the charts draw, in the order in which a history keeps it. */
+export const trackKeys = [
+  'workingSet',
+  'cpu',
+  'throttles',
+  'memoryPressure',
+  'cpuPressure',
+  'ioPressure',
+  'received',
+  'sent',
+  'read',
+  'written',
+] as const
+
+export type TrackValues = Readonly<Record<(typeof trackKeys)[number], number | null>>
+
+/** One moment of a pod. */
+export const podMoment = ({ values, network }: Pick<LivePod, 'values' | 'network'>): TrackValues => ({
+  workingSet: values.memory === null ? null : Number(values.memory.workingSet),
+  cpu: values.cpu?.milli ?? null,
+  throttles: values.memory?.throttlesPerSecond ?? null,
+  ...pressureMoment(values.pressure),
+  received: network?.rxPerSecond ?? null,
+  sent: network?.txPerSecond ?? null,
+  read: values.io?.readPerSecond ?? null,
+  written: values.io?.writePerSecond ?? null,
+})
+
+const pressureMoment = (p: LivePressures | null) => ({
+  memoryPressure: p?.memory?.some ?? null,
+  cpuPressure: p?.cpu?.some ?? null,
+  ioPressure: p?.io?.some ?? null,
+})
+
+/** Known as far as a pod's is: nothing known is not 0. */
+const sumOf = (values: readonly (number | null)[]): number | null =>
+  values.reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null)
+
+/** One moment of the node: its own CPU and pressure, and the sums of its pods. */
+export function nodeMoment({ node, pods }: Pick<LiveSnapshot, 'node' | 'pods'>): TrackValues {
+  const moments = pods.map(podMoment)
+  const sum = (key: keyof TrackValues): number | null => sumOf(moments.map((m) => m[key]))
+  return {
+    workingSet: sum('workingSet'),
+    cpu: node.cpuMilli,
+    throttles: sum('throttles'),
+    ...pressureMoment(node.pressure),
+    received: sum('received'),
+    sent: sum('sent'),
+    read: sum('read'),
+    written: sum('written'),
+  }
+}
+
+/** Of the node or of one pod, oldest first. */
+export interface LiveTrack {
+  /** Unix seconds. */
+  readonly times: readonly number[]
+  readonly values: Readonly<Record<keyof TrackValues, readonly (number | null)[]>>
 }

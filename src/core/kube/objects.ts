@@ -23,6 +23,7 @@ interface ObjectMeta {
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
   readonly ownerReferences?: readonly OwnerReference[]
+  readonly finalizers?: readonly string[]
 }
 
 export interface KubeObject {
@@ -161,6 +162,25 @@ export interface KubeService extends KubeObject {
       readonly port: number
     }[]
   }
+}
+
+export interface PersistentVolumeClaim extends KubeObject {
+  readonly spec?: { readonly volumeName?: string }
+  readonly status?: { readonly phase?: string }
+}
+
+export interface PersistentVolume extends KubeObject {
+  /** One more field names the kind of the volume where it is none of these. */
+  readonly spec?: {
+    readonly claimRef?: { readonly uid?: string }
+    readonly volumeMode?: string
+    readonly hostPath?: { readonly path: string; readonly type?: string }
+    readonly local?: { readonly path: string }
+  }
+}
+
+export interface ClusterTrustBundle extends KubeObject {
+  readonly spec?: { readonly signerName?: string; readonly trustBundle?: string }
 }
 
 /** Body and answer of serviceaccounts/token. */

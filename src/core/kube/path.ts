@@ -17,6 +17,13 @@ export const configMaps = core('configmaps')
 export const secrets = core('secrets')
 export const services = core('services')
 export const serviceAccounts = core('serviceaccounts')
+export const persistentVolumes = core('persistentvolumes')
+export const persistentVolumeClaims = core('persistentvolumeclaims')
+export const clusterTrustBundles: Resource = {
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  resource: 'clustertrustbundles',
+}
 export const events = core('events')
 export const runtimeClasses: Resource = { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses' }
 export const leases: Resource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }

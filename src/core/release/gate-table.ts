@@ -58,6 +58,10 @@ export const gateTable = {
   GracefulNodeShutdown: kubelet('a shutdown of the machine waits for pods', '20a- 21b+'),
   GracefulNodeShutdownBasedOnPodPriority: kubelet('shutdownGracePeriodByPodPriority', '23a- 24b+'),
   ImageMaximumGCAge: kubelet('imageMaximumGCAge', '29a- 30b+ 35g+!'),
+  KubeletEnsureSecretPulledImages: kubelet(
+    'images pulled with a secret are for pods that have it',
+    '33a- 35b+',
+  ),
   KubeletPSI: kubelet('pressure stall values in stats and metrics', '33a- 34b+ 36g+!'),
   KubeletFineGrainedAuthz: kubelet('own subresources for pods, healthz, configz', '32a- 33b+ 36g+!'),
   NodeSwap: kubelet('swap by memorySwap.swapBehavior', '22a- 28b- 30b+ 34g+!'),

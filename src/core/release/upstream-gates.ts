@@ -98,7 +98,7 @@ JobSuccessPolicy 30a- 31b+ 33g+! 37x; JobTrackingWithFinalizers 22a- 23b- 25b+ 2
 KMSv2 25a- 27b+ 29g+! 32x; KMSv2KDF 28b- 29g+! 32x; KubeProxyDrainingTerminatingNodes 28a- 30b+ 31g+! 33x;
 KubeProxyIPVS 37d+; KubeProxyNFTablesLocalhostNodePorts 37a-; KubeletAllocatedPodsEndpoint 37a-;
 KubeletCrashLoopBackOffMax 32a- 35b+; KubeletCredentialProviders 20a- 24b+ 26g+! 28x;
-KubeletEnsureSecretPulledImages 33a- 35b+; KubeletInUserNamespace 22a- 37b+;
+KubeletInUserNamespace 22a- 37b+;
 KubeletPodResources 20b+ 28g+! 30x; KubeletPodResourcesDynamicResources 27a- 34b+ 36g+!;
 KubeletPodResourcesGet 27a- 34b+ 36g+!; KubeletPodResourcesGetAllocatable 21a- 23b+ 28g+! 30x;
 KubeletPodResourcesListUseActivePods 34d+; KubeletRegistrationGetOnExistsOnly 32d-;

@@ -1,5 +1,7 @@
-// What the doctor found on this node, each with its evidence and what to do.
+// What the doctor found on this node, each with its evidence, what to do, and the page that explains it.
+import { useState } from 'preact/hooks'
 import type { LiveWarning, Part } from '../../core/dashboard/model.js'
+import { Markdown } from './markdown.js'
 import { Words } from './words.js'
 
 const levels = { error: 'act', warn: 'watch', info: 'calm' } as const
@@ -54,8 +56,27 @@ const Finding = ({ warning: w }: { readonly warning: LiveWarning }) => (
         </ul>
       </details>
     )}
-    <p class="dim">
-      <code>{w.id}</code>, see {w.page}
-    </p>
+    <Page check={w.id} />
   </li>
 )
+
+async function readPage(check: string): Promise<string> {
+  const response = await fetch(`/live/doctor/${encodeURIComponent(check)}`)
+  return response.ok ? await response.text() : `The server responded with ${response.status}.`
+}
+
+function Page({ check }: { readonly check: string }) {
+  const [text, setText] = useState<string>()
+  const open = (): void => {
+    if (text === undefined)
+      void readPage(check).then(setText, (e: unknown) => setText(`The page could not be read: ${String(e)}`))
+  }
+  return (
+    <details class="page" onToggle={open}>
+      <summary>
+        What the check <code>{check}</code> means
+      </summary>
+      {text === undefined ? <p class="dim">Reading …</p> : <Markdown text={text} />}
+    </details>
+  )
+}

@@ -1,5 +1,5 @@
-// The end of a container's log, read on demand.
-import { useEffect, useState } from 'preact/hooks'
+// The end of a container's log, read on demand, and followed until it is told to stop.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { LivePod } from '../../core/dashboard/model.js'
 
 interface LogLine {
@@ -21,10 +21,18 @@ async function readLog(pod: LivePod, container: string, signal: AbortSignal): Pr
   return (await response.json()) as Answer
 }
 
+const followMs = 2_000
+
 export function Logs({ pod }: { readonly pod: LivePod }) {
   const [container, setContainer] = useState<string>()
   const [turn, setTurn] = useState(0)
   const [answer, setAnswer] = useState<Answer>()
+  const [follows, setFollows] = useState(true)
+  useEffect(() => {
+    if (container === undefined || !follows) return
+    const timer = setInterval(() => setTurn((n) => n + 1), followMs)
+    return () => clearInterval(timer)
+  }, [container, follows])
   useEffect(() => {
     if (container === undefined) return
     const gone = new AbortController()
@@ -51,8 +59,8 @@ export function Logs({ pod }: { readonly pod: LivePod }) {
           </button>
         ))}
         {container !== undefined && (
-          <button type="button" class="quiet" onClick={() => setTurn(turn + 1)}>
-            read again
+          <button type="button" aria-pressed={follows} onClick={() => setFollows(!follows)}>
+            follow
           </button>
         )}
       </div>
@@ -63,7 +71,7 @@ export function Logs({ pod }: { readonly pod: LivePod }) {
       ) : 'absent' in answer ? (
         <p class="empty">{answer.absent}</p>
       ) : (
-        <Lines path={answer.path} lines={answer.lines} />
+        <Lines path={answer.path} lines={answer.lines} follows={follows} />
       )}
     </section>
   )
@@ -72,21 +80,35 @@ export function Logs({ pod }: { readonly pod: LivePod }) {
 /** It scrolls, so the keyboard must get there. */
 const reachable = { tabIndex: 0 }
 
-const Lines = ({ path, lines }: { readonly path: string; readonly lines: readonly LogLine[] }) => (
-  <>
-    <p class="dim path">{path}</p>
-    {lines.length === 0 ? (
-      <p class="empty">The log is empty.</p>
-    ) : (
-      <section class="log" aria-label="Log lines" {...reachable}>
-        <ol>
-          {lines.map((line, i) => (
-            <li key={`${line.time} ${i}`} class={line.stream === 'stderr' ? 'stderr' : ''}>
-              <time>{line.time.slice(11, 19)}</time> <span class="text">{plain(line.text)}</span>
-            </li>
-          ))}
-        </ol>
-      </section>
-    )}
-  </>
-)
+interface LinesProps {
+  readonly path: string
+  readonly lines: readonly LogLine[]
+  readonly follows: boolean
+}
+
+function Lines({ path, lines, follows }: LinesProps) {
+  const place = useRef<HTMLElement>(null)
+  const newest = lines.at(-1)
+  // The newest line is what people come for. Whoever does not follow reads where they are.
+  useLayoutEffect(() => {
+    if (follows && place.current !== null) place.current.scrollTop = place.current.scrollHeight
+  }, [newest?.time, newest?.text, lines.length, follows])
+  return (
+    <>
+      <p class="dim path">{path}</p>
+      {lines.length === 0 ? (
+        <p class="empty">The log is empty.</p>
+      ) : (
+        <section class="log" aria-label="Log lines" ref={place} {...reachable}>
+          <ol>
+            {lines.map((line, i) => (
+              <li key={`${line.time} ${i}`} class={line.stream === 'stderr' ? 'stderr' : ''}>
+                <time>{line.time.slice(11, 19)}</time> <span class="text">{plain(line.text)}</span>
+              </li>
+            ))}
+          </ol>
+        </section>
+      )}
+    </>
+  )
+}

@@ -1,9 +1,10 @@
 // The node at a glance: how full, how pressed, what needs attention, and its pods.
 import type { ComponentChildren } from 'preact'
-import { hasList } from '../../core/dashboard/model.js'
+import { hasList, type LiveCluster } from '../../core/dashboard/model.js'
 import { Chart } from '../chart.js'
 import { bytesText, exactTitle, milliText, nothing, percentText, rateText, runtimeWords } from '../format.js'
-import type { History } from '../history.js'
+import { type History, since } from '../history.js'
+import { RangeChoice, useOlder, useRange } from '../range.js'
 import type { Picture } from '../store.js'
 import { Pods } from './pods.js'
 
@@ -12,13 +13,13 @@ interface OverviewProps {
   readonly history: History
 }
 
-export function Overview({ picture, history }: OverviewProps) {
+export function Overview({ picture, history, now }: OverviewProps & { readonly now: number }) {
   return (
     <>
       <h1 class="unseen">Overview of {picture.node.name}</h1>
       <NodeCards picture={picture} />
       <Charts picture={picture} history={history} />
-      <Pods pods={picture.pods} runtime={picture.runtime} />
+      <Pods pods={picture.pods} runtime={picture.runtime} now={now} />
     </>
   )
 }
@@ -45,8 +46,25 @@ const Card = ({ title, value, children, full, level = 'calm' }: CardProps) => (
   </div>
 )
 
+/** Ready as the API server has it: what the scheduler goes by. */
+const ClusterCard = ({ cluster }: { readonly cluster: LiveCluster }) => (
+  <Card
+    title="Cluster"
+    value={<span data-node="ready">{readyWords(cluster)}</span>}
+    level={cluster.ready !== 'True' ? 'act' : cluster.problems.length > 0 ? 'watch' : 'calm'}
+  >
+    {cluster.problems.length > 0 ? cluster.problems.join('; ') : <span class="path">{cluster.server}</span>}
+  </Card>
+)
+
+function readyWords({ ready, isSchedulable }: LiveCluster): string {
+  if (ready === null) return 'not registered'
+  const text = ready === 'True' ? 'Ready' : ready === 'False' ? 'NotReady' : 'Unknown'
+  return isSchedulable ? text : `${text}, cordoned`
+}
+
 function NodeCards({ picture }: { readonly picture: Picture }) {
-  const { node, pods, runtime, warnings } = picture
+  const { node, pods, runtime, cluster, warnings } = picture
   const capacity = Number(node.memoryCapacity)
   const used = capacity - Number(node.memoryAvailable)
   const critical = pods.filter((p) => p.next.level === 'act').length
@@ -105,6 +123,7 @@ function NodeCards({ picture }: { readonly picture: Picture }) {
       >
         <span class="path">{runtime.endpoint.replace(/^unix:\/\//, '')}</span>
       </Card>
+      {'data' in cluster && <ClusterCard cluster={cluster.data} />}
       <Card
         title="Doctor"
         value={'data' in warnings ? found.length : '…'}
@@ -121,32 +140,57 @@ function NodeCards({ picture }: { readonly picture: Picture }) {
 }
 
 function Charts({ picture, history }: OverviewProps) {
-  const { node } = history
+  const [seconds, setSeconds] = useRange()
+  useOlder(history, undefined)
+  const node = since(history.node, seconds)
   const isV2 = picture.node.cgroupVersion === 'v2'
   return (
-    <div class="charts">
-      <Chart
-        title="Throttling: memory.high events per second"
-        times={node.times}
-        curves={[{ label: 'all pods', color: '--high', values: node.throttles }]}
-        format={rateText}
-        absent={
-          isV2
-            ? null
-            : 'memory.high is a file of cgroup v2; this machine has v1, so nothing is throttled by it.'
-        }
-      />
-      <Chart
-        title="Pressure of the node (PSI): share of time that tasks waited"
-        times={node.times}
-        curves={[
-          { label: 'memory', color: '--set', values: node.memoryPressure },
-          { label: 'CPU', color: '--min', values: node.cpuPressure },
-          { label: 'I/O', color: '--high', values: node.ioPressure },
-        ]}
-        format={percentText}
-        absent={picture.node.noPressure}
-      />
-    </div>
+    <section aria-labelledby="node-charts">
+      <div class="bar-of-tools">
+        <h2 id="node-charts">Over time</h2>
+        <RangeChoice seconds={seconds} onChange={setSeconds} />
+      </div>
+      <div class="charts">
+        <Chart
+          title="Memory: working set of all pods"
+          times={node.times}
+          curves={[{ label: 'working set', color: '--set', values: node.workingSet }]}
+          format={bytesOf}
+          absent={null}
+        />
+        <Chart
+          title="CPU of the node"
+          times={node.times}
+          curves={[{ label: 'CPU', color: '--min', values: node.cpu }]}
+          format={milliText}
+          absent={null}
+        />
+        <Chart
+          title="Throttling: memory.high events per second"
+          times={node.times}
+          curves={[{ label: 'all pods', color: '--high', values: node.throttles }]}
+          format={rateText}
+          absent={
+            isV2
+              ? null
+              : 'memory.high is a file of cgroup v2; this machine has v1, so nothing is throttled by it.'
+          }
+        />
+        <Chart
+          title="Pressure of the node (PSI): share of time that tasks waited"
+          times={node.times}
+          curves={[
+            { label: 'memory', color: '--set', values: node.memoryPressure },
+            { label: 'CPU', color: '--min', values: node.cpuPressure },
+            { label: 'I/O', color: '--high', values: node.ioPressure },
+          ]}
+          format={percentText}
+          absent={picture.node.noPressure}
+        />
+      </div>
+    </section>
   )
 }
+
+const bytesOf = (value: number | null): string =>
+  value === null ? nothing : bytesText(String(Math.round(value)))

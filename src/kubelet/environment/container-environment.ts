@@ -1,7 +1,10 @@
 // Reads what the variables of a container are taken from, and only that, then decides (decide/container-env.ts).
 import { rethrowBug } from '../../core/errors.js'
+import type { KubeService } from '../../core/kube/objects.js'
+import { isStaticPod } from '../../core/pod/pod.js'
 import type { ContainerSpec, PodSpec } from '../../core/pod/spec/spec.js'
 import { noResources } from '../../core/units/resource-list.js'
+import type { NodeObjects } from '../objects/node-objects.js'
 import type { PodContext } from '../pods/context.js'
 import { environmentReferences } from '../pods/decide/references.js'
 import { emptyDirPath } from '../pods/to-cri/names.js'
@@ -16,8 +19,13 @@ import { serviceEnv } from './decide/service-env.js'
 
 /** Far above what a process can be given as its environment. */
 const maxEnvFile = 1024 * 1024
+const serviceLooks = 50
+const serviceLookMs = 100
 
-type Context = Pick<PodContext, 'nodeName' | 'hostIPs' | 'allocatable' | 'objects' | 'host' | 'paths' | 'log'>
+type Context = Pick<
+  PodContext,
+  'nodeName' | 'hostIPs' | 'allocatable' | 'objects' | 'host' | 'paths' | 'clock' | 'log'
+>
 
 /** A text: why the container cannot be configured. */
 export async function containerEnvironment(
@@ -43,7 +51,7 @@ async function readSources(
 ): Promise<EnvSources | string> {
   const { objects } = c
   const { namespace } = spec.pod
-  const services = objects === undefined ? [] : objects.services()
+  const services = objects === undefined ? [] : await firstServices(spec, objects, c, signal)
   if (services === undefined) return 'services have not yet been read at least once, cannot construct envvars'
   const configMaps = new Map<string, ObjectValues>()
   const secrets = new Map<string, ObjectValues>()
@@ -68,6 +76,19 @@ async function readSources(
     files: await readFiles(spec, container, c),
     services: serviceEnv(services, namespace, spec.enableServiceLinks),
   }
+}
+
+/** The list is there moments after the kubelet has started. A static pod does not wait for it: it may be the API server. */
+async function firstServices(
+  { pod }: PodSpec,
+  objects: Pick<NodeObjects, 'services'>,
+  { clock }: Context,
+  signal: AbortSignal,
+): Promise<readonly KubeService[] | undefined> {
+  if (isStaticPod(pod)) return objects.services() ?? []
+  for (let i = 0; i < serviceLooks && objects.services() === undefined; i += 1)
+    await clock.sleep(serviceLookMs, signal)
+  return objects.services()
 }
 
 const decoded = (data: Readonly<Record<string, string>>): ObjectValues =>

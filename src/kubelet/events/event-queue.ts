@@ -12,6 +12,7 @@ export interface NewEvent {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
+  readonly annotations?: Readonly<Record<string, string>>
   /** Not given: the node. */
   readonly involved?: InvolvedObject
 }

@@ -20,6 +20,7 @@ export interface PodEvent {
   readonly message: string
   /** The container that it is about; not given: the pod as a whole. */
   readonly container?: EventContainer
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 export interface PodEvents {
@@ -28,7 +29,7 @@ export interface PodEvents {
 
 /** Without an API server (queue undefined) an event is a line of the log. */
 export const createPodEvents = (queue: Pick<EventQueue, 'record'> | undefined, log: Log): PodEvents => ({
-  pod({ namespace, name, uid }, { type, reason, message, container }) {
+  pod({ namespace, name, uid }, { type, reason, message, container, annotations }) {
     if (queue === undefined) {
       log.info(message, {
         event: reason,
@@ -39,7 +40,13 @@ export const createPodEvents = (queue: Pick<EventQueue, 'record'> | undefined, l
       return
     }
     const fieldPath = container === undefined ? {} : { fieldPath: fieldPathOf(container) }
-    queue.record({ type, reason, message, involved: { kind: 'Pod', namespace, name, uid, ...fieldPath } })
+    queue.record({
+      type,
+      reason,
+      message,
+      ...(annotations === undefined ? {} : { annotations }),
+      involved: { kind: 'Pod', namespace, name, uid, ...fieldPath },
+    })
   },
 })
 

@@ -8,7 +8,7 @@ import type { PodContext } from '../pods/context.js'
 import type { Hold } from '../pods/decide/actions.js'
 import { fault, isNoFault } from '../pods/run/faults.js'
 import { rpcErrorText } from '../pods/run/runtime-text.js'
-import { nameProblem, withTag } from './decide/image-name.js'
+import { nameProblem, repositoryOf, withTag } from './decide/image-name.js'
 import { decideImage, type PullBackoff, pullFailed } from './decide/image-pull.js'
 import type { Credential } from './decide/keyring.js'
 
@@ -51,10 +51,17 @@ export async function ensureImage(
     record({ type: 'Warning', reason: 'InspectFailed', message })
     return fault(c, 'ImageInspectError', message)
   }
+  const isAllowed =
+    present === undefined ||
+    c.pullRecords === undefined ||
+    (await c.pullRecords.mayUse({ id: present.id, name: image, repository: repositoryOf(image) }, async () =>
+      (await c.credentials.find(i.spec, image, signal)).flatMap((credential) => credential.secret ?? []),
+    ))
   const step = decideImage({
     image,
     policy: pullPolicy,
-    present: present !== undefined,
+    // As upstream: who may not use it does not learn that it is there.
+    present: present !== undefined && isAllowed,
     backoff: i.pullBackoffs.get(image),
     nowNanos: c.clock.monotonicNanos(),
   })
@@ -63,8 +70,9 @@ export async function ensureImage(
     return step.hold
   }
   if (step.kind === 'use' && present !== undefined) {
-    const message = `Container image "${image}" already present on machine and can be accessed by the pod`
-    record({ type: 'Normal', reason: 'Pulled', message })
+    const message = `Container image "${image}" already present on machine`
+    const checked = c.pullRecords === undefined ? '' : ' and can be accessed by the pod'
+    record({ type: 'Normal', reason: 'Pulled', message: `${message}${checked}` })
     return present
   }
   record({ type: 'Normal', reason: 'Pulling', message: `Pulling image "${image}"` })
@@ -80,6 +88,12 @@ export async function ensureImage(
   }
   const pulled = await find()
   if (pulled === undefined) return fault(c, 'ErrImagePull', `the image ${image} was pulled and is not there`)
+  await c.pullRecords?.pulled({
+    id: pulled.id,
+    repository: repositoryOf(image),
+    with: times.credential?.secret,
+  })
+  await c.pullRecords?.end(image)
   c.pullMetrics.pulled(Number(times.wholeNanos) / 1e9, pulled.size)
   const [took, whole] = [times.pullNanos, times.wholeNanos].map(formatMillis)
   record({
@@ -91,6 +105,8 @@ export async function ensureImage(
 }
 
 interface PullTimes {
+  /** That was accepted; undefined: none was needed. */
+  readonly credential: Credential | undefined
   readonly pullNanos: bigint
   readonly wholeNanos: bigint
 }
@@ -98,17 +114,19 @@ interface PullTimes {
 async function pull(i: ImageRequest, c: PodContext, signal: AbortSignal): Promise<PullTimes | Hold> {
   const { image } = i.container
   const askedNanos = c.clock.monotonicNanos()
+  await c.pullRecords?.begin(image)
   try {
     const credentials = await c.credentials.find(i.spec, image, i.pullSignal)
-    const pullNanos = await c.pulls.run(async () => {
+    const done = await c.pulls.run(async () => {
       const beganNanos = c.clock.monotonicNanos()
       if (!c.pullRate.tryTake(beganNanos)) throw new PullProblem('pull QPS exceeded')
-      await tryEach(credentials, (credential) => pullOnce(i, credential, c), signal)
-      return c.clock.monotonicNanos() - beganNanos
+      const credential = await tryEach(credentials, (one) => pullOnce(i, one, c), signal)
+      return { credential, pullNanos: c.clock.monotonicNanos() - beganNanos }
     }, i.pullSignal)
     i.onPulled(image, undefined)
-    return { pullNanos, wholeNanos: c.clock.monotonicNanos() - askedNanos }
+    return { ...done, wholeNanos: c.clock.monotonicNanos() - askedNanos }
   } catch (e) {
+    await c.pullRecords?.end(image)
     if (i.pullSignal.aborted && !signal.aborted) return fault(c, 'PullCanceled', 'the pod terminates')
     if (!(e instanceof PullProblem)) throw e
     const failed = pullFailed(i.pullBackoffs.get(image), e.message, c.clock.monotonicNanos())
@@ -124,21 +142,24 @@ async function pullOnce(i: ImageRequest, credential: Credential | undefined, c: 
   const request = {
     image: { image: withTag(i.container.image) },
     sandboxConfig: i.sandbox,
-    ...(credential === undefined ? {} : { auth: credential }),
+    ...(credential === undefined
+      ? {}
+      : { auth: { username: credential.username, password: credential.password } }),
   }
   await c.images.pullImage(request, { timeoutMs: pullTimeoutMs, signal: i.pullSignal })
 }
 
-/** One after the other until one is accepted; all that went wrong where none is. */
+/** One after the other until one is accepted, which is the result; all that went wrong where none is. */
 async function tryEach(
   credentials: readonly Credential[],
   work: (credential: Credential | undefined) => Promise<void>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Credential | undefined> {
   const problems: string[] = []
   for (const credential of credentials.length === 0 ? [undefined] : credentials)
     try {
-      return await work(credential)
+      await work(credential)
+      return credential
     } catch (e) {
       const error = asKeelsonError(e)
       if (isNoFault(error, signal)) throw e

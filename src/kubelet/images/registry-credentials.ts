@@ -23,6 +23,7 @@ interface RegistryCredentialsInput {
   /** `config.json` of the kubelet's root directory, as docker login writes it. */
   readonly nodeFile: string
   readonly files: Pick<Files, 'read'>
+  readonly digest: (text: string) => string
   readonly events: PodEvents
   readonly log: Log
 }
@@ -56,7 +57,7 @@ export function createRegistryCredentials(i: RegistryCredentialsInput): Registry
 
 async function ofPullSecrets(
   { pod, imagePullSecrets }: PodSpec,
-  { objects, events, log }: RegistryCredentialsInput,
+  { objects, events, log, digest }: RegistryCredentialsInput,
   signal: AbortSignal,
 ): Promise<Credentials> {
   const found: Credentials[number][] = []
@@ -65,7 +66,7 @@ async function ofPullSecrets(
     try {
       const secret = await objects?.secret(pod.namespace, name, signal)
       if (secret === undefined) missing.push(name)
-      else found.push(...ofSecret(secret, log))
+      else found.push(...ofSecret(secret, pod.namespace, digest, log))
     } catch (e) {
       if (signal.aborted) throw e
       log.warn('failed to read a pull secret', { pod: pod.name, secret: name, error: rethrowBug(e) })
@@ -88,12 +89,21 @@ const forms: Readonly<Record<string, readonly [key: string, form: Parameters<typ
   }
 
 /** A secret of another type, or a broken one, has no credentials: the others are still tried. */
-function ofSecret({ type = '', data, metadata }: Secret, log: Log): Credentials {
+function ofSecret(
+  { type = '', data, metadata }: Secret,
+  namespace: string,
+  digest: (text: string) => string,
+  log: Log,
+): Credentials {
   const [key, form] = forms[type] ?? []
   const content = key === undefined ? undefined : data?.[key]
   if (form === undefined || content === undefined) return []
+  const { name = '', uid = '' } = metadata ?? {}
   const found = readDockerConfig(Buffer.from(content, 'base64').toString(), form)
   if (found === undefined)
-    log.warn('a pull secret holds no docker configuration; it is not used', { secret: metadata?.name })
-  return found ?? []
+    log.warn('a pull secret holds no docker configuration; it is not used', { secret: name })
+  return (found ?? []).map(([place, { username, password }]) => {
+    const credentialHash = digest(JSON.stringify({ username, password }))
+    return [place, { username, password, secret: { uid, namespace, name, credentialHash } }]
+  })
 }

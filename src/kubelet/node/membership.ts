@@ -5,7 +5,7 @@ import type { KubeNode } from '../../core/kube/objects.js'
 import type { KubeApi } from '../../ports/kube-api.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { EventQueue } from '../events/event-queue.js'
-import { type ApiContact, createApiContact } from './api-contact.js'
+import type { ApiContact } from './api-contact.js'
 import { parseNodeLabels } from './decide/node-labels.js'
 import type { StatusDecision } from './decide/node-status.js'
 import { readyProblems } from './decide/ready-problems.js'
@@ -20,6 +20,7 @@ import { createRuntimeState } from './runtime-state.js'
 interface MembershipInput extends Omit<GatherStatusInput, 'runtimeState'> {
   readonly api: KubeApi
   readonly own: OwnNode
+  readonly contact: ApiContact
   readonly events: EventQueue
   readonly runtime: CriClient
   /** Undefined where there are no cgroups. */
@@ -29,7 +30,8 @@ interface MembershipInput extends Omit<GatherStatusInput, 'runtimeState'> {
 }
 
 interface Membership {
-  readonly contact: ApiContact
+  /** The next status is found and sent now. */
+  reportNow(): void
   /** Resolves when the signal is aborted; rejects when a loop died of a bug. */
   readonly done: Promise<void>
 }
@@ -41,11 +43,10 @@ const maxQuickLooks = 1_200
 const jitter = 0.04
 
 export function startMembership(i: MembershipInput): Membership {
-  const { api, config, events, nodeName, own, ports, signal, random = Math.random } = i
+  const { api, config, contact, events, nodeName, own, ports, signal, random = Math.random } = i
   const { clock, log } = ports
   const { kubelet, process } = config
   const labels = parseNodeLabels(process['node-labels'] ?? '')
-  const contact = createApiContact(clock, log)
   const counted = createMembershipMetrics(ports.metrics, clock, nodeName, contact)
   const runtimeState = createRuntimeState(i.runtime, clock, log)
   const gather = createStatusGatherer({ ...i, runtimeState })
@@ -109,8 +110,9 @@ export function startMembership(i: MembershipInput): Membership {
     log.warn('the Node object does not exist', { node: nodeName, registerNode: kubelet.registerNode })
     await register()
   }
-  const pause = async (ms: number): Promise<void> => {
-    await clock.sleep(ms, signal).catch(() => undefined)
+  let urgent = new AbortController()
+  const pause = async (ms: number, ending = signal): Promise<void> => {
+    await clock.sleep(ms, ending).catch(() => undefined)
   }
   let quickLooks = maxQuickLooks
   /** One period; at the start it ends as soon as the runtime is ready, so that Ready is not said a period late. */
@@ -125,7 +127,8 @@ export function startMembership(i: MembershipInput): Membership {
       await pause(quickLookMs)
       await runtimeState.look(signal)
     }
-    await pause(left)
+    await pause(left, AbortSignal.any([signal, urgent.signal]))
+    urgent = new AbortController()
   }
   const statusLoop = async (): Promise<void> => {
     await runtimeState.look(signal)
@@ -156,7 +159,7 @@ export function startMembership(i: MembershipInput): Membership {
     signal,
   })
   const done = Promise.all([own.follow(signal), statusLoop(), runtimeLoop(), lease]).then(() => stopTelling())
-  return { contact, done }
+  return { done, reportNow: () => urgent.abort() }
 }
 
 /** Upstream's words: people search for them. */

@@ -25,7 +25,8 @@ function setUp() {
   ending.push(end)
   const clock = new FakeClock()
   const tokens: { fails: boolean; requests: TokenRequest[] } = { fails: false, requests: [] }
-  const api: Pick<KubeApi, 'follow' | 'create'> = {
+  const api: Pick<KubeApi, 'follow' | 'create' | 'get'> = {
+    get: () => Promise.resolve(undefined),
     follow: (path, { fieldSelector }, store, signal) => {
       watches.push({ path, selector: fieldSelector, store, signal })
       return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))

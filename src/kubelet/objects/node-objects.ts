@@ -1,14 +1,28 @@
 // What pods of this node refer to in the API server: config maps and secrets (one watch each, only while a pod refers to
 // them), the services, and service account tokens.
 import { keelsonError } from '../../core/errors.js'
-import type { ConfigMap, KubeService, Secret } from '../../core/kube/objects.js'
-import { configMaps, secrets } from '../../core/kube/path.js'
+import type {
+  ConfigMap,
+  KubeService,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Secret,
+} from '../../core/kube/objects.js'
+import {
+  configMaps,
+  objectPath,
+  persistentVolumeClaims,
+  persistentVolumes,
+  secrets,
+} from '../../core/kube/path.js'
+import type { TrustBundleProjection } from '../../core/pod/spec/volume.js'
 import { pause } from '../../core/units/retry.js'
 import type { Clock } from '../../ports/clock.js'
 import type { KubeApi } from '../../ports/kube-api.js'
 import type { Log } from '../../ports/log.js'
 import { createServiceList } from './service-list.js'
 import { createTokenCache, type TokenQuestion } from './token-cache.js'
+import { createTrustBundles } from './trust-bundles.js'
 import { type WatchedObject, watchObject } from './watched-object.js'
 
 /** In the pod's own namespace. */
@@ -28,6 +42,11 @@ export interface NodeObjects {
   /** Undefined: the list was not read yet. */
   services(): readonly KubeService[] | undefined
   token(question: TokenQuestion, signal: AbortSignal): Promise<string>
+  /** PEM of the certificates that a projection selects. */
+  trustAnchors(source: TrustBundleProjection, signal: AbortSignal): Promise<string>
+  /** Asked each time: a node may not watch claims, and mounting is rare. Undefined: it does not exist. */
+  claim(namespace: string, name: string, signal: AbortSignal): Promise<PersistentVolumeClaim | undefined>
+  persistentVolume(name: string, signal: AbortSignal): Promise<PersistentVolume | undefined>
   /** Called with the uids of the pods that refer to an object that changed; the result takes the listener away. */
   onChange(listener: (uids: readonly string[]) => void): () => void
   /** Rejects when a watch died of a bug. */
@@ -35,7 +54,7 @@ export interface NodeObjects {
 }
 
 interface NodeObjectsOptions {
-  readonly api: Pick<KubeApi, 'follow' | 'create'>
+  readonly api: Pick<KubeApi, 'follow' | 'create' | 'get'>
   readonly clock: Clock
   readonly log: Log
   /** syncFrequency: pods read their objects at least this often. */
@@ -51,6 +70,7 @@ interface Entry {
 
 /** A watch that was not read for so many syncs rests. */
 const idleSyncs = 5
+const callTimeoutMs = 10_000
 
 export function createNodeObjects(o: NodeObjectsOptions): NodeObjects {
   const { api, clock, log, signal } = o
@@ -64,6 +84,9 @@ export function createNodeObjects(o: NodeObjectsOptions): NodeObjects {
   const bug = new Promise<never>((_, reject) => {
     onBug = reject
   })
+
+  const bundles = createTrustBundles({ api, clock, onBug: (e) => onBug(e), signal })
+  const callOptions = (calling: AbortSignal) => ({ signal: calling, timeoutMs: callTimeoutMs })
 
   const keyOf = (kind: ObjectReference['kind'], namespace: string, name: string): string =>
     JSON.stringify([kind, namespace, name])
@@ -134,6 +157,14 @@ export function createNodeObjects(o: NodeObjectsOptions): NodeObjects {
     secret: async (namespace, name, reading) => read('secret', namespace, name, reading),
     services: services.current,
     token: tokens.token,
+    trustAnchors: bundles.anchors,
+    claim: (namespace, name, calling) =>
+      api.get<PersistentVolumeClaim>(
+        objectPath(persistentVolumeClaims, { namespace, name }),
+        callOptions(calling),
+      ),
+    persistentVolume: (name, calling) =>
+      api.get<PersistentVolume>(objectPath(persistentVolumes, { name }), callOptions(calling)),
     onChange(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

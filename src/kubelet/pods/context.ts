@@ -10,10 +10,13 @@ import type { ImageService, RuntimeService } from '../../ports/runtime.js'
 import type { PodEvents } from '../events/pod-events.js'
 import type { PullRate } from '../images/decide/pull-rate.js'
 import type { PullMetrics } from '../images/pull-metrics.js'
+import type { PullRecords } from '../images/pull-records.js'
 import type { RegistryCredentials } from '../images/registry-credentials.js'
 import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import type { HandlerOf } from '../objects/runtime-classes.js'
+import type { VolumeContext } from '../volumes/context.js'
+import type { PodVolumes } from '../volumes/pod-volumes.js'
 import type { KubeletIdentity } from './decide/owner.js'
 import type { Limiter } from './run/limiter.js'
 import type { Planner } from './run/planner.js'
@@ -28,6 +31,10 @@ export interface PodContext {
   readonly host: PodHost
   /** Config maps, secrets, services and tokens; undefined in standalone mode. */
   readonly objects: NodeObjects | undefined
+  readonly volumeHost: VolumeContext['volumeHost']
+  readonly volumes: PodVolumes
+  /** Whether the runtime can make what is mounted below a mount read-only too. */
+  readonly canMakeAllReadOnly: () => Promise<boolean>
   readonly handlerOf: HandlerOf
   readonly clock: Clock
   readonly log: Log
@@ -56,4 +63,6 @@ export interface PodContext {
   readonly pullRate: PullRate
   readonly pullMetrics: PullMetrics
   readonly credentials: RegistryCredentials
+  /** Undefined: any pod may use any image of the node. */
+  readonly pullRecords: PullRecords | undefined
 }

@@ -3,9 +3,11 @@
 import type { EffectiveConfig } from '../../config/effective.js'
 import type { LoadedConfig } from '../../config/load.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
+import type { PodSpec } from '../../core/pod/spec/spec.js'
+import { isGateEnabled } from '../../core/release/gates.js'
 import { bytes } from '../../core/units/bytes.js'
 import { quantityValue } from '../../core/units/quantity.js'
-import type { CgroupTree } from '../../ports/cgroups.js'
+import type { CgroupTree, ControlValues } from '../../ports/cgroups.js'
 import type { Files } from '../../ports/files.js'
 import type { KubeApi } from '../../ports/kube-api.js'
 import type { CriClient } from '../../ports/runtime.js'
@@ -14,9 +16,11 @@ import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { OpenStream } from '../../serve/endpoints/streams.js'
 import type { EventQueue } from '../events/event-queue.js'
 import { createPodEvents } from '../events/pod-events.js'
+import { removeDeadContainers } from '../gc/dead-containers.js'
 import type { CredentialProviders } from '../images/credential-providers.js'
 import { createPullRate } from '../images/decide/pull-rate.js'
 import { createPullMetrics } from '../images/pull-metrics.js'
+import { createPullRecords, prunePullRecords } from '../images/pull-records.js'
 import { createRegistryCredentials } from '../images/registry-credentials.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
@@ -29,7 +33,9 @@ import { createHandlerOf } from '../objects/runtime-classes.js'
 import { runCommand } from '../streams/exec.js'
 import { createOpenStream } from '../streams/open-stream.js'
 import { readContainerLog } from '../streams/read-log.js'
+import { createPodVolumes } from '../volumes/pod-volumes.js'
 import type { PodContext } from './context.js'
+import { MirrorPods } from './mirror/mirror-pods.js'
 import { createLimiter } from './run/limiter.js'
 import { createNodeCgroups } from './run/node-cgroups.js'
 import { createPlanner } from './run/planner.js'
@@ -69,7 +75,7 @@ interface PodsInput {
   readonly objects?: NodeObjects | undefined
   readonly ports: Pick<
     KubeletPorts,
-    'files' | 'podHost' | 'procfs' | 'nodeHost' | 'statsFiles' | 'clock' | 'log' | 'metrics'
+    'files' | 'podHost' | 'volumeHost' | 'procfs' | 'nodeHost' | 'statsFiles' | 'clock' | 'log' | 'metrics'
   >
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
@@ -83,6 +89,8 @@ export interface RunningPods extends PodRunner {
   readonly runCommand: RunCommand
   readonly openStream: OpenStream
   removeLogLinks(): Promise<void>
+  /** Of pods that have ended for good. */
+  removeDeadContainers(signal: AbortSignal): Promise<void>
 }
 
 /** Enough to keep two cores busy, few enough that each start is quick. */
@@ -112,14 +120,37 @@ export function startPods(i: PodsInput): RunningPods | undefined {
   const context = createContext(i)
   const { clock, log } = ports
   const apiPods =
-    cluster === undefined ? undefined : new ApiSource({ api: cluster.api, clock, nodeName: i.nodeName })
+    cluster === undefined
+      ? undefined
+      : new ApiSource({
+          api: cluster.api,
+          clock,
+          nodeName: i.nodeName,
+          onMirror: (uid) => {
+            mirrors?.notify()
+            statuses?.notify(uid)
+          },
+        })
+  const mirrors =
+    cluster === undefined || apiPods === undefined
+      ? undefined
+      : new MirrorPods({
+          api: cluster.api,
+          node: () => cluster.own.current(),
+          statics: () => runner.statics(),
+          mirrors: () => apiPods.mirrors(),
+          complete: () => runner.complete(),
+          document: (uid) => runner.document(uid),
+          clock,
+          log,
+        })
   const statuses =
     cluster === undefined || apiPods === undefined
       ? undefined
       : new StatusReporter({
           api: cluster.api,
           known: apiPods,
-          report: (uid) => runner.report(uid),
+          report: (uid) => runner.report(mirrors?.staticUid(uid) ?? uid),
           clock,
           log,
         })
@@ -132,7 +163,8 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     syncMs: kubelet.syncFrequency,
     nodeCgroups: i.memoryQos?.nodeCgroups ?? createNodeCgroups(i.cgroups, context.planner),
     onChange: () => i.memoryQos?.memoryQos.notify(),
-    onStatus: (uid) => statuses?.notify(uid),
+    onPods: () => mirrors?.notify(),
+    onStatus: (uid) => statuses?.notify(mirrors?.mirrorUid(uid) ?? uid),
     signal,
   })
   const rotation = rotateLogs({
@@ -144,13 +176,20 @@ export function startPods(i: PodsInput): RunningPods | undefined {
   })
   return {
     ...runner,
-    done: Promise.all([runner.done, rotation, apiPods?.follow(signal), statuses?.run(signal)]).then(
-      () => undefined,
-    ),
+    done: Promise.all([
+      runner.done,
+      rotation,
+      prunePullRecords(context, signal),
+      context.volumes.done,
+      apiPods?.follow(signal),
+      statuses?.run(signal),
+      mirrors?.run(signal),
+    ]).then(() => undefined),
     readLog: (request, stop) => readContainerLog(request, runner, context, stop),
     openStream: createOpenStream(runner, context),
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
+    removeDeadContainers: (ending) => removeDeadContainers(runner.finished(), context, ending),
   }
 }
 
@@ -177,7 +216,26 @@ function createContext(i: PodsInput): PodContext {
   const ownIPs = given.length > 0 ? given : host.addresses().slice(0, 1)
   const timeoutMs = kubelet.runtimeRequestTimeout
   const events = createPodEvents(i.events, log)
+  const planner = createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) })
+  const shared = {
+    host,
+    volumeHost: i.ports.volumeHost,
+    objects: i.objects,
+    clock,
+    log,
+    paths,
+    events,
+    allocatable: () => readAllocatable(i.config, rootDir, i.ports),
+  }
+  const podMemoryLimit = (spec: PodSpec) => memoryLimitOf(planner.podCgroup(spec).values)
   return {
+    ...shared,
+    volumes: createPodVolumes({
+      c: { ...shared, podMemoryLimit },
+      syncMs: kubelet.syncFrequency,
+      signal: i.signal,
+    }),
+    canMakeAllReadOnly: () => canMakeAllReadOnly(i.runtime, timeoutMs, i.signal),
     runtime: i.runtime.runtime,
     images: i.images.image,
     view: new RuntimeView({
@@ -189,15 +247,9 @@ function createContext(i: PodsInput): PodContext {
         readTerminationMessage(container, failed, logPath, paths, host),
     }),
     cgroups: i.cgroups,
-    host,
-    objects: i.objects,
     handlerOf: createHandlerOf(i.cluster?.api),
-    clock,
-    log,
-    events,
     metrics,
-    planner: createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) }),
-    paths,
+    planner,
     identity: {
       rootDir,
       nodeName: i.nodeName,
@@ -210,7 +262,6 @@ function createContext(i: PodsInput): PodContext {
       const internal = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
       return internal.length > 0 ? internal : ownIPs
     },
-    allocatable: () => readAllocatable(i.config, rootDir, i.ports),
     runtimeName: i.runtimeName,
     driver: i.driver,
     seccompDefault: kubelet.seccompDefault,
@@ -227,9 +278,22 @@ function createContext(i: PodsInput): PodContext {
       providers: i.credentialProviders,
       nodeFile: `${rootDir}/config.json`,
       files,
+      digest: host.digest,
       events,
       log,
     }),
+    pullRecords: isGateEnabled(i.config.gates, 'KubeletEnsureSecretPulledImages')
+      ? createPullRecords({
+          policy: kubelet.imagePullCredentialsVerificationPolicy,
+          allowlist: kubelet.preloadedImagesVerificationAllowlist,
+          directory: `${rootDir}/image_manager`,
+          digest: host.digest,
+          files,
+          host,
+          clock,
+          log,
+        })
+      : undefined,
   }
 }
 
@@ -242,3 +306,19 @@ const readNodeResolvConf = async (
 
 const readText = async (path: string, limit: number, files: Pick<Files, 'read'>): Promise<string> =>
   new TextDecoder().decode((await files.read(path, limit)) ?? new Uint8Array())
+
+/** Undefined: the pod's cgroup has no limit of memory. */
+function memoryLimitOf(values: ControlValues): bigint | undefined {
+  const text = values['memory.max'] ?? values['memory.limit_in_bytes']
+  return text !== undefined && /^\d+$/.test(text) ? BigInt(text) : undefined
+}
+
+/** Asked when a mount wants it: few do. */
+async function canMakeAllReadOnly(
+  { runtime }: Pick<CriClient, 'runtime'>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { runtimeHandlers } = await runtime.status({}, { timeoutMs, signal })
+  return runtimeHandlers.find(({ name }) => name === '')?.features?.recursiveReadOnlyMounts === true
+}

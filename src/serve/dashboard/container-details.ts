@@ -1,9 +1,11 @@
-// What only ContainerStatus reports: log file, CPU shares and oom_score_adj. Called once for each container, a few at a
+// What only ContainerStatus reports: log file, name of the image, CPU shares and oom_score_adj. Called once for each container, a few at a
 // time, and again when its limits change.
 import type { CriClient } from '../../ports/runtime.js'
 
 export interface ContainerDetails {
   readonly logPath: string | undefined
+  /** The name by which the pod asked for it; the list has only an id. */
+  readonly image: string | undefined
   readonly cpuShares: bigint | undefined
   readonly oomScoreAdj: number | undefined
   readonly memoryLimit: bigint | undefined
@@ -46,10 +48,12 @@ function resourcesInInfo(info: Readonly<Record<string, string>>): Resources {
 
 function detailsOf({ status, info }: Status): ContainerDetails {
   const logPath = status?.logPath === '' ? undefined : status?.logPath
+  const image = status?.image?.userSpecifiedImage || status?.image?.image || undefined
   const given = status?.resources?.linux
   if (given !== undefined)
     return {
       logPath,
+      image,
       cpuShares: given.cpuShares,
       oomScoreAdj: Number(given.oomScoreAdj),
       memoryLimit: given.memoryLimitInBytes,
@@ -57,6 +61,7 @@ function detailsOf({ status, info }: Status): ContainerDetails {
   const read = resourcesInInfo(info)
   return {
     logPath,
+    image,
     cpuShares: bigintOf(read.cpu_shares),
     oomScoreAdj: numberOf(read.oom_score_adj),
     memoryLimit: bigintOf(read.memory_limit_in_bytes),

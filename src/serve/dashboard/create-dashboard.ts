@@ -4,12 +4,15 @@ import type { Log } from '../../ports/log.js'
 import type { LogTail } from '../../ports/log-tail.js'
 import type { PageFiles } from '../../ports/page-files.js'
 import { createLiveReader, type LiveOptions, type LiveReader } from './dashboard.js'
+import { type LiveHistory, startHistory } from './history.js'
 import { createLiveHub, type LiveHub } from './hub.js'
 
 export interface LivePorts {
   readonly logs: LogTail
   /** Undefined: built without the page; the data is served all the same. */
   readonly page: PageFiles | undefined
+  /** The page of a doctor check, as Markdown; undefined: there is none. */
+  readonly doctorPage: (check: string) => string | undefined
 }
 
 interface LiveEnding {
@@ -21,6 +24,7 @@ interface LiveEnding {
 /** What its two endpoints serve. */
 export interface ServedDashboard extends LivePorts {
   readonly hub: LiveHub
+  readonly history: LiveHistory
   readonly reader: Pick<LiveReader, 'logPath'>
   readonly clock: Clock
   /** No stream outlives it. */
@@ -29,6 +33,8 @@ export interface ServedDashboard extends LivePorts {
 
 export function createLive(o: LiveOptions & LivePorts & LiveEnding): ServedDashboard {
   const reader = createLiveReader(o)
-  const { clock, logs, page, signal } = o
-  return { hub: createLiveHub(reader, clock, o.log), reader, clock, logs, page, signal }
+  const { clock, log, logs, page, doctorPage, signal } = o
+  const hub = createLiveHub(reader, clock, log)
+  const history = startHistory({ hub, reader, clock, log, signal })
+  return { hub, history, reader, clock, logs, page, doctorPage, signal }
 }

@@ -1,6 +1,7 @@
 // The live snapshot of a node: read once for all open dashboards, and only while one is open.
 
 import type {
+  LiveCluster,
   LiveDriver,
   LiveRpc,
   LiveRuntime,
@@ -23,7 +24,7 @@ import { createInventoryCache } from '../../stats/runtime/inventory.js'
 import { createDetailsCache } from './container-details.js'
 import { createCriValues } from './cri-values.js'
 import { createLiveNodeReader } from './read-node.js'
-import { createPodReader, type Focus } from './read-pods.js'
+import { createPodReader, type Focus, manyPods } from './read-pods.js'
 import { readTree } from './read-tree.js'
 import { noSpecs, type SpecRequests } from './spec-requests.js'
 
@@ -32,6 +33,8 @@ export interface LiveParts {
   readonly driver: () => Part<LiveDriver>
   readonly config: () => Part<readonly LiveSetting[]>
   readonly sources: () => Part<LiveSources>
+  /** Undefined: this process is not a kubelet. */
+  readonly cluster?: () => Part<LiveCluster>
   readonly rpcs: () => Part<readonly LiveRpc[]>
   readonly warnings: () => Part<readonly LiveWarning[]>
   /** What Memory QoS wants written; undefined: no Memory QoS in this process. */
@@ -60,16 +63,22 @@ export interface LiveOptions {
   readonly focus?: () => Focus | undefined
 }
 
+export type LiveSample = Pick<LiveSnapshot, 'time' | 'node' | 'pods'>
+
 export interface LiveReader {
   readonly periodMs: number
   /** One reading. Rates are since the reading before. */
   take(signal: AbortSignal): Promise<LiveSnapshot>
+  /** The node and its pods alone, without what other parts of the process would have to find out. */
+  sample(signal: AbortSignal): Promise<LiveSample>
   /** Log file of a container by its id; undefined: not known. */
   logPath(containerId: string): string | undefined
 }
 
 /** A reading waits this long for the runtime and then goes on with what it knows. */
 const patienceMs = 400
+/** With many pods the tree is at most this old. */
+const treeNanos = 10_000_000_000n
 
 export function createLiveReader(o: LiveOptions): LiveReader {
   const { clock, client, cgroups, procfs, parts } = o
@@ -145,28 +154,43 @@ export function createLiveReader(o: LiveOptions): LiveReader {
     }
   }
 
+  let tree: { readonly timeNanos: bigint; readonly value: ReturnType<typeof readTree> } | undefined
+  /** Thousands of files for hundreds of pods, which change when a pod does. */
+  function treeOf(podsNow: LiveSample['pods']): ReturnType<typeof readTree> {
+    const timeNanos = nowNanos()
+    const isKept = podsNow.length > manyPods && tree !== undefined && timeNanos - tree.timeNanos < treeNanos
+    if (tree === undefined || !isKept)
+      tree = { timeNanos, value: readTree(cgroups, podsNow, parts.plan?.(), timeNanos) }
+    return tree.value
+  }
+
+  async function sample(signal: AbortSignal): Promise<LiveSample> {
+    await withPatience(signal)
+    signal.throwIfAborted()
+    const reading = pods.read(inventory.current())
+    thresholds = reading.thresholds
+    needsCri = reading.needsCri
+    const time = new Date(Number(nowNanos() / 1_000_000n)).toISOString()
+    return { time, node: node(), pods: reading.pods }
+  }
+
   return {
     periodMs,
     logPath: (id) => details.get(id)?.logPath,
+    sample,
     async take(signal) {
-      await withPatience(signal)
-      signal.throwIfAborted()
-      const reading = pods.read(inventory.current())
-      thresholds = reading.thresholds
-      needsCri = reading.needsCri
+      const { time, node: nodeNow, pods: podsNow } = await sample(signal)
       return {
-        time: new Date(Number(nowNanos() / 1_000_000n)).toISOString(),
+        time,
         server: { process: o.process, version: o.version, periodMs },
-        node: node(),
+        node: nodeNow,
         runtime: runtimeState(),
-        pods: reading.pods,
-        cgroups:
-          o.wantsTree?.() === false
-            ? { absent: 'not requested' }
-            : readTree(cgroups, reading.pods, parts.plan?.(), nowNanos()),
+        pods: podsNow,
+        cgroups: o.wantsTree?.() === false ? { absent: 'not requested' } : treeOf(podsNow),
         driver: parts.driver(),
         config: parts.config(),
         sources: parts.sources(),
+        cluster: parts.cluster?.() ?? { absent: 'only the kubelet is a member of a cluster' },
         rpcs: parts.rpcs(),
         warnings: parts.warnings(),
       }

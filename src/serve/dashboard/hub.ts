@@ -17,7 +17,11 @@ export interface LiveHub {
 
 export const maxWatchers = 32
 
-export function createLiveHub(reader: LiveReader, clock: Clock, log: Log): LiveHub {
+export function createLiveHub(
+  reader: Pick<LiveReader, 'take' | 'periodMs'>,
+  clock: Clock,
+  log: Log,
+): LiveHub {
   let watchers = 0
   let version = 0
   let newest:

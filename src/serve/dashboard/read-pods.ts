@@ -65,6 +65,10 @@ interface NetworkReading {
 /** Pods out of sight are read in full once in so many readings. */
 const aRound = 16
 
+/** With more pods than this, pressure, disk, network and limits of each are read once in a round. */
+export const manyPods = 200
+const movingParts: Focus = { isFull: () => false, parts: new Set<ValuePart>(['memory', 'cpu']) }
+
 const finite = (threshold: Threshold): bigint | undefined => (threshold === 'max' ? undefined : threshold)
 
 /** `/kubepods.slice/kubepods-burstable.slice/...` -> Burstable. Undefined: not below a kubelet's tree. */
@@ -101,7 +105,7 @@ export function createPodReader(o: PodReaderOptions): PodReader {
     read(inventory) {
       o.locator?.refresh(inventory)
       const now = new Map<string, Reading>()
-      const focus = o.focus?.()
+      const focus = o.focus?.() ?? (inventory.pods.length > manyPods ? movingParts : undefined)
       turn++
       const networkNow: typeof networkBefore = new Map()
       const thresholds = new Map<string, string>()
@@ -166,7 +170,7 @@ export function createPodReader(o: PodReaderOptions): PodReader {
         return {
           id: info.id,
           name: info.name,
-          image: info.image,
+          image: details?.image ?? info.image,
           cgroup: path ?? null,
           values: shown,
           request:
@@ -202,6 +206,8 @@ export function createPodReader(o: PodReaderOptions): PodReader {
           name: info.ref.name,
           uid: info.ref.uid,
           createdAt: new Date(Number(info.createdAtNanos / 1_000_000n)).toISOString(),
+          phase: info.phase,
+          restarts: info.restarts,
           qosClass: path === undefined ? null : (qosClassOfPath(path) ?? null),
           cgroup: at?.pod ?? null,
           source,

@@ -1,5 +1,6 @@
 // /live/snapshot: the picture of the node as JSON. /live/events: the same, then what changes, as server-sent events.
-// /live/logs/...: the end of a container's log. What the dashboard reads, and nothing else.
+// /live/history: the last hour for the charts. /live/logs/...: the end of a container's log. /live/doctor/...: the page of a
+// check. What the dashboard reads, and nothing else.
 import { parseCriLog } from '../../core/cri/log-line.js'
 import type { ServedDashboard } from '../dashboard/create-dashboard.js'
 import { maxWatchers } from '../dashboard/hub.js'
@@ -18,8 +19,10 @@ async function* asEvents(changes: AsyncGenerator<string>): AsyncGenerator<string
 
 export const dashboardApi = ({
   hub,
+  history,
   reader,
   logs,
+  doctorPage,
   clock,
   signal: ended,
 }: ServedDashboard): readonly Endpoint[] => [
@@ -50,6 +53,33 @@ export const dashboardApi = ({
         headers: { ...safeHeaders, 'content-type': 'text/event-stream' },
         body: asEvents(hub.watch(AbortSignal.any([request.signal, over.signal, ended]))),
       }
+    },
+  },
+  {
+    name: 'live/history',
+    path: '/live/history',
+    methods: ['GET'],
+    handle: () => jsonAnswer(history.track()),
+  },
+  {
+    name: 'live/history/pod',
+    path: '/live/history/{id}',
+    methods: ['GET'],
+    handle: (_, { params }) => jsonAnswer(history.track(params.id ?? '')),
+  },
+  {
+    name: 'live/doctor',
+    path: '/live/doctor/{check}',
+    methods: ['GET'],
+    handle(request, { params }) {
+      const page = doctorPage(params.check ?? '')
+      return page === undefined
+        ? failure(request, 404, `there is no page of a check ${params.check ?? ''}`)
+        : {
+            status: 200,
+            headers: { ...safeHeaders, 'content-type': 'text/plain; charset=utf-8' },
+            body: page,
+          }
     },
   },
   {

@@ -64,7 +64,11 @@ function cpuUsage(values: CgroupValues, before: CpuReading | undefined): CpuUsag
   }
 }
 
-function memoryUsage({ timeNanos, memory: m, pressure }: CgroupValues): MemoryUsage | undefined {
+export function memoryUsage({
+  timeNanos,
+  memory: m,
+  pressure,
+}: Pick<CgroupValues, 'timeNanos' | 'memory' | 'pressure'>): MemoryUsage | undefined {
   if (m === undefined) return undefined
   return {
     timeNanos,

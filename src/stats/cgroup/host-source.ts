@@ -9,17 +9,16 @@ import { createHugePageSizes } from '../collectors/hugetlb.js'
 import { type NetworkValues, networkValues } from '../collectors/network.js'
 import type { Inventory, PodInfo } from '../runtime/inventory.js'
 import type { CriMetricsInput } from '../runtime/metrics.js'
-import type { NodeReading } from '../sample.js'
 import type { StatsOptions } from '../stats-options.js'
 import { type CgroupValues, readCgroup } from './container-stats.js'
 import { type CgroupLocator, createCgroupLocator } from './locator.js'
-import { createNodeReader } from './node-reader.js'
+import { createNodeReader, type NodeReader } from './node-reader.js'
 
 export interface HostSource {
   /** For collectors. */
   readonly context: CollectContext
   readonly locator: CgroupLocator
-  readonly node: { read(): NodeReading }
+  readonly node: NodeReader
   /** The pod has the node's own network; some runtimes then report the node's traffic as the pod's. */
   hasHostNetwork(pod: PodInfo): boolean
   /** By container id, or for a pod by the id of its sandbox. */

@@ -4,14 +4,22 @@ import type { Procfs } from '../../ports/procfs.js'
 import { minus } from '../collectors/amounts.js'
 import type { CollectContext } from '../collectors/collector.js'
 import { emitCgroup } from '../collectors/index.js'
+import { memory } from '../collectors/memory.js'
 import { emitNetwork } from '../collectors/network.js'
 import { createCpuHistory } from '../cpu-rate.js'
 import { emitTimes } from '../render/cgroup-metrics.js'
 import { cgroupLabels } from '../render/label-set.js'
 import type { NodeReading, NodeSample, SystemContainer } from '../sample.js'
-import type { Usage } from '../usage.js'
-import { type CgroupValues, cpuReading, networkUsage, readCgroup, usageFrom } from './container-stats.js'
-import { type NodeValues, readNode } from './node-values.js'
+import type { MemoryUsage, Usage } from '../usage.js'
+import {
+  type CgroupValues,
+  cpuReading,
+  memoryUsage,
+  networkUsage,
+  readCgroup,
+  usageFrom,
+} from './container-stats.js'
+import { hugePageBytes, type NodeValues, readNode, readNodeMemory } from './node-values.js'
 
 interface NodeReaderOptions {
   readonly context: CollectContext
@@ -28,16 +36,41 @@ interface NodeReaderOptions {
   readonly startedAtNanos: bigint
 }
 
-function nodeUsage({ cgroup, hugePageBytes }: NodeValues, usage: Usage, hugepageAware: boolean): Usage {
-  const { memory } = usage
-  // The root's own pressure is the machine's; CRI's rules for a container without a limit do not apply here.
-  if (memory?.availableBytes === undefined || !hugepageAware || cgroup.memory === undefined) return usage
-  return { ...usage, memory: { ...memory, availableBytes: minus(memory.availableBytes, hugePageBytes) } }
+/** The root's own pressure is the machine's; CRI's rules for a container without a limit do not apply here. */
+function nodeMemory<M extends MemoryUsage | undefined>(
+  used: M,
+  hugePages: bigint,
+  hugepageAware: boolean,
+): M {
+  if (used?.availableBytes === undefined || !hugepageAware) return used
+  return { ...used, availableBytes: minus(used.availableBytes, hugePages) }
 }
+
+const nodeUsage = (
+  { cgroup, hugePageBytes: bytes }: NodeValues,
+  usage: Usage,
+  hugepageAware: boolean,
+): Usage =>
+  cgroup.memory === undefined ? usage : { ...usage, memory: nodeMemory(usage.memory, bytes, hugepageAware) }
 
 const smaller = (a: bigint, b: bigint): bigint => (b < a ? b : a)
 
-export function createNodeReader(o: NodeReaderOptions): { read(): NodeReading } {
+export interface NodeReader {
+  read(): NodeReading
+  /** Memory alone, cheap enough for several looks a second. */
+  memory(): NodeMemory
+  /** Process ids in use and available, now. */
+  processes(): NonNullable<NodeSample['rlimit']>
+}
+
+/** Undefined: not to be read, or without a limit. */
+export interface NodeMemory {
+  readonly node: MemoryUsage | undefined
+  /** The cgroup above all pods. */
+  readonly pods: MemoryUsage | undefined
+}
+
+export function createNodeReader(o: NodeReaderOptions): NodeReader {
   const { context, procfs, nowNanos } = o
   const history = createCpuHistory()
   const usageOf = (key: string, values: CgroupValues): Usage =>
@@ -52,11 +85,31 @@ export function createNodeReader(o: NodeReaderOptions): { read(): NodeReading } 
     })
   }
 
+  const processes = (): NonNullable<NodeSample['rlimit']> => {
+    const { pidMax, threadsMax } = procfs.pidLimits()
+    return { timeNanos: nowNanos(), maxPid: smaller(pidMax, threadsMax), processes: procfs.taskCount() }
+  }
+
+  const readPods = (timeNanos: bigint): MemoryUsage | undefined => {
+    const path = o.systemContainers['pods']
+    if (path === undefined) return undefined
+    return memoryUsage({ timeNanos, memory: memory.read(path, 'pod', context), pressure: undefined })
+  }
+
   return {
+    processes,
+    memory() {
+      const timeNanos = nowNanos()
+      const info = procfs.memInfo()
+      const whole = memoryUsage({ timeNanos, memory: readNodeMemory(context, info), pressure: undefined })
+      return {
+        node: nodeMemory(whole, hugePageBytes(info), o.hugepageAware),
+        pods: readPods(timeNanos),
+      }
+    },
     read() {
       const node = readNode(context, procfs, o.hostPid, nowNanos)
       const bootNanos = procfs.stat().bootTimeSeconds * 1_000_000_000n
-      const { pidMax, threadsMax } = procfs.pidLimits()
       const paths = new Set([...o.slices, ...Object.values(o.systemContainers)])
       const slices = [...paths].flatMap((path) => {
         const values = readCgroup(path, 'pod', context, nowNanos)
@@ -67,11 +120,7 @@ export function createNodeReader(o: NodeReaderOptions): { read(): NodeReading } 
         startTimeNanos: bootNanos,
         usage: nodeUsage(node, usageOf('/', node.cgroup), o.hugepageAware),
         network: node.network && networkUsage(node.network, node.cgroup.timeNanos),
-        rlimit: {
-          timeNanos: nowNanos(),
-          maxPid: smaller(pidMax, threadsMax),
-          processes: procfs.taskCount(),
-        },
+        rlimit: processes(),
         systemContainers: readSystem(bootNanos),
       }
       history.sweep()

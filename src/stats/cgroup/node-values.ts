@@ -5,6 +5,7 @@ import type { Procfs } from '../../ports/procfs.js'
 import type { CollectContext } from '../collectors/collector.js'
 import type { CpuValues } from '../collectors/cpu.js'
 import { diskTimes } from '../collectors/disk-io.js'
+import { memory } from '../collectors/memory.js'
 import { type MemoryValues, workingSet } from '../collectors/memory-values.js'
 import { type NetworkValues, networkValues } from '../collectors/network.js'
 import { type CgroupValues, readCgroup } from './container-stats.js'
@@ -87,6 +88,14 @@ function withMachineLimits(memory: MemoryValues, info: MemInfo): MemoryValues {
   }
 }
 
+/** Of the node as a whole, with the machine's limits. */
+export const readNodeMemory = (context: CollectContext, info: MemInfo): MemoryValues =>
+  withMachineLimits(memory.read('/', 'node', context) ?? memoryFromProc(info), info)
+
+/** Bytes set aside for huge pages, which nothing else can use. */
+export const hugePageBytes = (info: MemInfo): bigint =>
+  info.get('Hugetlb') ?? (info.get('HugePages_Total') ?? 0n) * (info.get('Hugepagesize') ?? 0n)
+
 /** `hostPid` is a process in the node's network namespace. */
 export function readNode(
   context: CollectContext,
@@ -115,7 +124,6 @@ export function readNode(
       processes: root?.processes,
     },
     network: interfaces === undefined ? undefined : networkValues(interfaces),
-    hugePageBytes:
-      info.get('Hugetlb') ?? (info.get('HugePages_Total') ?? 0n) * (info.get('Hugepagesize') ?? 0n),
+    hugePageBytes: hugePageBytes(info),
   }
 }

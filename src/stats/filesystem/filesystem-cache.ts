@@ -61,7 +61,7 @@ const nothing: State = {
 }
 
 /** Used is what is not free: this is a whole filesystem. */
-const wholeFilesystem = (timeNanos: bigint, c: FsCapacity): FsUsage =>
+export const wholeFilesystem = (timeNanos: bigint, c: FsCapacity): FsUsage =>
   withCapacity(timeNanos, { bytes: c.capacityBytes - c.availableBytes, inodes: c.inodes - c.inodesFree }, c)
 
 const podLogDirectory = (root: string, { ref }: PodInfo): string =>

@@ -21,6 +21,8 @@ export interface RuntimeCalls {
   /** `id`: only this container. */
   containerStats(signal: AbortSignal, id?: string): Promise<readonly ContainerStats[]>
   imageFilesystem(signal: AbortSignal): Promise<FilesystemUsage | undefined>
+  /** Paths on the file systems of images and of writable layers; empty where the runtime does not say. */
+  imageMountpoints(signal: AbortSignal): Promise<{ readonly image: string; readonly container: string }>
   /** The runtime was restarted: calls that it did not have are tried again. */
   forget(): void
 }
@@ -120,6 +122,11 @@ export function createRuntimeCalls(o: RuntimeCallsOptions): RuntimeCalls {
       ),
     imageFilesystem: async (signal) =>
       (await (o.imageClient ?? o.client).image.imageFsInfo({}, measured(signal))).imageFilesystems[0],
+    async imageMountpoints(signal) {
+      const answer = await (o.imageClient ?? o.client).image.imageFsInfo({}, listed(signal))
+      const image = answer.imageFilesystems[0]?.fsId?.mountpoint ?? ''
+      return { image, container: answer.containerFilesystems[0]?.fsId?.mountpoint ?? image }
+    },
     forget() {
       streams = o.streaming
       tooLarge = false

@@ -53,6 +53,8 @@ export interface RuntimeFeed<T> {
   onFailure(listener: () => void): void
   /** After a reconnect: the runtime may have what it did not have before. */
   probeAgain(): void
+  /** Asks the runtime now, where it has the call; resolves when it has answered, or after so long. */
+  refresh(waitMs: number, signal: AbortSignal): Promise<void>
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -123,6 +125,10 @@ export function createRuntimeFeed<T>(o: RuntimeFeedOptions<T>): RuntimeFeed<T> {
     probeAgain() {
       // A failing one keeps its pace: its own call may be what ended the connection.
       if (status.state === 'unsupported') sampler.wake()
+    },
+    async refresh(waitMs, signal) {
+      // A failing one keeps its pace.
+      if (status.state === 'in-use') await sampler.refresh(waitMs, signal)
     },
     run: (signal) => sampler.run(signal),
   }

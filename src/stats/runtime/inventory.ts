@@ -22,6 +22,10 @@ export interface PodInfo {
   readonly ref: PodRef
   readonly createdAtNanos: bigint
   readonly runtimeHandler: string
+  /** As far as the runtime's lists tell: a container runs; none has started yet; all of them have ended. */
+  readonly phase: 'Running' | 'Pending' | 'Ended'
+  /** Of all containers since the pod was created. */
+  readonly restarts: number
   /** Running ones only, one for each name. */
   readonly containers: readonly ContainerInfo[]
 }
@@ -78,6 +82,20 @@ const currentContainers = (containers: readonly Container[]): ContainerInfo[] =>
     .map(containerInfo)
     .sort((a, b) => (a.createdAtNanos < b.createdAtNanos ? -1 : a.createdAtNanos > b.createdAtNanos ? 1 : 0))
 
+/** The runtime keeps only the last instances; their number goes on. */
+const restartsOf = (containers: readonly Container[]): number =>
+  groupBy(containers, (c) => containerInfo(c).name).reduce(
+    (sum, group) => sum + Math.max(...group.map((c) => c.metadata?.attempt ?? 0)),
+    0,
+  )
+
+const phaseOf = (containers: readonly Container[]): PodInfo['phase'] =>
+  containers.some((c) => c.state === ContainerState.CONTAINER_RUNNING)
+    ? 'Running'
+    : containers.some((c) => c.state === ContainerState.CONTAINER_EXITED)
+      ? 'Ended'
+      : 'Pending'
+
 const comparePods = (a: PodRef, b: PodRef): number => {
   const [x, y] = [`${a.namespace}\0${a.name}\0${a.uid}`, `${b.namespace}\0${b.name}\0${b.uid}`]
   return x < y ? -1 : x > y ? 1 : 0
@@ -88,15 +106,21 @@ export function buildInventory(
   containers: readonly Container[],
   timeNanos: bigint,
 ): Inventory {
-  const running = containers.filter((c) => c.state === ContainerState.CONTAINER_RUNNING)
-  const bySandbox = new Map(groupBy(running, (c) => c.podSandboxId).map((g) => [g[0]?.podSandboxId ?? '', g]))
-  const pods = currentSandboxes(sandboxes).map((sandbox) => ({
-    sandboxId: sandbox.id,
-    ref: refOf(sandbox),
-    createdAtNanos: sandbox.createdAt,
-    runtimeHandler: sandbox.runtimeHandler,
-    containers: currentContainers(bySandbox.get(sandbox.id) ?? []),
-  }))
+  const bySandbox = new Map(
+    groupBy(containers, (c) => c.podSandboxId).map((g) => [g[0]?.podSandboxId ?? '', g]),
+  )
+  const pods = currentSandboxes(sandboxes).map((sandbox): PodInfo => {
+    const all = bySandbox.get(sandbox.id) ?? []
+    return {
+      sandboxId: sandbox.id,
+      ref: refOf(sandbox),
+      createdAtNanos: sandbox.createdAt,
+      runtimeHandler: sandbox.runtimeHandler,
+      phase: phaseOf(all),
+      restarts: restartsOf(all),
+      containers: currentContainers(all.filter((c) => c.state === ContainerState.CONTAINER_RUNNING)),
+    }
+  })
   return { timeNanos, pods: pods.sort((a, b) => comparePods(a.ref, b.ref)) }
 }
 

@@ -11,6 +11,7 @@ import { pods } from './pods.js'
 import { quantity } from './quantity.js'
 import { strategicPatch } from './strategic-patch.js'
 import { unixSockets } from './unix-sockets.js'
+import { volumes } from './volumes.js'
 import { watchStream } from './watch-stream.js'
 import { yaml } from './yaml.js'
 
@@ -22,6 +23,7 @@ export const targets: readonly FuzzTarget[] = [
   pods,
   manifests,
   envFile,
+  volumes,
   endpoint,
   unixSockets,
   kubeconfig,

@@ -1,10 +1,11 @@
 // One container of a manifest: everything but its cpu and memory, which parse-pod.ts reads.
 import { readEnv, readEnvFrom } from './env.js'
-import { imageTag } from './image-reference.js'
+import { defaultPull } from './image-reference.js'
 import type { FieldReader } from './read-fields.js'
 import { clusterContainerFields, refusedContainerFields } from './refused.js'
 import { readContainerSecurity } from './security.js'
-import type { ContainerPort, ContainerSpec, Protocol, PullPolicy, Volume } from './spec.js'
+import type { ContainerPort, ContainerSpec, Protocol, PullPolicy } from './spec.js'
+import type { Volume } from './volume.js'
 import { isPlainPath, readMounts } from './volumes.js'
 
 const nameRule = {
@@ -55,9 +56,6 @@ export function readContainer(
   given.close()
   return spec
 }
-
-/** As API defaulting does it: what may move is pulled each time. */
-const defaultPull = (image: string): PullPolicy => (imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent')
 
 function readKind(given: FieldReader, list: 'init' | 'app' | 'ephemeral'): ContainerSpec['kind'] {
   const policy = given.choice('restartPolicy', ['Always', 'OnFailure', 'Never'])

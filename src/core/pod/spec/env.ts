@@ -3,7 +3,8 @@ import { isKeelsonError } from '../../errors.js'
 import { parseQuantity } from '../../units/quantity.js'
 import type { FieldReader } from './read-fields.js'
 import { clusterEnvSources } from './refused.js'
-import type { EnvFrom, EnvVar, FileKey, ObjectKey, ResourceField, Volume } from './spec.js'
+import type { EnvFrom, EnvVar, FileKey, ObjectKey, ResourceField } from './spec.js'
+import type { Volume } from './volume.js'
 
 /** `=` would end the name; the rest of ASCII that can be seen is allowed, as the API has it. */
 const variableName = { pattern: /^[\x20-\x3c\x3e-\x7e]{1,4096}$/, looksLike: 'printable ASCII without =' }
@@ -84,7 +85,7 @@ function readFieldPath(ref: FieldReader): string | undefined {
   return undefined
 }
 
-function readResource(ref: FieldReader): ResourceField | undefined {
+export function readResource(ref: FieldReader): ResourceField | undefined {
   const container = ref.text('containerName')
   const resource = ref.text('resource', {
     required: true,

@@ -19,3 +19,7 @@ export function imageTag(image: string): string | undefined {
   const colon = last.indexOf(':')
   return colon < 0 ? 'latest' : last.slice(colon + 1)
 }
+
+/** As API defaulting does it: what may move is pulled each time. */
+export const defaultPull = (image: string): 'Always' | 'IfNotPresent' =>
+  imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent'

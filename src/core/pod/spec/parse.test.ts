@@ -8,7 +8,6 @@ import {
   refusedContainerFields,
   refusedContainerSecurity,
   refusedMetadata,
-  refusedMountFields,
   refusedPodFields,
   refusedPodSecurity,
   refusedVolumeKinds,
@@ -154,11 +153,6 @@ describe('what is refused', () => {
       put: (f: object) => withContainer({ securityContext: f }),
     },
     {
-      place: 'a mount',
-      refused: refusedMountFields,
-      put: (f: object) => withContainer({ volumeMounts: [{ name: 'v', mountPath: '/v', ...f }] }),
-    },
-    {
       place: 'a variable',
       refused: clusterEnvSources,
       put: (f: object) => withContainer({ env: [{ name: 'A', valueFrom: f }] }),
@@ -217,11 +211,6 @@ describe('what is refused', () => {
       name: 'a way out of a host path',
       input: manifest({ volumes: [{ name: 'v', hostPath: { path: '/a/../etc' } }] }),
       says: 'hostPath.path: is not an absolute path',
-    },
-    {
-      name: 'a size limit on disk',
-      input: manifest({ volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }] }),
-      says: 'sizeLimit: is not enforced',
     },
     {
       name: 'a request above its limit',

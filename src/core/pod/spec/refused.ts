@@ -43,43 +43,46 @@ export const refusedContainerFields: Readonly<Record<string, string>> = {
   volumeDevices: notYet,
 }
 
-export const refusedMountFields: Readonly<Record<string, string>> = {
-  recursiveReadOnly: notYet,
-  subPath: notYet,
-  subPathExpr: notYet,
-}
-
-/** Volume kinds besides emptyDir and hostPath. */
+/** Kinds that this node cannot mount. A pod of the API server waits with an event, one of a file is refused. */
 export const refusedVolumeKinds: Readonly<Record<string, string>> = {
   awsElasticBlockStore: notYet,
   azureDisk: notYet,
   azureFile: notYet,
   cephfs: notYet,
   cinder: notYet,
-  configMap: cluster,
   csi: notYet,
-  downwardAPI: notYet,
-  ephemeral: cluster,
   fc: notYet,
   flexVolume: notYet,
   flocker: notYet,
   gcePersistentDisk: notYet,
   gitRepo: notYet,
   glusterfs: notYet,
-  image: notYet,
   iscsi: notYet,
   nfs: notYet,
-  persistentVolumeClaim: cluster,
   photonPersistentDisk: notYet,
   portworxVolume: notYet,
-  projected: notYet,
   quobyte: notYet,
   rbd: notYet,
   scaleIO: notYet,
-  secret: cluster,
   storageos: notYet,
   vsphereVolume: notYet,
 }
+
+export const clusterVolumeKinds: Readonly<Record<string, string>> = {
+  configMap: cluster,
+  ephemeral: cluster,
+  persistentVolumeClaim: cluster,
+  secret: cluster,
+}
+
+export const clusterProjections: Readonly<Record<string, string>> = {
+  clusterTrustBundle: cluster,
+  configMap: cluster,
+  secret: cluster,
+  serviceAccountToken: cluster,
+}
+
+export const refusedProjections: Readonly<Record<string, string>> = { podCertificate: notYet }
 
 export const clusterEnvSources: Readonly<Record<string, string>> = {
   configMapKeyRef: cluster,

@@ -20,6 +20,7 @@ const defaultPodSecurity: PodSecurity = {
   supplementalGroups: [],
   supplementalGroupsPolicy: 'Merge',
   fsGroup: undefined,
+  fsGroupChangePolicy: 'Always',
   sysctls: new Map(),
 }
 
@@ -36,13 +37,12 @@ export function readPodSecurity(spec: FieldReader): PodSecurity {
   const given = spec.object('securityContext')
   if (given === undefined) return defaultPodSecurity
   given.refuse(refusedPodSecurity)
-  // It decides how often an emptyDir's owner is set, which happens once here anyway.
-  given.ignore(['fsGroupChangePolicy'])
   const security: PodSecurity = {
     ...readUser(given),
     supplementalGroups: given.wholes('supplementalGroups', ids),
     supplementalGroupsPolicy: given.choice('supplementalGroupsPolicy', ['Merge', 'Strict']) ?? 'Merge',
     fsGroup: given.whole('fsGroup', ids),
+    fsGroupChangePolicy: given.choice('fsGroupChangePolicy', ['Always', 'OnRootMismatch']) ?? 'Always',
     sysctls: readSysctls(given),
   }
   given.close()

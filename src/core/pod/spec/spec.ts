@@ -1,6 +1,7 @@
 // A Pod as a node runs it: every field that this node carries out, read, checked and with defaults filled in. What the
 // pod asks for in cpu and memory is `pod` (pod.ts); the reading itself is parse-pod-spec.ts.
 import type { PodResources } from '../pod.js'
+import type { Volume, VolumeMount } from './volume.js'
 
 export type RestartPolicy = 'Always' | 'OnFailure' | 'Never'
 export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never'
@@ -80,6 +81,7 @@ export interface PodSecurity extends UserSettings {
   readonly supplementalGroups: readonly number[]
   readonly supplementalGroupsPolicy: 'Merge' | 'Strict'
   readonly fsGroup: number | undefined
+  readonly fsGroupChangePolicy: 'Always' | 'OnRootMismatch'
   readonly sysctls: ReadonlyMap<string, string>
 }
 
@@ -162,40 +164,6 @@ export interface ContainerPort {
   readonly hostIP: string
   readonly protocol: Protocol
 }
-
-export interface VolumeMount {
-  readonly volume: string
-  readonly path: string
-  readonly readOnly: boolean
-  readonly propagation: 'None' | 'HostToContainer' | 'Bidirectional'
-}
-
-export const hostPathTypes = [
-  'DirectoryOrCreate',
-  'Directory',
-  'FileOrCreate',
-  'File',
-  'Socket',
-  'CharDevice',
-  'BlockDevice',
-] as const
-export type HostPathType = (typeof hostPathTypes)[number]
-
-export type Volume =
-  | {
-      readonly name: string
-      readonly kind: 'emptyDir'
-      readonly medium: 'disk' | 'memory'
-      /** Bytes; only for memory. */
-      readonly sizeLimit: bigint | undefined
-    }
-  | {
-      readonly name: string
-      readonly kind: 'hostPath'
-      readonly path: string
-      /** Undefined: nothing is checked. */
-      readonly type: HostPathType | undefined
-    }
 
 export const allContainerSpecs = (spec: PodSpec): readonly ContainerSpec[] => [
   ...spec.initContainers,

@@ -16,6 +16,7 @@ export interface ObservedEvent {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 interface CorrelatedEvent extends ObservedEvent {

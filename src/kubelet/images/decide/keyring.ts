@@ -1,9 +1,12 @@
 // Credentials of registries, by the place that they are for, and which of them are tried for an image.
+import type { PullSecret } from './pull-record.js'
 import { matchesImage } from './url-match.js'
 
 export interface Credential {
   readonly username: string
   readonly password: string
+  /** The pull secret that it is from; undefined: it is the node's. */
+  readonly secret?: PullSecret
 }
 
 /** As in a docker configuration: `registry.example.com/team` -> credential. */

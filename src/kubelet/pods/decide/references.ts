@@ -6,8 +6,20 @@ import type { ObjectReference } from '../../objects/node-objects.js'
 export const podReferences = (spec: PodSpec): readonly ObjectReference[] =>
   eachOnce([
     ...allContainerSpecs(spec).flatMap(environmentReferences),
+    ...volumeReferences(spec.volumes),
     ...spec.imagePullSecrets.map((name) => ({ kind: 'secret' as const, name })),
   ])
+
+/** What the files of volumes are taken from. */
+const volumeReferences = (volumes: PodSpec['volumes']): readonly ObjectReference[] =>
+  volumes.flatMap((volume): readonly ObjectReference[] => {
+    const sources = volume.kind === 'projected' ? volume.sources : [volume]
+    return sources.flatMap((source) =>
+      source.kind === 'configMap' || source.kind === 'secret'
+        ? [{ kind: source.kind, name: source.object }]
+        : [],
+    )
+  })
 
 /** What the variables of a container are taken from. */
 export const environmentReferences = ({

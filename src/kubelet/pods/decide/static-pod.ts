@@ -15,7 +15,7 @@ export interface StaticPodOrigin {
   readonly digest: (text: string) => string
 }
 
-const configHash = 'kubernetes.io/config.hash'
+export const configHash = 'kubernetes.io/config.hash'
 export const configSeen = 'kubernetes.io/config.seen'
 export const configSource = 'kubernetes.io/config.source'
 

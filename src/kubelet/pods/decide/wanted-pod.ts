@@ -13,6 +13,20 @@ export interface Rejection {
   readonly message: string
 }
 
+interface AdmissionQuestion {
+  readonly pod: PodSpec
+  /** Undefined for a static pod. */
+  readonly api: KubePod | undefined
+  /** Every other pod that this node runs or is about to run. */
+  readonly others: readonly PodSpec[]
+}
+
+/** Undefined: admitted, as far as this handler goes. The first that rejects decides. */
+export type AdmissionHandler = (
+  question: AdmissionQuestion,
+  signal: AbortSignal,
+) => Promise<Rejection | undefined> | Rejection | undefined
+
 export interface WantedPod {
   readonly uid: string
   /** Undefined: this node cannot run it, see `rejection`. */
@@ -45,7 +59,7 @@ export function podKey({ metadata }: KubePod): PodKey | undefined {
   return name === undefined || uid === undefined ? undefined : { namespace, name, uid }
 }
 
-const configMirror = 'kubernetes.io/config.mirror'
+export const configMirror = 'kubernetes.io/config.mirror'
 
 export const isMirrorPod = ({ metadata }: KubePod): boolean =>
   metadata?.annotations?.[configMirror] !== undefined

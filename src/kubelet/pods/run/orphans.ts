@@ -1,6 +1,7 @@
 // Removes orphaned resources of this kubelet's pods: cgroups, directories and logs. Only pods with a record are considered:
 // between its cgroup and its sandbox a pod of another kubelet looks just like an orphan.
 import { asKeelsonError } from '../../../core/errors.js'
+import { subPathsDirectory } from '../../volumes/paths.js'
 import type { PodContext } from '../context.js'
 import { isPodUid } from '../decide/owner.js'
 import { podDirectory, podRecords } from '../to-cri/names.js'
@@ -18,6 +19,7 @@ export async function removeOrphans(
     if (!isPodUid(uid) || isKnown(uid)) continue
     try {
       await removePodCgroups(uid, c, signal)
+      await c.host.removeTree(subPathsDirectory(c.paths, uid))
       await c.host.removeTree(podDirectory(c.paths, uid))
       for (const name of (await c.host.list(c.paths.podLogsDir)) ?? [])
         if (name.endsWith(`_${uid}`)) await c.host.removeTree(`${c.paths.podLogsDir}/${name}`)

@@ -5,6 +5,7 @@ import { asKeelsonError } from '../../../core/errors.js'
 import { podHugetlb } from '../../../core/plan/hugetlb.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { CgroupPath, ControlValues } from '../../../ports/cgroups.js'
+import { subPathsDirectory } from '../../volumes/paths.js'
 import type { PodContext } from '../context.js'
 import { isAlive, type ObservedContainer, type ObservedPod } from '../decide/observed.js'
 import { podReferences } from '../decide/references.js'
@@ -17,7 +18,7 @@ import {
   podRecords,
   terminationLog,
 } from '../to-cri/names.js'
-import { makePodDirectories } from './volumes.js'
+import { makePodDirectories } from './pod-directories.js'
 
 export async function preparePod(spec: PodSpec, c: PodContext, signal: AbortSignal): Promise<ControlValues> {
   // Before anything else of the pod: what has no record is not ours to remove.
@@ -28,6 +29,7 @@ export async function preparePod(spec: PodSpec, c: PodContext, signal: AbortSign
   await c.cgroups.ensure(path, { signal })
   await c.cgroups.apply(path, { ...values, ...hugetlbValues(path, spec, c) }, signal)
   await makePodDirectories(spec, c.paths, c.host)
+  await c.volumes.mount(spec, signal)
   return values
 }
 
@@ -45,9 +47,18 @@ export async function removePodCgroups(uid: string, c: PodContext, signal: Abort
 
 /** Cgroup and volumes; the log stays as long as the manifest does. */
 export async function releasePod(uid: string, c: PodContext, signal: AbortSignal): Promise<void> {
-  c.objects?.release(uid)
+  await c.volumes.release(uid)
   await removePodCgroups(uid, c, signal)
-  await c.host.removeTree(`${podDirectory(c.paths, uid)}/volumes`)
+  await removeVolumes(uid, c)
+}
+
+/** Parts of volumes are mounts of them, so they go first. */
+async function removeVolumes(
+  uid: string,
+  { host, paths }: Pick<PodContext, 'host' | 'paths'>,
+): Promise<void> {
+  await host.removeTree(subPathsDirectory(paths, uid))
+  await host.removeTree(`${podDirectory(paths, uid)}/volumes`)
 }
 
 export async function forgetPod(
@@ -55,8 +66,9 @@ export async function forgetPod(
   c: PodContext,
   signal: AbortSignal,
 ): Promise<void> {
-  c.objects?.release(pod.uid)
+  await c.volumes.release(pod.uid)
   await removePodCgroups(pod.uid, c, signal)
+  await removeVolumes(pod.uid, c)
   await c.host.removeTree(podDirectory(c.paths, pod.uid))
   if (pod.name !== '') await c.host.removeTree(podLogDirectory(c.paths, pod))
   await removeLogLinks(c)

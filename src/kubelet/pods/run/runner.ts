@@ -1,12 +1,14 @@
 // All pods of the node: takes what the files want and what the runtime shows, and keeps one worker for each pod that is
 // wanted or still there. Decides only who has a worker; what a pod needs is the worker's business.
 import type { PodJson } from '../../../core/pod/document.js'
+import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { pause, retry } from '../../../core/units/retry.js'
 import type { HealthCheck } from '../../../serve/health.js'
 import type { PodContext } from '../context.js'
 import { isAlive, type ObservedPod } from '../decide/observed.js'
 import { isMarkedByOther, isOwnPod, ownerMarks } from '../decide/owner.js'
-import type { WantedPods } from '../decide/wanted-pod.js'
+import type { AdmissionHandler, Rejection, WantedPod, WantedPods } from '../decide/wanted-pod.js'
+import type { StaticPodNow } from '../mirror/decide/mirror-actions.js'
 import { podsDirectory } from '../to-cri/names.js'
 import { startPleg } from '../view/pleg.js'
 import type { NodeCgroups } from './node-cgroups.js'
@@ -22,6 +24,10 @@ interface PodRunnerOptions {
   readonly nodeCgroups: NodeCgroups
   /** Something in the runtime has changed: a container started or ended. */
   readonly onChange?: () => void
+  /** First rejection wins; asked in order for each new pod, the oldest first. */
+  readonly admission?: readonly AdmissionHandler[]
+  /** Pods have come or gone. */
+  readonly onPods?: () => void
   /** What a pod's status says has changed. */
   readonly onStatus?: (uid: string) => void
   readonly signal: AbortSignal
@@ -37,8 +43,18 @@ export interface PodRunner {
   find(namespace: string, name: string): ObservedPod | undefined
   /** What the API server is to know of the pod; undefined: nothing yet, or not a pod of this node. */
   report(uid: string): PodReport | undefined
+  /** Pods that run or are to run; not those that have ended or are ending. */
+  active(): readonly PodSpec[]
+  /** Uids of pods that have ended for good, while their object or manifest is still there. */
+  finished(): readonly string[]
   /** Ends a pod that its source still wants; resolves when nothing of it runs. A pod that is not there has ended. */
   kill(uid: string, request: KillRequest): Promise<void>
+  /** Pods of manifests, those that end included. */
+  statics(): readonly StaticPodNow[]
+  /** The pod as the API would show it. */
+  document(uid: string): PodJson | undefined
+  /** Every source of pods was read at least once. */
+  complete(): boolean
   /** Resolves when the signal has ended everything; rejects when a part died of a bug. */
   readonly done: Promise<void>
 }
@@ -93,6 +109,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       heldByOther: () => heldByOther(worker),
       onGone: () => {
         workers.delete(uid)
+        o.onPods?.()
         log.info('pod removed', { pod: worker.name, uid })
         for (const other of workers.values()) if (other.name === worker.name) other.notify()
       },
@@ -119,6 +136,28 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     )
   }
 
+  /** What runs already was admitted before, and what ends needs no place. */
+  const admit = async (worker: PodWorker, pod: WantedPod): Promise<void> => {
+    const rejection = pod.rejection ?? (await askAdmission(worker, pod))
+    if (rejection === undefined) return
+    log.warn('pod rejected', { pod: worker.name, uid: pod.uid, ...rejection })
+    const [namespace = '', name = ''] = worker.name.split('/')
+    c.events.pod({ namespace, name, uid: pod.uid }, { type: 'Warning', ...rejection })
+    worker.reject(rejection)
+  }
+  const askAdmission = async (
+    worker: PodWorker,
+    { spec, api }: WantedPod,
+  ): Promise<Rejection | undefined> => {
+    if (spec === undefined || worker.isTerminating || worker.hasSandbox) return undefined
+    const others = wantedSpecs().filter((other) => other.pod.uid !== spec.pod.uid)
+    for (const handler of o.admission ?? []) {
+      const rejection = await handler({ pod: spec, api, others }, ended)
+      if (rejection !== undefined) return rejection
+    }
+    return undefined
+  }
+
   /** New names first end their predecessors, so ending comes before starting. */
   const takeWanted = async (now: WantedPods): Promise<void> => {
     const first = now.complete && wanted?.complete !== true
@@ -130,19 +169,21 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       }
     if (first) inherited = new Set(await c.host.list(podsDirectory(c.paths)))
     endStrays()
-    for (const [uid, pod] of now.pods) {
+    for (const pod of byAge(now.pods)) {
+      const { uid, file } = pod
       const known = workers.get(uid)
       const worker = known ?? addWorker(uid)
       worker.want(pod)
       if (known !== undefined) continue
       added.add(worker)
-      const { file } = pod
+      await admit(worker, pod)
       log.info(view.get(uid) === undefined ? 'pod added' : 'adopting a running pod', {
         pod: worker.name,
         uid,
         ...(file === '' ? {} : { file }),
       })
     }
+    o.onPods?.()
     await o.nodeCgroups.apply(wantedSpecs(), ended)
     for (const worker of added) keep(worker.run(ended))
     added.clear()
@@ -236,9 +277,23 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       return all.find((pod) => workers.get(pod.uid)?.isTerminating === false) ?? all[0]
     },
     report: (uid) => workers.get(uid)?.report(),
+    active: () =>
+      [...workers.values()].flatMap((worker) =>
+        worker.report()?.mayRun === false ? [] : (worker.wantedSpec ?? []),
+      ),
+    finished: () => [...workers.values()].filter((worker) => worker.isOver).map(({ uid }) => uid),
     kill: async (uid, request) => workers.get(uid)?.kill(request),
+    statics: () => [...workers.values()].flatMap((worker) => worker.staticPod() ?? []),
+    document: (uid) => workers.get(uid)?.document(),
+    complete: () => wanted?.complete === true,
     done: finish(),
   }
+}
+
+/** Who came first is admitted first. */
+const byAge = (pods: WantedPods['pods']): readonly WantedPod[] => {
+  const created = ({ api }: WantedPod): string => api?.metadata?.creationTimestamp ?? ''
+  return [...pods.values()].sort((a, b) => (created(a) < created(b) ? -1 : created(a) > created(b) ? 1 : 0))
 }
 
 const staleNanos = 150n * 1_000_000_000n

@@ -10,6 +10,7 @@ import type { PullBackoff } from '../../images/decide/image-pull.js'
 import { ensureImage } from '../../images/ensure-image.js'
 import { podNames } from '../../names/decide/hostname.js'
 import { hostNetworkHosts, podHosts } from '../../names/decide/hosts-file.js'
+import { containerMounts } from '../../volumes/container-mounts.js'
 import type { PodContext } from '../context.js'
 import type { Hold } from '../decide/actions.js'
 import { rootProblem } from '../decide/non-root.js'
@@ -88,8 +89,24 @@ export async function startContainer(
     failed(i, c, words)
     return fault(c, 'CreateContainerConfigError', words)
   }
+  const values = new Map(words.env.map(({ key, value }) => [key, value]))
+  const mounts = await containerMounts(
+    {
+      spec,
+      container,
+      mounted: c.volumes.mounted(spec.pod.uid),
+      variable: (name) => values.get(name),
+      canMakeAllReadOnly: c.canMakeAllReadOnly,
+    },
+    c,
+  )
+  if (typeof mounts === 'string') {
+    failed(i, c, mounts)
+    return fault(c, 'CreateContainerConfigError', mounts)
+  }
   const config = containerConfig(spec, container, {
     words,
+    mounts,
     targetId,
     hasHostsFile: spec.hostNetwork || podIPs.length > 0,
     paths: c.paths,

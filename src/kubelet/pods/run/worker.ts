@@ -2,6 +2,7 @@
 // state (decide/pod-state.ts), turns what happens into events (decide/pod-step.ts) and carries out their effects.
 import { rethrowBug } from '../../../core/errors.js'
 import { apiPodDocument, type PodJson, podDocument } from '../../../core/pod/document.js'
+import { isStaticPod } from '../../../core/pod/pod.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodStatus } from '../../../core/pod/status-json.js'
 import type { PullBackoff } from '../../images/decide/image-pull.js'
@@ -17,7 +18,9 @@ import {
   type VerdictCondition,
 } from '../decide/pod-state.js'
 import { type PodEffect, type PodEvent, stepPod } from '../decide/pod-step.js'
+import { configHash } from '../decide/static-pod.js'
 import type { Rejection, WantedPod } from '../decide/wanted-pod.js'
+import type { StaticPodNow } from '../mirror/decide/mirror-actions.js'
 import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 import { act } from './execute.js'
 import { Wake } from './wake.js'
@@ -103,6 +106,11 @@ export class PodWorker {
     return this.isTerminating ? undefined : this.state.spec
   }
 
+  /** Nothing of it runs, and nothing of it will be started again. */
+  get isOver(): boolean {
+    return this.state.life.phase === 'terminating' && isFinished(this.state)
+  }
+
   get isWanted(): boolean {
     return this.state.wanted
   }
@@ -117,7 +125,7 @@ export class PodWorker {
     if (pod === this.pod) return
     this.pod = pod
     this.dispatch({ kind: 'wanted', spec: pod.spec, manifest: pod.file, api: pod.api })
-    if (pod.rejection !== undefined) this.reject(pod.rejection)
+    if (pod.spec !== undefined) this.context.volumes.update(pod.spec)
   }
 
   /** Not admitted: nothing of it is started. */
@@ -148,6 +156,14 @@ export class PodWorker {
   report(): PodReport | undefined {
     const { status, stopped } = this.state
     return status && { status, mayRun: !stopped, finished: isFinished(this.state) }
+  }
+
+  /** Undefined: not a pod of a manifest. */
+  staticPod(): StaticPodNow | undefined {
+    const { spec } = this.state
+    if (spec === undefined || !isStaticPod(spec.pod)) return undefined
+    const { uid, namespace, name, annotations } = spec.pod
+    return { uid, namespace, name, hash: annotations.get(configHash) ?? uid, terminating: this.isTerminating }
   }
 
   notify(): void {

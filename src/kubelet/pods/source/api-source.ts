@@ -13,6 +13,8 @@ interface ApiSourceOptions {
   readonly api: Pick<KubeApi, 'follow'>
   readonly clock: Pick<Clock, 'nowNanos'>
   readonly nodeName: string
+  /** A mirror of a static pod has changed. */
+  readonly onMirror?: (uid: string) => void
 }
 
 /** What is known of pods in the API server, for those who write there. */
@@ -38,6 +40,10 @@ export class ApiSource implements ApiPods {
   heard(object: KubePod): void {
     const uid = object.metadata?.uid ?? ''
     if (this.objects.has(uid)) this.objects.set(uid, object)
+  }
+
+  mirrors(): readonly KubePod[] {
+    return [...this.objects.values()].filter(isMirrorPod)
   }
 
   uids(): readonly string[] {
@@ -87,13 +93,18 @@ export class ApiSource implements ApiPods {
     if (now === undefined) return false
     this.objects.set(uid, object)
     // A mirror shows a static pod of this node: there is nothing to run.
-    if (isMirrorPod(object)) return false
+    if (isMirrorPod(object)) {
+      this.o.onMirror?.(uid)
+      return false
+    }
     this.wanted.set(uid, now)
     return true
   }
 
   private drop(uid: string): boolean {
+    const gone = this.objects.get(uid)
     this.objects.delete(uid)
+    if (gone !== undefined && isMirrorPod(gone)) this.o.onMirror?.(uid)
     return this.wanted.delete(uid)
   }
 

@@ -1,7 +1,7 @@
 // A container of a pod to the ContainerConfig that the runtime is given. Pure.
 
 import { effectiveUser } from '../../../core/pod/spec/security.js'
-import type { ContainerSpec, PodSpec, Volume, VolumeMount } from '../../../core/pod/spec/spec.js'
+import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
 import {
   type ContainerConfig,
   type DeepPartial,
@@ -11,12 +11,12 @@ import {
   SupplementalGroupsPolicy,
 } from '../../../cri-api/api.js'
 import type { ContainerWords } from '../../environment/decide/container-env.js'
+import type { ContainerMount } from '../../volumes/container-mounts.js'
 import type { PlannedResources } from './container-resources.js'
 import {
   containerAnnotations,
   containerLabels,
   containerLogPath,
-  emptyDirPath,
   hostsFile,
   type PodPaths,
   terminationLog,
@@ -30,6 +30,7 @@ interface ContainerFacts {
   readonly targetId: string | undefined
   /** False for a pod whose network gave it no address. */
   readonly hasHostsFile: boolean
+  readonly mounts: readonly ContainerMount[]
   readonly paths: PodPaths
   readonly attempt: number
   /** What the runtime knows the image by. */
@@ -119,7 +120,7 @@ function securityContext(
   }
 }
 
-const propagations: Readonly<Record<VolumeMount['propagation'], MountPropagation>> = {
+const propagations: Readonly<Record<ContainerMount['propagation'], MountPropagation>> = {
   None: MountPropagation.PROPAGATION_PRIVATE,
   HostToContainer: MountPropagation.PROPAGATION_HOST_TO_CONTAINER,
   Bidirectional: MountPropagation.PROPAGATION_BIDIRECTIONAL,
@@ -128,10 +129,13 @@ const propagations: Readonly<Record<VolumeMount['propagation'], MountPropagation
 function mountsOf(spec: PodSpec, container: ContainerSpec, facts: ContainerFacts): DeepPartial<Mount>[] {
   const { paths, attempt } = facts
   const { uid } = spec.pod
-  const mounts: DeepPartial<Mount>[] = container.mounts.map((mount) => ({
+  const mounts: DeepPartial<Mount>[] = facts.mounts.map(({ source, ...mount }) => ({
     containerPath: absolute(mount.path, container.workingDir),
-    hostPath: volumePath(spec.volumes, mount.volume, paths, uid),
+    ...('image' in source
+      ? { image: { image: source.image }, imageSubPath: source.subPath }
+      : { hostPath: source.hostPath }),
     readonly: mount.readOnly,
+    ...(mount.recursiveReadOnly ? { recursiveReadOnly: true } : {}),
     propagation: propagations[mount.propagation],
   }))
   const isTaken = (path: string): boolean => mounts.some((mount) => mount.containerPath === path)
@@ -147,9 +151,3 @@ function mountsOf(spec: PodSpec, container: ContainerSpec, facts: ContainerFacts
 
 const absolute = (path: string, workingDir: string | undefined): string =>
   path.startsWith('/') ? path : `${(workingDir ?? '/').replace(/\/$/, '')}/${path}`
-
-function volumePath(volumes: readonly Volume[], name: string, paths: PodPaths, uid: string): string {
-  const volume = volumes.find((v) => v.name === name)
-  if (volume === undefined) throw new Error(`no volume ${name}; the manifest was not checked`)
-  return volume.kind === 'hostPath' ? volume.path : emptyDirPath(paths, uid, name)
-}

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { expectGolden } from '../../../../test/support/golden.js'
 import { image, specOf } from '../../../../test/support/pod-manifest.js'
-import { wordsOf } from '../../../../test/support/told-runtime.js'
+import { plainMounts, wordsOf } from '../../../../test/support/told-runtime.js'
 import { planPod } from '../../../core/plan/pod-plan.js'
 import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
 import { bytes } from '../../../core/units/bytes.js'
@@ -58,6 +58,7 @@ function mapped(spec: PodSpec, seccompDefault = false) {
     containers: allContainerSpecs(spec).map((container) =>
       containerConfig(spec, container, {
         words: wordsOf(spec, container),
+        mounts: plainMounts(spec, container),
         targetId: undefined,
         hasHostsFile: true,
         paths,
