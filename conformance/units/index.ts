@@ -10,7 +10,6 @@ import { e2e } from './e2e.js'
 import { e2eNode } from './e2e-node.js'
 import { kubeadmJoin } from './kubeadm-join.js'
 import { metricsServer } from './metrics-server.js'
-import { values } from './values.js'
 
 export const units: readonly Unit[] = [
   driver,
@@ -19,7 +18,6 @@ export const units: readonly Unit[] = [
   critest,
   cadvisor,
   metricsServer,
-  values,
   kubeadmJoin,
   e2eNode,
   cluster,

@@ -12,7 +12,7 @@ import {
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { CallOptions, CriClient } from '../../ports/runtime.js'
-import { containerStage, eventsBetween, type Stage, sandboxStage } from './decide/stages.js'
+import { containerStage, eventsBetween, type Stage, sandboxStage } from './stages.js'
 import { createSubscribers } from './subscribers.js'
 
 export interface ContainerEvents {

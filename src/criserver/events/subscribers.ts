@@ -4,7 +4,7 @@ import { keelsonError } from '../../core/errors.js'
 /** About two minutes of a busy node. */
 const maxQueued = 2_048
 
-export interface Subscribers<T> {
+interface Subscribers<T> {
   readonly count: number
   /** Gets what is sent from now on, until the signal. Throws `request.too-large` where the reader is too slow. */
   add(signal: AbortSignal): AsyncIterable<T>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ContainerEventType, ContainerState } from '../../../cri-api/api.js'
+import { ContainerEventType, ContainerState } from '../../cri-api/api.js'
 import { containerStage, eventsBetween } from './stages.js'
 
 const {

@@ -1,6 +1,6 @@
 // The life of a container or sandbox as events tell it: which events lie between what was told and what the runtime
 // confirms now. A stage that was passed between two looks gets its event too, in order.
-import { ContainerEventType, ContainerState, PodSandboxState } from '../../../cri-api/api.js'
+import { ContainerEventType, ContainerState, PodSandboxState } from '../../cri-api/api.js'
 
 export type Stage = 'created' | 'started' | 'stopped' | 'deleted'
 
