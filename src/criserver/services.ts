@@ -8,6 +8,7 @@ import type { CriClient } from '../ports/runtime.js'
 import type { Repairs } from '../stats/repair/repairs.js'
 import type { FindRuntimeName } from '../stats/runtime/runtime-name.js'
 import type { FindDriver } from './driver/find.js'
+import type { ContainerEvents } from './events/container-events.js'
 import type { MetricsSource } from './metrics/source.js'
 import type { RpcTable } from './rpc-table.js'
 import type { Values } from './stats/read-values.js'
@@ -35,6 +36,7 @@ export interface Services {
   readonly metricsSource: MetricsSource
   readonly findRuntimeName: FindRuntimeName
   readonly repairs: Repairs
+  readonly events: ContainerEvents
   /** Undefined: no HTTP server. */
   readonly metricsUrl: () => string | undefined
 }

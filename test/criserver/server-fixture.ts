@@ -8,6 +8,7 @@ import { startCriServer } from '../../src/adapters/cri/server/server.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../src/adapters/stats-files/stats-files.js'
 import { createChain } from '../../src/criserver/chain.js'
+import { createContainerEvents } from '../../src/criserver/events/container-events.js'
 import { createCadvisorText } from '../../src/criserver/metrics/exposition.js'
 import { createMetricsSource } from '../../src/criserver/metrics/source.js'
 import { createRpcTable, isEndless, type RpcTable } from '../../src/criserver/rpc-table.js'
@@ -63,10 +64,13 @@ export async function startServerFixture(
     options.services?.values ??
     createValues({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
   const metrics = await createProcessMetrics({ processDefaults: false })
+  const events = createContainerEvents({ client, clock, log })
+  const eventsEnd = events.run(life.signal)
   const services: Services = {
     values,
     metricsSource: createMetricsSource({ client, values, cgroups, procfs }),
     findRuntimeName: createRuntimeNameFinder(client, log),
+    events,
     repairs: createRepairs(options.valuesMode ?? 'repair', metrics),
     version: 'test',
     client,
@@ -110,6 +114,7 @@ export async function startServerFixture(
     cadvisor: async () => new TextDecoder().decode(await createCadvisorText(services).cadvisor(5_000)),
     async close() {
       life.abort()
+      await eventsEnd
       await server.close(0)
       values.close()
       client.close()

@@ -11,6 +11,7 @@ import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import type { LiveSetting } from '../../core/dashboard/model.js'
 import { createChain } from '../../criserver/chain.js'
 import { createDriverFinder } from '../../criserver/driver/find.js'
+import { createContainerEvents } from '../../criserver/events/container-events.js'
 import { criEndpoints } from '../../criserver/http.js'
 import { createMetricsSource } from '../../criserver/metrics/source.js'
 import { createReachLog, watchReach } from '../../criserver/reach.js'
@@ -61,6 +62,7 @@ export async function startCri(
   const cgroupFinder = createCgroupFinder({ runtime: client.runtime, procfs, cgroupVersion: cgroups.version })
   const clock = createClock()
   const values = createValues({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
+  const events = createContainerEvents({ client, clock, log })
   const served: { url?: string } = {}
   const life = new AbortController()
   const services: Services = {
@@ -78,6 +80,7 @@ export async function startCri(
     metricsSource: createMetricsSource({ client, values, cgroups, procfs }),
     findRuntimeName: createRuntimeNameFinder(client, log),
     repairs: createRepairs(o.values, metrics),
+    events,
     unified: createUnifiedWriter({
       cgroups,
       clock,
@@ -108,7 +111,11 @@ export async function startCri(
   const reach = createReachLog(log, clock)
   // A separate connection: after a refusal it backs off, and calls must not wait for that.
   const lookout = createCriClient(o.runtimeEndpoint, { timeoutMs: ownTimeoutMs })
-  const loops = [values.run(life.signal), watchReach({ client: lookout, clock, reach, signal: life.signal })]
+  const loops = [
+    values.run(life.signal),
+    events.run(life.signal),
+    watchReach({ client: lookout, clock, reach, signal: life.signal }),
+  ]
   const closers: (() => void | Promise<void>)[] = [
     () => client.close(),
     () => lookout.close(),

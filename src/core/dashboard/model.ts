@@ -184,7 +184,7 @@ export interface LiveSources {
   readonly repaired: readonly LiveRepaired[]
 }
 
-export interface LiveRepaired {
+interface LiveRepaired {
   readonly runtime: string
   readonly version: string
   readonly family: string

@@ -105,7 +105,7 @@ async function readStatus(client: CriClient, options: CallOptions): Promise<Stat
 }
 
 /** The entry that `keelson cri` adds to the verbose status. */
-export function parseCriServer(text: string | undefined): CriServerFacts | undefined {
+function parseCriServer(text: string | undefined): CriServerFacts | undefined {
   const parsed = parseJson(text)
   const values = at(parsed, ['values'])
   if (values !== 'repair' && values !== 'trust') return undefined

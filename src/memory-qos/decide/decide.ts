@@ -50,7 +50,7 @@ export interface FileDecisionInput {
 export const maxPutBack = 3
 export const putBackWindowNanos = 600_000_000_000n
 /** A kubelet writes its cgroups several times while it starts. */
-export const kubeletStartMs = 60_000
+const kubeletStartMs = 60_000
 /** One period: time for usage to fall, and for the finding to be read. */
 export const highGraceNanos = 60_000_000_000n
 

@@ -91,7 +91,7 @@ export const defects: readonly Defect[] = [
     kind: 'value',
     runtimes: both,
     shows: /availableBytes|AvailableBytes|^container_(threads_max|memory_max_usage_bytes|spec_memory_)/,
-    fix: 'an amount of 2^62 or more stands for "no limit" or "unknown"; it is read from the cgroup, or unset',
+    fix: 'an amount of 2^62 or more means "no limit" or "unknown"; it is read from the cgroup, or unset',
   },
   {
     name: 'limit-as-peak',

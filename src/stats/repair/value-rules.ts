@@ -62,12 +62,7 @@ const zeroPageFaults: ValueRule = {
   isWrong: (_, { same }) => same !== undefined && same > 0n,
 }
 
-export const valueRules: readonly ValueRule[] = [
-  unlimitedAsAmount,
-  limitAsPeak,
-  memoryPlusSwap,
-  zeroPageFaults,
-]
+const valueRules: readonly ValueRule[] = [unlimitedAsAmount, limitAsPeak, memoryPlusSwap, zeroPageFaults]
 
 interface Verdict {
   readonly reason: DefectName

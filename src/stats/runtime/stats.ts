@@ -31,7 +31,7 @@ const networkOf = (
     : repairNetwork(given, check.network(pod), check.repair)
 
 /** What the runtime's values are compared with. */
-export interface StatsCheck {
+interface StatsCheck {
   readonly repair: Repair
   /** By container id, or for a pod by the id of its sandbox. */
   readonly usage: (id: string) => Usage | undefined
