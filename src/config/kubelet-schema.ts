@@ -157,6 +157,16 @@ const fieldsRead = {
     since: 30,
     default: '10s',
   }),
+  crashLoopBackOff: group(
+    'restarts of containers',
+    {
+      maxContainerRestartPeriod: duration(s)('longest back-off between two restarts of a container', {
+        ...unset,
+        default: '5m0s',
+      }),
+    },
+    32,
+  ),
   clusterDNS: textList('DNS servers of pods with dnsPolicy ClusterFirst; default: those of resolvConf'),
   clusterDomain: text('DNS domain of the cluster, searched by these pods', unset),
   resolvConf: path('resolv.conf that pods inherit', { default: '/etc/resolv.conf' }),

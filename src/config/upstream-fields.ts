@@ -68,13 +68,6 @@ export const upstreamFields = {
     { idsPerPod: harmless('a pod with hostUsers: false is refused') },
     33,
   ),
-  crashLoopBackOff: group(
-    'restarts of containers',
-    {
-      maxContainerRestartPeriod: harmless('the restart back-off is at most 5 minutes'),
-    },
-    32,
-  ),
 
   // Where pods come from
   staticPodURL: missing({

@@ -11,6 +11,7 @@ import { containerLogs } from '../serve/endpoints/container-logs.js'
 import { dashboardPage } from '../serve/endpoints/dashboard.js'
 import { dashboardApi } from '../serve/endpoints/dashboard-api.js'
 import { memoryQosEndpoint } from '../serve/endpoints/memory-qos.js'
+import { probeMetrics } from '../serve/endpoints/metrics.js'
 import { metricsCadvisor } from '../serve/endpoints/metrics-cadvisor.js'
 import { metricsResource } from '../serve/endpoints/metrics-resource.js'
 import { pods } from '../serve/endpoints/pods.js'
@@ -50,6 +51,7 @@ interface ServedNode {
 
 const kubeletEndpoints = (
   { stats, pods: running, memoryQos }: ServedNode,
+  ports: Pick<KubeletPorts, 'probeMetrics'>,
   dashboard: ServedDashboard | undefined,
   relay: RelayUpgrade,
   idleMs: number,
@@ -61,6 +63,7 @@ const kubeletEndpoints = (
     ? []
     : [
         pods(() => running.pods()),
+        probeMetrics(ports.probeMetrics),
         runningPods(() => runningPodList(running.running())),
         containerLogs(running.readLog),
         ...runInContainer(running.runCommand),
@@ -88,6 +91,7 @@ export async function serveNode(
     },
     endpoints: kubeletEndpoints(
       n,
+      ports,
       dashboardOf(n, ports),
       ports.relayUpgrade,
       config.kubelet.streamingConnectionIdleTimeout,

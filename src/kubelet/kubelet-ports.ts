@@ -12,6 +12,7 @@ import type { KubeCalls } from '../ports/kube-calls.js'
 import type { Kubeconfigs } from '../ports/kubeconfigs.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
+import type { ProbeCalls } from '../ports/network/probe-calls.js'
 import type { NodeHost } from '../ports/node-host.js'
 import type { PodHost } from '../ports/pod-host.js'
 import type { VolumeHost } from '../ports/pods/volume-host.js'
@@ -65,6 +66,9 @@ export interface KubeletPorts {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
+  /** Of probes, which have an endpoint of their own. */
+  readonly probeMetrics: Metrics
+  readonly probeCalls: ProbeCalls
   /** Undefined: no dashboard is served. */
   readonly live?: KubeletLivePorts
   connect(endpoint: string, timeoutMs: number): CriClient

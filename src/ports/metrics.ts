@@ -16,6 +16,7 @@ export interface Gauge {
 }
 interface Histogram {
   observe(value: number, labels?: Labels): void
+  remove(labels: Labels): void
 }
 
 export interface Metrics {

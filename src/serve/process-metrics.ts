@@ -41,7 +41,10 @@ export async function createProcessMetrics(
     },
     histogram(name, help, buckets, labels) {
       const histogram = new prom.Histogram({ ...common(name, help, labels), buckets: [...buckets] })
-      return { observe: (value, l = {}) => histogram.observe({ ...l }, value) }
+      return {
+        observe: (value, l = {}) => histogram.observe({ ...l }, value),
+        remove: (l) => histogram.remove({ ...l }),
+      }
     },
     text: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   }

@@ -124,7 +124,7 @@ describe('manifests', () => {
     const log = node().log()
     for (const name of ['a-broken.yaml', 'b-empty.yaml', 'c-probe.yaml', 'd-service.yaml', '.hidden.yaml'])
       expect(log).toContain(name)
-    expect(log).toContain('readinessProbe: is not supported')
+    expect(log).toContain('livenessProbe.exec.command: is empty')
     expect(log).toContain('hostNetwrk')
     for (const name of ['a-broken', 'b-empty', 'c-probe', 'd-service', '.hidden'])
       await node().removeManifest(`${name}.yaml`)

@@ -213,7 +213,7 @@ describe('keelson up in the lab', () => {
     ctx.onTestFailed(() => void run.child.kill('SIGINT'))
     await says(
       run,
-      /bad\.yaml:10: spec\.containers\[0\]\.livenessProbe: .*\n.*bad\.yaml:11: spec\.foo: /,
+      /bad\.yaml:10: spec\.containers\[0\]\.livenessProbe\.exec\.command: .*\n.*bad\.yaml:11: spec\.foo: /,
       5_000,
     )
     await says(run, /bad\.yaml:11: [\s\S]* booting/, 60_000)

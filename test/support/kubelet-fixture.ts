@@ -9,6 +9,7 @@ import { createFiles } from '../../src/adapters/files/files.js'
 import { relayUpgrade } from '../../src/adapters/http/relay-upgrade.js'
 import { createKubeconfigs } from '../../src/adapters/kubeapi/node-kubeconfig.js'
 import { createPodHost } from '../../src/adapters/pods/pod-host.js'
+import { createProbeCalls } from '../../src/adapters/probes/probe-calls.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { createPrograms } from '../../src/adapters/programs/programs.js'
 import { createVolumeHost } from '../../src/adapters/volumes/volume-host.js'
@@ -128,6 +129,8 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
       clock,
       log,
       metrics,
+      probeMetrics: metrics,
+      probeCalls: createProbeCalls(),
       connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
       openCgroups: (driver) => {
         opened.push({ driver, after: runtime.callsOf('RuntimeConfig').length })
@@ -155,7 +158,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
         createFiles(),
       )
       metrics = await createProcessMetrics({ processDefaults: false })
-      const kubelet = await startKubelet(config, { ...fixture.ports, metrics })
+      const kubelet = await startKubelet(config, { ...fixture.ports, metrics, probeMetrics: metrics })
       running.push(kubelet)
       return kubelet
     },

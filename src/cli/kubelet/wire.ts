@@ -9,6 +9,7 @@ import { relayUpgrade } from '../../adapters/http/relay-upgrade.js'
 import { createKubeconfigs } from '../../adapters/kubeapi/node-kubeconfig.js'
 import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import { createPodHost } from '../../adapters/pods/pod-host.js'
+import { createProbeCalls } from '../../adapters/probes/probe-calls.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createPrograms } from '../../adapters/programs/programs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
@@ -62,6 +63,8 @@ export const createKubeletPorts = async (
     clock: createClock(),
     log,
     metrics,
+    probeMetrics: await createProcessMetrics({ processDefaults: false }),
+    probeCalls: createProbeCalls(),
     live: { ...openLivePorts(), version, diagnose: (signal) => diagnose(env, undefined, signal) },
     connect: (endpoint, timeoutMs) => createCriClient(endpoint, { timeoutMs }),
     openCgroups,

@@ -36,7 +36,7 @@ test('a manifest that the kubelet refuses is told by file and line with every pr
   ])
   expect(said).toMatch(/refused +\S+\/bad\.yaml: see below; the other manifests are used\n/)
   for (const [line, field] of [
-    [8, 'livenessProbe'],
+    [8, 'livenessProbe.exec.command'],
     [9, 'envFrom'],
     [10, 'foo'],
   ] as const)

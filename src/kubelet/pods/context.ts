@@ -5,6 +5,7 @@ import type { CgroupTree } from '../../ports/cgroups.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
+import type { ProbeCalls } from '../../ports/network/probe-calls.js'
 import type { PodHost } from '../../ports/pod-host.js'
 import type { ImageService, RuntimeService } from '../../ports/runtime.js'
 import type { PodEvents } from '../events/pod-events.js'
@@ -15,6 +16,7 @@ import type { RegistryCredentials } from '../images/registry-credentials.js'
 import type { ClusterDns, ResolvConf } from '../names/decide/resolv-conf.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import type { HandlerOf } from '../objects/runtime-classes.js'
+import type { Prober } from '../probes/prober.js'
 import type { VolumeContext } from '../volumes/context.js'
 import type { PodVolumes } from '../volumes/pod-volumes.js'
 import type { KubeletIdentity } from './decide/owner.js'
@@ -39,6 +41,11 @@ export interface PodContext {
   readonly clock: Clock
   readonly log: Log
   readonly events: PodEvents
+  readonly prober: Prober
+  /** What hooks send over the network. */
+  readonly calls: ProbeCalls
+  /** `1.37`: what probes and hooks call themselves. */
+  readonly release: string
   readonly metrics: Metrics
   readonly planner: Planner
   readonly paths: PodPaths
@@ -57,6 +64,8 @@ export interface PodContext {
   readonly clusterDns: ClusterDns
   /** runtimeRequestTimeout. */
   readonly timeoutMs: number
+  /** crashLoopBackOff.maxContainerRestartPeriod; undefined: 5 minutes. */
+  readonly maxBackoffNanos: bigint | undefined
   /** Sandboxes and containers made at once. */
   readonly starts: Limiter
   readonly pulls: Limiter

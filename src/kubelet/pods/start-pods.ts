@@ -30,6 +30,7 @@ import type { NodeFacts } from '../node/node-facts.js'
 import type { OwnNode } from '../node/own-node.js'
 import type { NodeObjects } from '../objects/node-objects.js'
 import { createHandlerOf } from '../objects/runtime-classes.js'
+import { startProber } from '../probes/prober.js'
 import { runCommand } from '../streams/exec.js'
 import { createOpenStream } from '../streams/open-stream.js'
 import { readContainerLog } from '../streams/read-log.js'
@@ -75,7 +76,17 @@ interface PodsInput {
   readonly objects?: NodeObjects | undefined
   readonly ports: Pick<
     KubeletPorts,
-    'files' | 'podHost' | 'volumeHost' | 'procfs' | 'nodeHost' | 'statsFiles' | 'clock' | 'log' | 'metrics'
+    | 'files'
+    | 'podHost'
+    | 'volumeHost'
+    | 'procfs'
+    | 'nodeHost'
+    | 'statsFiles'
+    | 'clock'
+    | 'log'
+    | 'metrics'
+    | 'probeMetrics'
+    | 'probeCalls'
   >
   /** Who keeps the levels above pods on cgroup v2; without it they are written here. */
   readonly memoryQos?: KubeletMemoryQos | undefined
@@ -215,7 +226,15 @@ function createContext(i: PodsInput): PodContext {
   const given = (process['node-ip'] ?? '').split(',').filter((ip) => ip !== '')
   const ownIPs = given.length > 0 ? given : host.addresses().slice(0, 1)
   const timeoutMs = kubelet.runtimeRequestTimeout
+  const hostIPs = (): readonly string[] => {
+    const addresses = i.cluster?.own.current()?.status?.addresses ?? []
+    const internal = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
+    return internal.length > 0 ? internal : ownIPs
+  }
   const events = createPodEvents(i.events, log)
+  const { probeCalls: calls, probeMetrics } = i.ports
+  const release = `1.${i.config.version.minor}`
+  const { runtime } = i.runtime
   const planner = createPlanner({ ...i, swapCapacity: bytes(procfs.memInfo().get('SwapTotal') ?? 0n) })
   const shared = {
     host,
@@ -248,6 +267,18 @@ function createContext(i: PodsInput): PodContext {
     }),
     cgroups: i.cgroups,
     handlerOf: createHandlerOf(i.cluster?.api),
+    prober: startProber({
+      runtime,
+      calls,
+      release,
+      clock,
+      events,
+      metrics: probeMetrics,
+      hostIPs,
+      signal: i.signal,
+    }),
+    calls,
+    release,
     metrics,
     planner,
     identity: {
@@ -258,9 +289,7 @@ function createContext(i: PodsInput): PodContext {
     },
     nodeName: i.nodeName,
     get hostIPs() {
-      const addresses = i.cluster?.own.current()?.status?.addresses ?? []
-      const internal = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
-      return internal.length > 0 ? internal : ownIPs
+      return hostIPs()
     },
     runtimeName: i.runtimeName,
     driver: i.driver,
@@ -269,6 +298,7 @@ function createContext(i: PodsInput): PodContext {
     nodeHosts: () => readText('/etc/hosts', maxHosts, files),
     clusterDns: { servers: kubelet.clusterDNS ?? [], domain: kubelet.clusterDomain },
     timeoutMs,
+    maxBackoffNanos: BigInt(kubelet.crashLoopBackOff.maxContainerRestartPeriod) * 1_000_000n,
     starts: createLimiter(startsAtOnce),
     pulls: createLimiter(kubelet.serializeImagePulls ? 1 : (kubelet.maxParallelImagePulls ?? startsAtOnce)),
     pullRate: createPullRate(kubelet.registryPullQPS, kubelet.registryBurst),

@@ -1,4 +1,4 @@
-// /metrics: our own process. /metrics/slis: the state of the health checks, asked anew on each scrape.
+// /metrics: our own process. /metrics/probes: what the kubelet's probes have found. /metrics/slis: the state of the health checks, asked anew on each scrape.
 import type { Metrics } from '../../ports/metrics.js'
 import type { Endpoint } from '../endpoint.js'
 import { safeHeaders } from '../failures.js'
@@ -12,6 +12,14 @@ const answer = async (metrics: Metrics) => {
 export const ownMetrics = (metrics: Metrics): Endpoint => ({
   name: 'metrics',
   path: '/metrics',
+  methods: ['GET'],
+  readOnly: true,
+  handle: () => answer(metrics),
+})
+
+export const probeMetrics = (metrics: Metrics): Endpoint => ({
+  name: 'metrics/probes',
+  path: '/metrics/probes',
   methods: ['GET'],
   readOnly: true,
   handle: () => answer(metrics),

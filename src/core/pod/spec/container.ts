@@ -1,10 +1,11 @@
 // One container of a manifest: everything but its cpu and memory, which parse-pod.ts reads.
 import { readEnv, readEnvFrom } from './env.js'
+import { readHooks, readProbes, readRestartRules } from './handlers.js'
 import { defaultPull } from './image-reference.js'
 import type { FieldReader } from './read-fields.js'
 import { clusterContainerFields, refusedContainerFields } from './refused.js'
 import { readContainerSecurity } from './security.js'
-import type { ContainerPort, ContainerSpec, Protocol, PullPolicy } from './spec.js'
+import type { ContainerPort, ContainerSpec, Protocol, PullPolicy, RestartPolicy } from './spec.js'
 import type { Volume } from './volume.js'
 import { isPlainPath, readMounts } from './volumes.js'
 
@@ -27,9 +28,15 @@ export function readContainer(
   const security = readContainerSecurity(given)
   const image = given.text('image', { required: true, maxLength: 4096 }) ?? ''
   if (image !== image.trim()) given.problem('image', 'begins or ends with a blank', 'remove the blank')
+  const restartPolicy = given.choice<RestartPolicy>('restartPolicy', ['Always', 'OnFailure', 'Never'])
+  const kind = list === 'init' && restartPolicy === 'Always' ? 'sidecar' : list
   const spec: ContainerSpec = {
     name: given.text('name', nameRule) ?? '',
-    kind: readKind(given, list),
+    kind,
+    restartPolicy,
+    restartRules: readRestartRules(given, restartPolicy !== undefined),
+    probes: readProbes(given, kind === 'init'),
+    hooks: readHooks(given, kind === 'init'),
     ...(list === 'ephemeral' ? { target: given.text('targetContainerName') } : {}),
     image,
     pullPolicy:
@@ -55,18 +62,6 @@ export function readContainer(
   readResizePolicy(given)
   given.close()
   return spec
-}
-
-function readKind(given: FieldReader, list: 'init' | 'app' | 'ephemeral'): ContainerSpec['kind'] {
-  const policy = given.choice('restartPolicy', ['Always', 'OnFailure', 'Never'])
-  if (policy === undefined) return list
-  if (list === 'init' && policy === 'Always') return 'sidecar'
-  given.problem(
-    'restartPolicy',
-    'is not supported on this container',
-    'only an init container may say Always',
-  )
-  return list
 }
 
 function readResizePolicy(given: FieldReader): void {

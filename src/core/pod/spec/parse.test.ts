@@ -223,9 +223,53 @@ describe('what is refused', () => {
       says: 'unknown suffix',
     },
     {
-      name: 'restartPolicy on an app container',
-      input: withContainer({ restartPolicy: 'Always' }),
-      says: 'restartPolicy: is not supported',
+      name: 'restart rules without a restart policy',
+      input: withContainer({
+        restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [1] } }],
+      }),
+      says: 'restartPolicyRules: is given without restartPolicy',
+    },
+    {
+      name: 'a restart rule without an operator',
+      input: withContainer({
+        restartPolicy: 'Never',
+        restartPolicyRules: [{ action: 'Restart', exitCodes: { values: [1] } }],
+      }),
+      says: 'exitCodes.operator: is missing',
+    },
+    {
+      name: 'a probe with two handlers',
+      input: withContainer({ livenessProbe: { exec: { command: ['a'] }, tcpSocket: { port: 1 } } }),
+      says: 'livenessProbe: names 2 handlers',
+    },
+    {
+      name: 'a grace period on a readiness probe',
+      input: withContainer({
+        readinessProbe: { tcpSocket: { port: 1 }, terminationGracePeriodSeconds: 1 },
+      }),
+      says: 'readinessProbe.terminationGracePeriodSeconds: is given',
+    },
+    {
+      name: 'a liveness probe that must succeed twice',
+      input: withContainer({ livenessProbe: { tcpSocket: { port: 1 }, successThreshold: 2 } }),
+      says: 'successThreshold: is 2',
+    },
+    {
+      name: 'a port that is neither a number nor a name',
+      input: withContainer({ livenessProbe: { httpGet: { port: '80' } } }),
+      says: 'httpGet.port: is "80"',
+    },
+    {
+      name: 'a probe of an init container',
+      input: manifest({
+        initContainers: [{ name: 'i', image: 'i', startupProbe: { tcpSocket: { port: 1 } } }],
+      }),
+      says: 'startupProbe: is given on an init container',
+    },
+    {
+      name: 'a hook that connects to a port',
+      input: withContainer({ lifecycle: { preStop: { tcpSocket: { port: 1 } } } }),
+      says: 'preStop.tcpSocket: is not supported',
     },
     {
       name: 'an unsafe sysctl',
@@ -281,6 +325,7 @@ describe('what is refused', () => {
       'metadata.name',
       'spec.containers[0].image',
       'spec.containers[0].livenessProbe',
+      'spec.containers[0].livenessProbe.x',
       'spec.containers[0].name',
       'spec.containers[0].securityContext.runAsUser',
       'spec.hostPID',

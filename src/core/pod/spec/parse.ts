@@ -145,6 +145,8 @@ function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'documen
     restartPolicy: given.choice<RestartPolicy>('restartPolicy', ['Always', 'OnFailure', 'Never']) ?? 'Always',
     terminationGracePeriodSeconds:
       given.whole('terminationGracePeriodSeconds', { min: 0, max: maxInt32 }) ?? 30,
+    activeDeadlineSeconds: given.whole('activeDeadlineSeconds', { min: 1, max: maxInt32 }),
+    readinessGates: readReadinessGates(given),
     hostNetwork,
     hostPID,
     hostIPC: given.flag('hostIPC') ?? false,
@@ -168,6 +170,14 @@ function readSpec(given: FieldReader): Omit<PodSpec, 'pod' | 'labels' | 'documen
   }
   given.close()
   return spec
+}
+
+function readReadinessGates(given: FieldReader): readonly string[] {
+  return given.objects('readinessGates').flatMap((gate) => {
+    const type = gate.text('conditionType', { required: true, maxLength: 317 })
+    gate.close()
+    return type ?? []
+  })
 }
 
 function readPullSecrets(given: FieldReader): readonly string[] {

@@ -5,8 +5,6 @@ const cluster = 'it names an object of an API server, and static pods have none'
 const notYet = 'this node does not carry it out yet'
 
 export const refusedPodFields: Readonly<Record<string, string>> = {
-  activeDeadlineSeconds: notYet,
-  readinessGates: notYet,
   resourceClaims: cluster,
   schedulingGates: 'nothing would ever lift the gate',
   workloadRef: cluster,
@@ -35,11 +33,6 @@ export const ignoredPodFields: readonly string[] = [
 export const clusterContainerFields: Readonly<Record<string, string>> = { envFrom: cluster }
 
 export const refusedContainerFields: Readonly<Record<string, string>> = {
-  lifecycle: notYet,
-  livenessProbe: notYet,
-  readinessProbe: notYet,
-  restartPolicyRules: notYet,
-  startupProbe: notYet,
   volumeDevices: notYet,
 }
 
@@ -90,7 +83,6 @@ export const clusterEnvSources: Readonly<Record<string, string>> = {
 }
 
 export const refusedPodSecurity: Readonly<Record<string, string>> = {
-  seLinuxChangePolicy: notYet,
   windowsOptions: 'this node runs Linux',
 }
 

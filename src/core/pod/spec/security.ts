@@ -38,6 +38,8 @@ export function readPodSecurity(spec: FieldReader): PodSecurity {
   const given = spec.object('securityContext')
   if (given === undefined) return defaultPodSecurity
   given.refuse(refusedPodSecurity)
+  // The runtime relabels files by itself; volumes are never mounted with a label here.
+  given.ignore(['seLinuxChangePolicy'])
   const security: PodSecurity = {
     ...readUser(given),
     supplementalGroups: given.wholes('supplementalGroups', ids),

@@ -1,6 +1,7 @@
 // A Pod as a node runs it: every field that this node carries out, read, checked and with defaults filled in. What the
 // pod asks for in cpu and memory is `pod` (pod.ts); the reading itself is parse-pod-spec.ts.
 import type { PodResources } from '../pod.js'
+import type { Hooks, Probes, RestartRule } from './handlers.js'
 import type { Volume, VolumeMount } from './volume.js'
 
 export type RestartPolicy = 'Always' | 'OnFailure' | 'Never'
@@ -14,6 +15,10 @@ export interface PodSpec {
   readonly labels: ReadonlyMap<string, string>
   readonly restartPolicy: RestartPolicy
   readonly terminationGracePeriodSeconds: number
+  /** Seconds from status.startTime after which the pod is killed; undefined: never. */
+  readonly activeDeadlineSeconds: number | undefined
+  /** Types of conditions that others set and that readiness waits for. */
+  readonly readinessGates: readonly string[]
   readonly hostNetwork: boolean
   readonly hostPID: boolean
   readonly hostIPC: boolean
@@ -107,6 +112,12 @@ export interface ContainerSpec {
   readonly kind: 'init' | 'sidecar' | 'app' | 'ephemeral'
   /** Of an ephemeral container: whose processes it sees. */
   readonly target?: string | undefined
+  /** Its own; undefined: the pod's counts. */
+  readonly restartPolicy: RestartPolicy | undefined
+  /** By exit code, before any policy; the first that matches counts. */
+  readonly restartRules: readonly RestartRule[]
+  readonly probes: Probes
+  readonly hooks: Hooks
   readonly image: string
   readonly pullPolicy: PullPolicy
   readonly command: readonly string[]

@@ -1,5 +1,6 @@
 // What a turn of a pod is made of: what it is decided from, the actions that come out, and what the pod waits for.
-import type { PodSpec } from '../../../core/pod/spec/spec.js'
+import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
+import type { PodHealth } from '../../probes/decide/health.js'
 import type { ObservedContainer, ObservedPod } from './observed.js'
 import type { Backoff } from './restart-backoff.js'
 
@@ -11,9 +12,10 @@ export interface Hold {
   readonly message: string
 }
 
-interface StopTarget {
+export interface StopTarget {
   readonly id: string
   readonly name: string
+  readonly kind: ContainerSpec['kind']
   /** Of the event; not given: `Stopping container NAME`. */
   readonly message?: string
 }
@@ -32,12 +34,14 @@ export type PodAction =
   /** Created before by us or an earlier life of us, and never started. */
   | { readonly kind: 'start-created'; readonly id: string; readonly name: string }
   | { readonly kind: 'resize' }
-  /** All at the same time; done when every one has ended. */
+  /** All at the same time, but a sidecar waits for those before it in the list; done when every one has ended. */
   | {
       readonly kind: 'stop-containers'
       readonly targets: readonly StopTarget[]
       readonly graceSeconds: number
       readonly why: string
+      /** A failed probe wants it: the end is not one that back-off counts from. */
+      readonly byProbe?: boolean
     }
   | { readonly kind: 'stop-sandbox'; readonly id: string }
   | { readonly kind: 'remove-container'; readonly id: string }
@@ -69,6 +73,14 @@ export interface PodTurnInput {
   readonly resize: boolean
   /** Container id -> when it ended, by the clock of `nowNanos`. */
   readonly endedAt: ReadonlyMap<string, bigint>
+  /** What probes say of running containers, by id. */
+  readonly health?: PodHealth
+  /** Containers that were killed because of a probe, by id. */
+  readonly probeKills?: ReadonlySet<string>
+  /** The highest attempt of each container so far, removed instances included. */
+  readonly attempts?: ReadonlyMap<string, number>
+  /** crashLoopBackOff.maxContainerRestartPeriod, where it is set. */
+  readonly maxBackoffNanos?: bigint | undefined
   /** Monotonic; holds, back-offs and the start of the termination are by the same clock. */
   readonly nowNanos: bigint
 }
@@ -89,14 +101,14 @@ export const onlyActions = (actions: readonly PodAction[]): PodTurn => ({
   waiting: new Map(),
 })
 
-/** All at the same time. */
+/** All within one grace period. */
 export const stopTogether = (
   containers: readonly ObservedContainer[],
   graceSeconds: number,
   why: string,
 ): PodAction => ({
   kind: 'stop-containers',
-  targets: containers.map(({ id, name }) => ({ id, name })),
+  targets: containers.map(({ id, name, kind }) => ({ id, name, kind })),
   graceSeconds,
   why,
 })

@@ -8,6 +8,7 @@ import type {
   VolumeMountStatusJson,
 } from '../../../core/pod/status-json.js'
 import { formatTime } from '../../../core/units/rfc3339.js'
+import { type ContainerHealth, type PodHealth, unprobed } from '../../probes/decide/health.js'
 import type { Waiting } from './actions.js'
 import { newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
 
@@ -17,6 +18,8 @@ interface ContainerStatusFacts {
   readonly observed: ObservedPod
   readonly waiting: ReadonlyMap<string, Waiting>
   readonly initializing: boolean
+  /** What probes say of running containers, by id. */
+  readonly health?: PodHealth
   /** `containerd` in `containerd://0123`. */
   readonly runtimeName: string
   /** Undefined: nothing was reported of it. */
@@ -34,17 +37,17 @@ export function containerStatus(container: ContainerSpec, facts: ContainerStatus
     return reported
   const waiting = facts.waiting.get(name)
   const state = stateOf(newest, waiting, kind, facts)
-  const running = state.running !== undefined
+  const health = runningHealth(container, newest, facts.health)
   return {
     name,
     state,
     lastState: lastStateOf(newest, state, name, facts),
-    ready: kind === 'init' ? state.terminated?.exitCode === 0 : running && kind !== 'ephemeral',
+    ready: kind === 'init' ? state.terminated?.exitCode === 0 : health.ready && kind !== 'ephemeral',
     restartCount: newest?.attempt ?? restartsOf(facts),
     image: newest?.image === undefined || newest.image === '' ? container.image : newest.image,
     imageID: newest?.imageId ?? '',
     ...(newest === undefined ? {} : { containerID: idOf(newest, facts.runtimeName) }),
-    started: running,
+    started: health.started,
     ...definitionOf(name, kind, newest !== undefined, facts.spec),
     ...userOf(newest),
   }
@@ -112,7 +115,11 @@ function lastStateOf(
   const before = isPast
     ? newest
     : facts.observed.containers.find((c) => c.name === name && c.state === 'exited' && c.id !== newest.id)
-  return before === undefined ? {} : { terminated: terminated(before, runtimeName) }
+  if (before !== undefined) return { terminated: terminated(before, runtimeName) }
+  // Its predecessor was removed from the runtime: what was reported of it is all that is left.
+  if (newest.attempt === 0 || reported === undefined) return {}
+  const isOther = reported.containerID !== idOf(newest, runtimeName)
+  return isOther && reported.state.terminated !== undefined ? reported.state : reported.lastState
 }
 
 /** Of a container that the runtime does not have: as reported, and one more if it has vanished while it ran. */
@@ -129,6 +136,16 @@ export const unknownEnd = (message: string): TerminatedJson => ({
   startedAt: null,
   finishedAt: null,
 })
+
+const notRunning: ContainerHealth = { started: false, ready: false, failed: undefined }
+
+/** Started and ready as its probes say; what does not run is neither. */
+export const runningHealth = (
+  { probes }: Pick<ContainerSpec, 'probes'>,
+  newest: ObservedContainer | undefined,
+  health: PodHealth | undefined,
+): ContainerHealth =>
+  newest?.state === 'running' ? (health?.get(newest.id) ?? unprobed(probes)) : notRunning
 
 function stateOf(
   newest: ObservedContainer | undefined,

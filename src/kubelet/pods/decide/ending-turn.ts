@@ -1,5 +1,6 @@
-// The end of a pod: app containers together, then sidecars in the reverse order of their start, within one grace period;
-// then the sandbox; then everything else of it.
+// The end of a pod: app containers together, then sidecars in the reverse order of the spec, within one grace period; then
+// the sandbox; then everything else of it.
+import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { onlyActions, type PodAction, type PodTurn, type PodTurnInput, stopTogether } from './actions.js'
 import { isAlive, type ObservedContainer } from './observed.js'
 
@@ -12,7 +13,7 @@ export function planEnding(i: PodTurnInput): PodTurn {
   const grace = i.ending?.graceSeconds ?? observed.graceSeconds ?? 30
   const passed = i.ending === undefined ? 0n : (i.nowNanos - i.ending.sinceNanos) / second
   const rest = grace === 0 ? 0 : Math.max(Math.min(leastGraceSeconds, grace), grace - Number(passed))
-  const [stop] = planStop(observed.containers.filter(isAlive), rest, 'the pod terminates')
+  const [stop] = planStop(observed.containers.filter(isAlive), rest, 'the pod terminates', i.spec)
   if (stop !== undefined) return onlyActions([stop])
   const ready = observed.sandboxes.filter((sandbox) => sandbox.ready)
   if (ready.length > 0) return onlyActions(ready.map(({ id }) => ({ kind: 'stop-sandbox', id })))
@@ -29,18 +30,20 @@ export function planEnding(i: PodTurnInput): PodTurn {
   return { ...remove, stopped: true }
 }
 
-/** Stages, each to be over before the next begins. */
+/** One action, or none: whoever carries it out keeps the order of its targets. */
 export function planStop(
   alive: readonly ObservedContainer[],
   graceSeconds: number,
   why: string,
+  spec?: PodSpec,
 ): readonly PodAction[] {
-  const stage = (containers: readonly ObservedContainer[]): PodAction =>
-    stopTogether(containers, graceSeconds, why)
+  if (alive.length === 0) return []
   const main = alive.filter((container) => container.kind !== 'sidecar')
-  // Newest first is the reverse order of their start.
+  const place = ({ name }: ObservedContainer): number =>
+    spec?.initContainers.findIndex((container) => container.name === name) ?? -1
+  // Without the spec the newest is the last one.
   const sidecars = alive
     .filter((container) => container.kind === 'sidecar')
-    .toSorted((a, b) => (a.startedAtNanos < b.startedAtNanos ? 1 : -1))
-  return [...(main.length === 0 ? [] : [stage(main)]), ...sidecars.map((one) => stage([one]))]
+    .toSorted((a, b) => place(b) - place(a) || (a.startedAtNanos < b.startedAtNanos ? 1 : -1))
+  return [stopTogether([...main, ...sidecars], graceSeconds, why)]
 }

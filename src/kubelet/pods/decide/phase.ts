@@ -1,26 +1,14 @@
-// Whether a pod is over and how, and whether one of its containers runs again, by the restart policy.
+// Whether a pod is over and how.
 
-import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
-import { currentSandbox, isOver, newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
+import type { PodSpec } from '../../../core/pod/spec/spec.js'
+import { currentSandbox, isOver, newestOf, type ObservedPod } from './observed.js'
+import { restartAllSources, restartsAfterExit } from './restart-rules.js'
 
 type FinalPhase = 'Succeeded' | 'Failed'
 
-export function restartsAfterExit(
-  { restartPolicy }: Pick<PodSpec, 'restartPolicy'>,
-  { kind }: Pick<ContainerSpec, 'kind'>,
-  { exitCode }: Pick<ObservedContainer, 'exitCode'>,
-): boolean {
-  if (kind === 'sidecar') return true
-  if (kind === 'ephemeral') return false
-  // For an init container Always means until it ends well.
-  if (kind === 'init') return exitCode !== 0 && restartPolicy !== 'Never'
-  return restartPolicy === 'Always' || (restartPolicy === 'OnFailure' && exitCode !== 0)
-}
-
 /** Undefined: the pod goes on. */
 export function finalPhase(spec: PodSpec, observed: ObservedPod): FinalPhase | undefined {
-  if (spec.restartPolicy === 'Always') return undefined
-  const ends = spec.containers.map((container) => newestOf(observed, container.name))
+  if (restartAllSources(spec, observed).length > 0) return undefined
   const failedInit = spec.initContainers.some((container) => {
     const newest = newestOf(observed, container.name)
     return (
@@ -32,14 +20,15 @@ export function finalPhase(spec: PodSpec, observed: ObservedPod): FinalPhase | u
     )
   })
   if (failedInit) return 'Failed'
+  const ends = spec.containers.map((container) => ({
+    container,
+    end: newestOf(observed, container.name),
+  }))
   const allOver = ends.every(
-    (end, i) =>
-      end !== undefined &&
-      isOver(end) &&
-      !restartsAfterExit(spec, spec.containers[i] ?? { kind: 'app' }, end),
+    ({ container, end }) => end !== undefined && isOver(end) && !restartsAfterExit(spec, container, end),
   )
   if (allOver || isFinishedWithoutSandbox(spec, observed))
-    return ends.every((end) => end !== undefined && isOver(end) && end.exitCode === 0)
+    return ends.every(({ end }) => end !== undefined && isOver(end) && end.exitCode === 0)
       ? 'Succeeded'
       : 'Failed'
   return undefined

@@ -4,6 +4,7 @@ import type { KubePod } from '../../../core/kube/objects.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodStatus } from '../../../core/pod/status-json.js'
 import type { PullBackoff } from '../../images/decide/image-pull.js'
+import type { PodHealth } from '../../probes/decide/health.js'
 import type { Hold, Waiting } from './actions.js'
 import { nothingObserved, type ObservedPod } from './observed.js'
 import type { Backoff } from './restart-backoff.js'
@@ -57,6 +58,12 @@ export interface PodState {
   readonly observed: ObservedPod
   /** Container id -> when it ended, by the monotonic clock. */
   readonly endedAt: ReadonlyMap<string, bigint>
+  /** The highest attempt of each container so far, by name: instances that were removed count too. */
+  readonly attempts: ReadonlyMap<string, number>
+  /** What probes say of running containers, by id. */
+  readonly health: PodHealth
+  /** Containers that were killed because of a probe, by id. */
+  readonly probeKills: ReadonlySet<string>
   /** Of restarts, by container name. */
   readonly backoffs: ReadonlyMap<string, Backoff>
   /** Of pulls, by image. */
@@ -98,6 +105,9 @@ export const createPodState = (
   life: { phase: 'active' },
   observed: observed ?? nothingObserved(uid, '', ''),
   endedAt: new Map(),
+  attempts: new Map(),
+  health: new Map(),
+  probeKills: new Set(),
   backoffs: new Map(),
   pullBackoffs: new Map(),
   holds: new Map(),

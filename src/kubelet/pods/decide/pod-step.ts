@@ -1,12 +1,17 @@
 // One step of a pod's worker: an event and the state before it give the state after it and what is to be done. Pure; the
 // worker (run/worker.ts) brings the events and carries out the effects. What a turn does is decided in decide/turn.ts.
 import type { KubePod } from '../../../core/kube/objects.js'
-import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
+import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodEvent as PodEventRecord } from '../../events/pod-events.js'
 import type { PullBackoff } from '../../images/decide/image-pull.js'
-import type { Hold, PodAction, Waiting } from './actions.js'
+import type { PodHealth } from '../../probes/decide/health.js'
+import type { Hold, PodAction } from './actions.js'
+import { backOffEvents } from './backoff-events.js'
+import { deadlineExceeded, deadlineLeft } from './deadline.js'
+import { observe } from './observe-step.js'
 import type { ObservedPod } from './observed.js'
 import { type PodState, podName, type Verdict } from './pod-state.js'
+import { reportedAttempts } from './reported-status.js'
 import { nextBackoff } from './restart-backoff.js'
 import { withStatus } from './state-status.js'
 import { canonicalJson } from './static-pod.js'
@@ -26,7 +31,9 @@ export type PodEvent =
   /** The kubelet ends the pod, or does not admit it, while its source still wants it. */
   | { readonly kind: 'killed'; readonly verdict: Verdict; readonly graceSeconds?: number | undefined }
   /** What the runtime shows of it now. */
-  | { readonly kind: 'observed'; readonly observed: ObservedPod }
+  | { readonly kind: 'observed'; readonly observed: ObservedPod; readonly health?: PodHealth }
+  /** A probe has another result than before. */
+  | { readonly kind: 'probed'; readonly health: PodHealth }
   /** A turn is due; always after `observed`. */
   | {
       readonly kind: 'turn'
@@ -78,6 +85,8 @@ export interface PodFacts {
   readonly syncNanos: bigint
   readonly hostIPs: readonly string[]
   readonly runtimeName: string
+  /** crashLoopBackOff.maxContainerRestartPeriod; undefined: 5 minutes. */
+  readonly maxBackoffNanos?: bigint | undefined
 }
 
 const defaultGraceSeconds = 30
@@ -112,11 +121,16 @@ function transition(state: PodState, event: PodEvent, at: Moment, facts: PodFact
       // The first reason stays: a pod ends once.
       return terminate({ ...state, verdict: state.verdict ?? event.verdict }, at, event.graceSeconds)
     case 'observed':
-      return { state: observe(state, event.observed, at), effects: [] }
+      return {
+        state: { ...observe(state, event.observed, at), health: event.health ?? state.health },
+        effects: [],
+      }
+    case 'probed':
+      return { state: { ...state, health: event.health }, effects: [{ kind: 'wake' }] }
     case 'turn':
       return takeTurn(state, event, at, facts)
     case 'acting':
-      return beginAction(state, event.action, at)
+      return beginAction(state, event.action, at, facts)
     case 'acted':
       return endAction(state, event.action, event.hold)
     case 'pulled':
@@ -144,6 +158,7 @@ function want(
     ...before,
     wanted: true,
     api,
+    attempts: before.attempts.size > 0 ? before.attempts : reportedAttempts(api),
     manifest,
     // What is being ended is ended as it was started.
     spec: before.life.phase === 'active' ? spec : (before.spec ?? spec),
@@ -182,21 +197,6 @@ function terminate(state: PodState, at: Moment, graceSeconds?: number): PodStep 
   }
 }
 
-function observe(state: PodState, seen: ObservedPod, at: Moment): PodState {
-  // A pod that the runtime does not have has no name there either.
-  const { name, namespace } = seen.name === '' ? (state.spec?.pod ?? state.observed) : seen
-  const observed = { ...seen, name, namespace }
-  const endedAt = new Map<string, bigint>()
-  for (const { id, state: now, finishedAtNanos } of observed.containers) {
-    const known = state.endedAt.get(id)
-    // The runtime has ends by the wall clock: how long ago is computed once. An end in the future has just happened.
-    const ago = at.wallNanos - finishedAtNanos
-    if (known !== undefined) endedAt.set(id, known)
-    else if (now === 'exited') endedAt.set(id, at.monotonicNanos - (ago > 0n ? ago : 0n))
-  }
-  return { ...state, observed, endedAt }
-}
-
 function takeTurn(
   before: PodState,
   event: Extract<PodEvent, { readonly kind: 'turn' }>,
@@ -208,14 +208,20 @@ function takeTurn(
   const state = { ...before, heldByOther: undefined }
   if (state.life.phase === 'active' && !event.nameIsFree)
     return { state: { ...state, nextTurnNanos: latest }, effects: [] }
+  const left = deadlineLeft(state, at.wallNanos)
+  if (left !== undefined && left <= 0n) return exceedDeadline(state, at)
   const { actions, wakeAtNanos, waiting, stopped } = decidePodTurn({
     ...state,
     ending: state.life.phase === 'terminating' ? state.life : undefined,
     resize: event.resourcesDiffer && mayResize(state, at),
+    maxBackoffNanos: facts.maxBackoffNanos,
     nowNanos: at.monotonicNanos,
   })
   const isBusy = actions.length > 0
-  const due = wakeAtNanos === undefined || wakeAtNanos > latest ? latest : wakeAtNanos
+  const due = [latest, wakeAtNanos, left === undefined ? undefined : at.monotonicNanos + left].reduce<bigint>(
+    (soonest, one) => (one !== undefined && one < soonest ? one : soonest),
+    latest,
+  )
   return {
     state: {
       ...state,
@@ -226,27 +232,19 @@ function takeTurn(
       nextTurnNanos: isBusy ? at.monotonicNanos : due,
     },
     effects: [
-      ...backOffEvents(state, waiting),
+      ...backOffEvents(state.spec, waiting).map((event) => ({ kind: 'event', event }) as const),
       ...actions.map((action) => ({ kind: 'act', action }) as const),
     ],
   }
 }
 
-/** For each container that waits out a back-off, at each turn that finds it so. */
-function backOffEvents({ spec }: PodState, waiting: ReadonlyMap<string, Waiting>): readonly PodEffect[] {
-  if (spec === undefined) return []
-  const { name, namespace, uid } = spec.pod
-  return allContainerSpecs(spec)
-    .filter((container) => waiting.get(container.name)?.reason === 'CrashLoopBackOff')
-    .map((container) => ({
-      kind: 'event',
-      event: {
-        type: 'Warning',
-        reason: 'BackOff',
-        message: `Back-off restarting failed container ${container.name} in pod ${name}_${namespace}(${uid})`,
-        container,
-      },
-    }))
+function exceedDeadline(state: PodState, at: Moment): PodStep {
+  const { reason, message } = deadlineExceeded
+  const ended = terminate({ ...state, verdict: state.verdict ?? deadlineExceeded }, at)
+  return {
+    state: { ...ended.state, nextTurnNanos: at.monotonicNanos },
+    effects: [{ kind: 'event', event: { type: 'Normal', reason, message } }, ...ended.effects],
+  }
 }
 
 /** Looked at again when something in the runtime changes. */
@@ -266,17 +264,29 @@ const gone = (state: PodState): PodStep => ({
   effects: [{ kind: 'gone' }],
 })
 
-function beginAction(state: PodState, action: PodAction, at: Moment): PodStep {
+function beginAction(state: PodState, action: PodAction, at: Moment, facts: PodFacts): PodStep {
+  if (action.kind === 'stop-containers' && action.byProbe === true)
+    return { state: withProbeKills(state, action.targets), effects: [] }
   if (action.kind !== 'start-container') return { state, effects: [] }
   const { name, attempt, endedAtNanos } = action
   const backoffs =
     endedAtNanos === undefined
       ? state.backoffs
-      : changed(state.backoffs, name, nextBackoff(state.backoffs.get(name), endedAtNanos, at.monotonicNanos))
+      : changed(
+          state.backoffs,
+          name,
+          nextBackoff(state.backoffs.get(name), endedAtNanos, at.monotonicNanos, facts.maxBackoffNanos),
+        )
   return {
     state: { ...state, backoffs },
     effects: [log('info', 'starting container', state, { container: name, attempt })],
   }
+}
+
+function withProbeKills(state: PodState, targets: readonly { readonly id: string }[]): PodState {
+  const known = new Set(state.observed.containers.map(({ id }) => id))
+  const ids = [...[...state.probeKills].filter((id) => known.has(id)), ...targets.map(({ id }) => id)]
+  return { ...state, probeKills: new Set(ids) }
 }
 
 function endAction(state: PodState, action: PodAction, hold: Hold | undefined): PodStep {

@@ -20,3 +20,13 @@ const lists = new Set([
   'hostIPs',
   'podIPs',
 ])
+
+/** Of containers that ran and that the runtime may not have any more. */
+export function reportedAttempts(api: KubePod | undefined): ReadonlyMap<string, number> {
+  const { initContainerStatuses = [], containerStatuses = [] } = reportedStatus(api) ?? {}
+  return new Map(
+    [...initContainerStatuses, ...containerStatuses]
+      .filter(({ containerID, restartCount }) => containerID !== undefined && restartCount >= 0)
+      .map(({ name, restartCount }) => [name, restartCount]),
+  )
+}

@@ -1,7 +1,7 @@
 // The status in a worker's state, found anew from the rest of the state. Pure.
 import { isEqualJson } from '../../../core/kube/strategic-merge.js'
 import type { PodStatus } from '../../../core/pod/status-json.js'
-import { type PodState, startedAtNanos } from './pod-state.js'
+import type { PodState } from './pod-state.js'
 import { reportedStatus } from './reported-status.js'
 import { podStatus, rejectedStatus } from './status.js'
 
@@ -26,11 +26,13 @@ export function withStatus(state: PodState, { hostIPs, runtimeName, nowNanos }: 
     sandboxProblem: state.holds.get('')?.message,
     hostIPs,
     runtimeName,
-    startedAtNanos: startedAtNanos(state),
+    // As upstream: what was not reported began when this kubelet first saw it.
+    startedAtNanos: state.firstSeenNanos,
     nowNanos,
     before,
     generation,
     fromApi: api !== undefined,
+    foreign: reportedStatus(api)?.conditions ?? [],
     isDeleted: api?.metadata?.deletionTimestamp !== undefined,
     over: api !== undefined && state.stopped && state.life.phase === 'terminating',
   })

@@ -5,17 +5,24 @@ import { qosClassOf } from '../../../core/pod/qos-class.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { ContainerStatusJson, Phase, PodCondition, PodStatus } from '../../../core/pod/status-json.js'
 import { formatTime } from '../../../core/units/rfc3339.js'
+import type { PodHealth } from '../../probes/decide/health.js'
 import type { Waiting } from './actions.js'
-import { containerStatus, unknownEnd } from './container-status.js'
-import { currentSandbox, newestOf, type ObservedPod } from './observed.js'
+import { containerStatus, runningHealth, unknownEnd } from './container-status.js'
+import { currentSandbox, isAlive, newestOf, type ObservedPod } from './observed.js'
 import { finalPhase } from './phase.js'
 import type { Verdict } from './pod-state.js'
+import { gateProblem } from './readiness-gates.js'
+import { mayRestartAll, restartAllSources } from './restart-rules.js'
 import { isTerminalPhase } from './wanted-pod.js'
 
 export interface PodStatusInput {
   readonly spec: PodSpec
   readonly observed: ObservedPod
   readonly waiting: ReadonlyMap<string, Waiting>
+  /** Conditions as the API server has them; readiness gates are among them. */
+  readonly foreign?: readonly PodCondition[]
+  /** What probes say of running containers, by id. */
+  readonly health?: PodHealth
   /** What keeps the sandbox from being made. */
   readonly sandboxProblem: string | undefined
   readonly hostIPs: readonly string[]
@@ -42,7 +49,7 @@ export function podStatus(i: PodStatusInput): PodStatus {
     sandbox !== undefined && spec.containers.some((c) => newestOf(observed, c.name)?.sandboxId === sandbox.id)
   const facts = {
     ...i,
-    initializing: spec.initContainers.length > 0 && !initialized && !initsDone(spec, observed),
+    initializing: spec.initContainers.length > 0 && !initialized && !initsDone(i),
   }
   const init = withEnds(
     spec.initContainers.map((c) =>
@@ -134,11 +141,11 @@ function reasonOf(i: PodStatusInput, phase: Phase): { readonly reason?: string; 
   }
 }
 
-const initsDone = (spec: PodSpec, observed: ObservedPod): boolean =>
+const initsDone = ({ spec, observed, health }: PodStatusInput): boolean =>
   spec.initContainers.every((container) => {
     const newest = newestOf(observed, container.name)
     return container.kind === 'sidecar'
-      ? newest?.state === 'running'
+      ? runningHealth(container, newest, health).started
       : newest?.state === 'exited' && newest.exitCode === 0
   })
 
@@ -150,7 +157,8 @@ function phaseOf(
   if (isTerminalPhase(before?.phase)) return before.phase
   if (verdict !== undefined) return 'Failed'
   const final = finalPhase(spec, observed)
-  if (final !== undefined) return final
+  // Sidecars are still being stopped: the pod is over when nothing of it runs.
+  if (final !== undefined && !observed.containers.some(isAlive)) return final
   if (over === true)
     return app.length > 0 && app.every((c) => c.state.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
   if (initializing) return 'Pending'
@@ -204,6 +212,7 @@ function conditions(
       ...problem,
     }
   }
+  const containersReady = phase === 'Failed' ? { reason: 'PodFailed' } : notReady
   const verdicts = (i.verdict?.conditions ?? []).map(
     ({ type, status, reason, message }): PodCondition => ({
       ...make(type, undefined),
@@ -216,9 +225,10 @@ function conditions(
     ...verdicts,
     make('PodReadyToStartContainers', noSandbox),
     make('Initialized', notInitialized),
-    make('Ready', phase === 'Failed' ? { reason: 'PodFailed' } : notReady),
-    make('ContainersReady', phase === 'Failed' ? { reason: 'PodFailed' } : notReady),
+    make('Ready', containersReady ?? gateProblem(i.spec.readinessGates, i.foreign ?? [])),
+    make('ContainersReady', containersReady),
     make('PodScheduled', undefined),
+    ...(mayRestartAll(i.spec) ? [restartingAll(i, phase, make('AllContainersRestarting', {}))] : []),
   ]
 }
 
@@ -234,6 +244,13 @@ function sandboxProblem({ spec, observed }: PodStatusInput) {
           ? 'pod sandbox has no IP address'
           : undefined
   return message === undefined ? undefined : { reason: 'PodSandboxNotReady', message }
+}
+
+function restartingAll({ spec, observed }: PodStatusInput, phase: Phase, idle: PodCondition): PodCondition {
+  if (isTerminalPhase(phase)) return { ...idle, reason: phase === 'Succeeded' ? 'PodCompleted' : 'PodFailed' }
+  if (restartAllSources(spec, observed).length === 0) return idle
+  const message = 'container exited with restart policy rule'
+  return { ...idle, status: 'True', reason: 'RestartAllContainersStarted', message }
 }
 
 const isSidecar = (spec: PodSpec, name: string): boolean =>

@@ -144,10 +144,10 @@ describe('the end', () => {
   const running = observed([done('i1'), side('s1'), done('i2'), side('s2'), container({ name: 'app' })])
 
   test('apps, then sidecars in reverse, within one grace period', () => {
-    expect(actionsOf(input(withSidecar, running, { ending }))).toEqual(['stop app#0 10s'])
+    expect(actionsOf(input(withSidecar, running, { ending }))).toEqual(['stop app#0+s2#0+s1#0 10s'])
     const sidecars = observed([side('s1'), side('s2'), exited('app', 0)])
     expect(actionsOf(input(withSidecar, sidecars, { ending, nowNanos: now + 4n * second }))).toEqual([
-      'stop s2#0 6s',
+      'stop s2#0+s1#0 6s',
     ])
     const last = observed([side('s1'), exited('app', 0)])
     expect(actionsOf(input(withSidecar, last, { ending, nowNanos: now + 60n * second }))).toEqual([

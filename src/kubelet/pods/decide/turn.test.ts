@@ -170,7 +170,7 @@ describe('restart policies', () => {
       name: 'Never, apps are over: sidecars end, the later one first',
       spec: { ...never, ...withSidecar },
       seen: observed([done('i1'), side('s1'), done('i2'), side('s2'), exited('app', 0)]),
-      actions: ['stop s2#0 30s'],
+      actions: ['stop s2#0+s1#0 30s'],
     },
     {
       name: 'Never, apps are over and one sidecar is left',

@@ -5,15 +5,24 @@ import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { onlyActions, type PodAction, type PodTurn, type PodTurnInput, stopTogether } from './actions.js'
 import { planContainers } from './containers-turn.js'
 import { planEnding, planStop } from './ending-turn.js'
-import { currentSandbox, isAlive, isStartCutOff, type ObservedPod } from './observed.js'
+import {
+  currentSandbox,
+  isAlive,
+  isStartCutOff,
+  type ObservedContainer,
+  type ObservedPod,
+} from './observed.js'
 import { finalPhase } from './phase.js'
 import { planReplacements } from './replaced-containers.js'
+import { restartAllSources } from './restart-rules.js'
 
 export function decidePodTurn(i: PodTurnInput): PodTurn {
   const { spec, observed } = i
   if (spec === undefined || i.ending !== undefined) return planEnding(i)
   const cutOff = observed.containers.filter(isStartCutOff)
   if (cutOff.length > 0) return onlyActions(cutOff.map(({ id }) => ({ kind: 'remove-container', id })))
+  const sources = restartAllSources(spec, observed)
+  if (sources.length > 0) return planRestartAll(observed, sources)
   if (finalPhase(spec, observed) !== undefined) return planRelease(i, spec)
   const sandbox = currentSandbox(observed)
   const stale = planStale(i, spec)
@@ -30,11 +39,21 @@ export function decidePodTurn(i: PodTurnInput): PodTurn {
   }
 }
 
+/** The pod starts over in its sandbox: nothing of its containers is left but their logs. */
+function planRestartAll(observed: ObservedPod, sources: readonly ObservedContainer[]): PodTurn {
+  const alive = observed.containers.filter(isAlive)
+  const others = observed.containers.filter((container) => !sources.includes(container))
+  return onlyActions([
+    ...(alive.length === 0 ? [] : [stopTogether(alive, 0, 'a restart rule restarts all containers')]),
+    ...[...others, ...sources].map(({ id }): PodAction => ({ kind: 'remove-container', id })),
+  ])
+}
+
 /** A ready sandbox that is not the newest, and containers whose sandbox has died under them: they must end first. */
 function planStale({ observed }: PodTurnInput, spec: PodSpec): readonly PodAction[] {
   const current = currentSandbox(observed)?.id
   const left = observed.containers.filter((c) => isAlive(c) && c.sandboxId !== current)
-  const stops = planStop(left, spec.terminationGracePeriodSeconds, 'the sandbox has changed')
+  const stops = planStop(left, spec.terminationGracePeriodSeconds, 'the sandbox has changed', spec)
   if (stops.length > 0) return stops
   const unknown = observed.containers.filter((c) => c.state === 'unknown')
   if (unknown.length > 0) return [stopTogether(unknown, 0, 'its state in the runtime is unknown')]
@@ -61,8 +80,9 @@ function planRelease(i: PodTurnInput, spec: PodSpec): PodTurn {
     observed.containers.filter(isAlive),
     spec.terminationGracePeriodSeconds,
     'the pod has completed',
+    spec,
   )
-  if (stops.length > 0) return onlyActions(stops.slice(0, 1))
+  if (stops.length > 0) return onlyActions(stops)
   const ready = observed.sandboxes.filter((sandbox) => sandbox.ready)
   if (ready.length > 0) return onlyActions(ready.map(({ id }) => ({ kind: 'stop-sandbox', id })))
   const release: PodAction[] = i.released ? [] : [{ kind: 'release' }]

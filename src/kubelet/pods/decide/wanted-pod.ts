@@ -4,6 +4,7 @@ import type { KubePod } from '../../../core/kube/objects.js'
 import { isEqualJson } from '../../../core/kube/strategic-merge.js'
 import { parsePodSpec } from '../../../core/pod/spec/parse.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
+import { gateStates } from './readiness-gates.js'
 import { configSeen, configSource } from './static-pod.js'
 
 /** Why the node does not run a pod: what its status says. */
@@ -105,6 +106,7 @@ export function wantsTheSame(a: KubePod, b: KubePod): boolean {
     one.generation === two.generation &&
     one.deletionTimestamp === two.deletionTimestamp &&
     one.deletionGracePeriodSeconds === two.deletionGracePeriodSeconds &&
-    isTerminalPhase(a.status?.phase) === isTerminalPhase(b.status?.phase)
+    isTerminalPhase(a.status?.phase) === isTerminalPhase(b.status?.phase) &&
+    isEqualJson(gateStates(a), gateStates(b))
   )
 }

@@ -6,11 +6,13 @@ import type { PullBackoff } from '../../images/decide/image-pull.js'
 import type { PodContext } from '../context.js'
 import type { Hold, PodAction } from '../decide/actions.js'
 import { newestOf, type ObservedPod } from '../decide/observed.js'
+import { runPostStart } from './post-start.js'
 import { forgetContainers, forgetPod, preparePod, releasePod } from './prepare.js'
 import { resizePod } from './resize.js'
 import { rpcErrorText } from './runtime-text.js'
 import { runSandbox, sandboxRequest } from './sandbox.js'
 import { runCreated, startContainer } from './start-container.js'
+import { orGone, stopContainers } from './stop-containers.js'
 
 interface ActInput {
   readonly spec: PodSpec | undefined
@@ -45,24 +47,18 @@ export async function act(
     case 'start-container': {
       const attempt = i.observed.sandboxes[0]?.attempt ?? 0
       const { config: sandbox } = await sandboxRequest(wanted(i), attempt, i.manifest, c)
-      const input = {
-        ...i,
-        spec: wanted(i),
-        container: containerOf(i, action.name),
-        attempt: action.attempt,
-        sandbox,
-      }
-      return startContainer(input, c, signal)
+      const input = { ...startInput(i, action.name), attempt: action.attempt, sandbox }
+      return withPostStart(await startContainer(input, c, signal), input, c, signal)
     }
     case 'start-created': {
       const attempt = newestOf(i.observed, action.name)?.attempt ?? 0
-      const input = { spec: wanted(i), container: containerOf(i, action.name), attempt }
-      return runCreated(action.id, input, c, signal)
+      const input = { ...startInput(i, action.name), attempt }
+      return withPostStart(await runCreated(action.id, input, c, signal), input, c, signal)
     }
     case 'resize':
       return resizePod(wanted(i), i.observed, c, signal)
     case 'stop-containers':
-      await orEvent(stopContainers(action, i.observed, c, signal), i, c, failedKill)
+      await orEvent(stopContainers(action, i, c, signal), i, c, failedKill)
       return undefined
     case 'stop-sandbox':
       await orEvent(orGone(c.runtime.stopPodSandbox({ podSandboxId: action.id }, options)), i, c, failedKill)
@@ -115,41 +111,25 @@ function wanted({ spec }: ActInput): PodSpec {
   return spec
 }
 
+const startInput = (i: ActInput, name: string) => ({
+  ...i,
+  spec: wanted(i),
+  container: containerOf(i, name),
+})
+
+/** Not among the starts that are limited: a hook may last as long as the pod. */
+async function withPostStart(
+  started: Awaited<ReturnType<typeof startContainer>>,
+  i: ReturnType<typeof startInput>,
+  c: PodContext,
+  signal: AbortSignal,
+): Promise<Hold | undefined> {
+  if ('reason' in started) return started
+  return runPostStart(started.containerId, { ...i, podSignal: i.pullSignal }, c, signal)
+}
+
 function containerOf(i: ActInput, name: string) {
   const found = allContainerSpecs(wanted(i)).find((container) => container.name === name)
   if (found === undefined) throw new Error(`the pod has no container ${name}`)
   return found
-}
-
-/** The runtime sends SIGTERM, waits so many seconds, and kills; the call lasts as long. */
-async function stopContainers(
-  { targets, graceSeconds, why }: Extract<PodAction, { readonly kind: 'stop-containers' }>,
-  observed: ObservedPod,
-  c: PodContext,
-  signal: AbortSignal,
-): Promise<void> {
-  const pod = `${observed.namespace}/${observed.name}`
-  c.log.info('stopping containers', { pod, containers: targets.map((t) => t.name), graceSeconds, why })
-  for (const { id, name, message = `Stopping container ${name}` } of targets) {
-    const kind = observed.containers.find((container) => container.id === id)?.kind ?? 'app'
-    c.events.pod(observed, { type: 'Normal', reason: 'Killing', message, container: { kind, name } })
-  }
-  const timeoutMs = graceSeconds * 1000 + c.timeoutMs
-  const results = await Promise.allSettled(
-    targets.map(({ id }) =>
-      orGone(
-        c.runtime.stopContainer({ containerId: id, timeout: BigInt(graceSeconds) }, { timeoutMs, signal }),
-      ),
-    ),
-  )
-  const failed = results.find((result) => result.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
-}
-
-async function orGone(call: Promise<unknown>): Promise<void> {
-  try {
-    await call
-  } catch (e) {
-    if (asKeelsonError(e).code !== 'runtime.not-found') throw e
-  }
 }

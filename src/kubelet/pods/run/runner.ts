@@ -260,6 +260,8 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       if (!ended.aborted && wanted?.complete === true) await clean()
     }
   }
+  c.prober.onChange((uid) => workers.get(uid)?.probed())
+  keep(c.prober.done)
   keep(pleg.done)
   keep(follow())
   keep(cleanUpRegularly())

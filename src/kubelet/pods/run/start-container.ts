@@ -11,6 +11,7 @@ import { ensureImage } from '../../images/ensure-image.js'
 import { podNames } from '../../names/decide/hostname.js'
 import { hostNetworkHosts, podHosts } from '../../names/decide/hosts-file.js'
 import { containerMounts } from '../../volumes/container-mounts.js'
+import type { MountedVolume } from '../../volumes/context.js'
 import type { PodContext } from '../context.js'
 import type { Hold } from '../decide/actions.js'
 import { rootProblem } from '../decide/non-root.js'
@@ -50,12 +51,16 @@ const record = ({ spec, container }: Named, c: PodContext, event: Omit<PodEvent,
 const failed = (i: Named, c: PodContext, message: string): void =>
   record(i, c, { type: 'Warning', reason: 'Failed', message: `Error: ${message}` })
 
-/** Undefined: it runs. */
+/** The container that runs now. */
+interface Started {
+  readonly containerId: string
+}
+
 export async function startContainer(
   i: StartInput,
   c: PodContext,
   signal: AbortSignal,
-): Promise<Hold | undefined> {
+): Promise<Started | Hold> {
   const image = await ensureImage(i, c, signal)
   if ('reason' in image) {
     failed(i, c, image.reason)
@@ -89,12 +94,17 @@ export async function startContainer(
     failed(i, c, words)
     return fault(c, 'CreateContainerConfigError', words)
   }
+  const mounted = await withImages(i, c, signal)
+  if ('reason' in mounted) {
+    failed(i, c, mounted.reason)
+    return mounted
+  }
   const values = new Map(words.env.map(({ key, value }) => [key, value]))
   const mounts = await containerMounts(
     {
       spec,
       container,
-      mounted: c.volumes.mounted(spec.pod.uid),
+      mounted,
       variable: (name) => values.get(name),
       canMakeAllReadOnly: c.canMakeAllReadOnly,
     },
@@ -117,7 +127,7 @@ export async function startContainer(
     resources: c.planner.resources(spec, container.name),
     seccompDefault: c.seccompDefault,
   })
-  const create = async (): Promise<Hold | undefined> => {
+  const create = async (): Promise<Started | Hold> => {
     let containerId: string
     try {
       await makeFiles(i, podIPs, c)
@@ -136,6 +146,24 @@ export async function startContainer(
   return c.starts.run(create, signal)
 }
 
+/** Volumes of the container; images that are mounted are pulled like its own, and known by their id. */
+async function withImages(
+  i: StartInput,
+  c: PodContext,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, MountedVolume> | Hold> {
+  const mounted = new Map(c.volumes.mounted(i.spec.pod.uid))
+  for (const { volume } of i.container.mounts) {
+    const found = mounted.get(volume)
+    if (found === undefined || !('image' in found)) continue
+    const { image, pullPolicy } = found
+    const present = await ensureImage({ ...i, container: { ...i.container, image, pullPolicy } }, c, signal)
+    if ('reason' in present) return present
+    mounted.set(volume, { image: present.id, pullPolicy })
+  }
+  return mounted
+}
+
 /** An image without a user runs as root; one that names a user by word leaves the number to the runtime. */
 const uidOf = ({ uid, username }: Image): bigint | undefined =>
   uid === undefined || uid.value < 0n ? (username === '' ? 0n : undefined) : uid.value
@@ -145,7 +173,7 @@ export async function runCreated(
   { spec, container, attempt }: Pick<StartInput, 'spec' | 'container' | 'attempt'>,
   c: PodContext,
   signal: AbortSignal,
-): Promise<Hold | undefined> {
+): Promise<Started | Hold> {
   try {
     await c.runtime.startContainer({ containerId }, { timeoutMs: c.timeoutMs, signal })
   } catch (e) {
@@ -161,7 +189,7 @@ export async function runCreated(
   await c.host
     .link(log, link)
     .catch((e: unknown) => c.log.warn('failed to link a container log', { error: asKeelsonError(e) }))
-  return undefined
+  return { containerId }
 }
 
 async function makeFiles(i: StartInput, podIPs: readonly string[], c: PodContext): Promise<void> {

@@ -6,6 +6,7 @@ import { isStaticPod } from '../../../core/pod/pod.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodStatus } from '../../../core/pod/status-json.js'
 import type { PullBackoff } from '../../images/decide/image-pull.js'
+import type { PodHealth } from '../../probes/decide/health.js'
 import type { PodContext } from '../context.js'
 import type { PodAction } from '../decide/actions.js'
 import type { ObservedPod } from '../decide/observed.js'
@@ -18,6 +19,7 @@ import {
   type VerdictCondition,
 } from '../decide/pod-state.js'
 import { type PodEffect, type PodEvent, stepPod } from '../decide/pod-step.js'
+import { reportedStatus } from '../decide/reported-status.js'
 import { configHash } from '../decide/static-pod.js'
 import type { Rejection, WantedPod } from '../decide/wanted-pod.js'
 import type { StaticPodNow } from '../mirror/decide/mirror-actions.js'
@@ -115,6 +117,11 @@ export class PodWorker {
     return this.state.wanted
   }
 
+  /** A probe of it has another result than before. */
+  probed(): void {
+    this.dispatch({ kind: 'probed', health: this.context.prober.health(this.uid) })
+  }
+
   /** The API server has it, or had it. */
   get isFromApi(): boolean {
     return this.state.api !== undefined
@@ -202,7 +209,8 @@ export class PodWorker {
   private async turn(signal: AbortSignal, pullSignal: AbortSignal): Promise<boolean> {
     this.hurry = new AbortController()
     try {
-      this.dispatch({ kind: 'observed', observed: await this.look(signal) })
+      const observed = await this.look(signal)
+      this.dispatch({ kind: 'observed', observed, health: this.probe(observed) })
       const actions = this.dispatch({
         kind: 'turn',
         heldByOther: this.hooks.heldByOther(),
@@ -220,6 +228,14 @@ export class PodWorker {
       this.dispatch({ kind: 'failed', error, runtimeUnreachable: isRuntimeUnreachable(error) })
       return false
     }
+  }
+
+  private probe(observed: ObservedPod): PodHealth {
+    const { spec, api } = this.state
+    const { prober } = this.context
+    return spec === undefined
+      ? prober.health(this.uid)
+      : prober.look({ spec, observed, before: reportedStatus(api) })
   }
 
   /** A pod at rest is not asked for when a look at the whole node has just shown that nothing of it changed. */
@@ -254,10 +270,16 @@ export class PodWorker {
     const { clock } = this.context
     const at = { monotonicNanos: clock.monotonicNanos(), wallNanos: clock.nowNanos() }
     const { syncNanos } = this
-    const { hostIPs, runtimeName } = this.context
-    const { state, effects } = stepPod(this.state, event, at, { syncNanos, hostIPs, runtimeName })
+    const { hostIPs, runtimeName, maxBackoffNanos, prober } = this.context
+    const { state, effects } = stepPod(this.state, event, at, {
+      syncNanos,
+      hostIPs,
+      runtimeName,
+      maxBackoffNanos,
+    })
     const before = this.state
     this.state = state
+    if (before.life.phase === 'active' && state.life.phase !== 'active') prober.onlyReadiness(this.uid)
     if (
       before.status !== state.status ||
       before.stopped !== state.stopped ||
@@ -294,6 +316,7 @@ export class PodWorker {
         this.hurry.abort(new Error('the grace period of the pod was shortened'))
         return undefined
       case 'gone':
+        this.context.prober.remove(this.uid)
         this.hooks.onGone()
         return undefined
     }

@@ -207,7 +207,7 @@ spec:
     - name: main
       image: i
       livenessProbe:
-        httpGet: { port: 80 }
+        httpGet: { port: 0 }
 ---
 kind: Service
 ---
@@ -233,7 +233,9 @@ items:
     expect.stringMatching(
       /^KeelsonError: read \/manifests\/bad\.yaml:6: spec\.foo: is not a field of a Pod here/,
     ),
-    expect.stringMatching(/^\/manifests\/bad\.yaml:10: spec\.containers\[0\]\.livenessProbe: is not sup/),
+    expect.stringMatching(
+      /^\/manifests\/bad\.yaml:11: spec\.containers\[0\]\.livenessProbe\.httpGet\.port: is 0/,
+    ),
     '/manifests/bad.yaml:13: Service is not a Pod; only pods run here',
     expect.stringMatching(/^\/manifests\/bad\.yaml:27: spec\.containers\[0\]\.image: is missing/),
   ])

@@ -1,0 +1,123 @@
+// One call of grpc.health.v1.Health/Check on a connection of its own, without TLS.
+import { type ClientHttp2Stream, connect, constants } from 'node:http2'
+import { encodeVarint, tagOf, WireReader, wireType } from '../../core/cri/protobuf-wire.js'
+import type { HealthAnswer, ProbeTarget } from '../../ports/network/probe-calls.js'
+import { dialFault, joinHostPort, lookup } from './dial.js'
+
+const maxAnswer = 10 * 1024
+const serviceTag = tagOf(1, wireType.lengthDelimited)
+const statusTag = tagOf(1, wireType.varint)
+const unknownCode = 2
+const headersOf = (authority: string, userAgent: string) => ({
+  [constants.HTTP2_HEADER_METHOD]: 'POST',
+  [constants.HTTP2_HEADER_PATH]: '/grpc.health.v1.Health/Check',
+  [constants.HTTP2_HEADER_AUTHORITY]: authority,
+  'content-type': 'application/grpc',
+  te: 'trailers',
+  'user-agent': userAgent,
+})
+
+export function grpcHealth(
+  { host, port }: ProbeTarget,
+  { service, userAgent }: { readonly service: string; readonly userAgent: string },
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<HealthAnswer> {
+  return new Promise((resolve) => {
+    const authority = joinHostPort(host, port)
+    const session = connect(`http://${authority}`, { lookup, settings: { enablePush: false } })
+    let isConnected = false
+    const end = (answer: HealthAnswer): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+      session.destroy()
+      resolve(answer)
+    }
+    const notConnected = (why: 'timeout' | 'other', message: string): void =>
+      end({ kind: 'not-connected', why, message })
+    const fail = (error: NodeJS.ErrnoException): void =>
+      isConnected
+        ? end({ kind: 'refused', code: unknownCode, message: error.message })
+        : notConnected('other', dialFault(error, host, port))
+    const stop = (): void => notConnected('other', 'context canceled')
+    const timer = setTimeout(
+      () => (isConnected ? end({ kind: 'timeout' }) : notConnected('timeout', 'context deadline exceeded')),
+      timeoutMs,
+    )
+    signal.addEventListener('abort', stop, { once: true })
+    session.on('error', fail)
+    session.on('close', () => fail(new Error('the connection was closed')))
+    // Connected is a server that speaks HTTP/2, as gRPC counts it.
+    session.on('remoteSettings', () => {
+      isConnected = true
+    })
+    const stream = session.request(headersOf(authority, userAgent))
+    stream.on('error', fail)
+    readAnswer(stream, end)
+    stream.end(requestOf(service))
+  })
+}
+
+/** The gRPC prefix (not compressed, length) and the message with the name of the service. */
+function requestOf(service: string): Buffer {
+  const name = Buffer.from(service)
+  const message =
+    name.length === 0
+      ? Buffer.alloc(0)
+      : Buffer.concat([Buffer.of(serviceTag), encodeVarint(BigInt(name.length)), name])
+  const prefix = Buffer.alloc(5)
+  prefix.writeUInt32BE(message.length, 1)
+  return Buffer.concat([prefix, message])
+}
+
+function readAnswer(stream: ClientHttp2Stream, end: (answer: HealthAnswer) => void): void {
+  const parts: Buffer[] = []
+  let size = 0
+  let status: unknown
+  let message: unknown
+  const readStatus = (headers: Readonly<Record<string, unknown>>): void => {
+    status = headers['grpc-status'] ?? status
+    message = headers['grpc-message'] ?? message
+  }
+  stream.on('response', readStatus)
+  stream.on('trailers', readStatus)
+  stream.on('data', (part: Buffer) => {
+    parts.push(part)
+    size += part.length
+    if (size > maxAnswer) end({ kind: 'refused', code: unknownCode, message: 'the answer is too long' })
+  })
+  stream.on('end', () => {
+    const code = typeof status === 'string' && /^\d{1,2}$/.test(status) ? Number(status) : unknownCode
+    if (code !== 0)
+      end({ kind: 'refused', code, message: typeof message === 'string' ? decode(message) : '' })
+    else end(healthOf(Buffer.concat(parts)))
+  })
+}
+
+/** grpc-message is percent-encoded. */
+function decode(message: string): string {
+  try {
+    return decodeURIComponent(message)
+  } catch {
+    return message
+  }
+}
+
+/** Of HealthCheckResponse after its gRPC prefix. */
+function healthOf(bytes: Uint8Array): HealthAnswer {
+  try {
+    const reader = new WireReader(bytes.subarray(5))
+    const { length } = reader.bytes
+    let status = 0
+    while (reader.at < length) {
+      const tag = reader.varint()
+      if (tag === statusTag) status = reader.int32()
+      else reader.skip(tag, length)
+    }
+    reader.finish(length)
+    return { kind: 'status', status }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return { kind: 'refused', code: 13, message: `unreadable answer: ${error.message}` }
+  }
+}
