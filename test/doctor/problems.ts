@@ -230,6 +230,18 @@ export const problems: readonly Problem[] = [
     cgroups: cgroups({ topLevel: [{ path: '/kubepods', min: 2000n * MiB }] }),
   }),
   problem(
+    'eviction',
+    'as much protected as there is before eviction',
+    'warn',
+    /memory\.min protects 2040Mi/,
+    {
+      cgroups: cgroups({ pods: ancestors({ min: 2040n * MiB }) }),
+    },
+  ),
+  problem('eviction', 'throttled later than evicted', 'warn', /is evicted before it is throttled/, {
+    cgroups: cgroups({ pods: [...ancestors(), container({ high: 2000n * MiB })] }),
+  }),
+  problem(
     'protection-chain',
     'kubepods has none',
     'error',

@@ -10,6 +10,7 @@ import { clientCertificate } from './client-certificate.js'
 import { clockSkew } from './clock-skew.js'
 import { config } from './config.js'
 import { controllers } from './controllers.js'
+import { eviction } from './eviction.js'
 import { kernel } from './kernel.js'
 import { kubeletAuth } from './kubelet-auth.js'
 import { kubeletFiles } from './kubelet-files.js'
@@ -65,6 +66,7 @@ export const checks: readonly Check<DoctorFacts>[] = [
   cgroupDriver,
   leftoverPodTree,
   capacity,
+  eviction,
   protectionChain,
   staleValues,
   throttling,
