@@ -36,6 +36,7 @@ import { createOpenStream } from '../streams/open-stream.js'
 import { readContainerLog } from '../streams/read-log.js'
 import { createPodVolumes } from '../volumes/pod-volumes.js'
 import type { PodContext } from './context.js'
+import type { AdmissionHandler } from './decide/wanted-pod.js'
 import { MirrorPods } from './mirror/mirror-pods.js'
 import { createLimiter } from './run/limiter.js'
 import { createNodeCgroups } from './run/node-cgroups.js'
@@ -92,6 +93,8 @@ interface PodsInput {
   readonly memoryQos?: KubeletMemoryQos | undefined
   /** Undefined in standalone mode. */
   readonly events: EventQueue | undefined
+  /** Parts of the kubelet that may refuse pods, in the order in which they are asked. */
+  readonly admissionHandlers?: readonly AdmissionHandler[]
   readonly signal: AbortSignal
 }
 
@@ -171,6 +174,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
       { files: path === '' ? undefined : staticPods(path, i), api: apiPods?.watch(signal) },
       signal,
     ),
+    admission: i.admissionHandlers ?? [],
     syncMs: kubelet.syncFrequency,
     nodeCgroups: i.memoryQos?.nodeCgroups ?? createNodeCgroups(i.cgroups, context.planner),
     onChange: () => i.memoryQos?.memoryQos.notify(),

@@ -7,6 +7,7 @@ import { envFile } from './env-file.js'
 import { kubeconfig } from './kubeconfig.js'
 import { labelSelector } from './label-selector.js'
 import { manifests } from './manifests.js'
+import { oomKill } from './oom-kill.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
 import { strategicPatch } from './strategic-patch.js'
@@ -16,6 +17,7 @@ import { watchStream } from './watch-stream.js'
 import { yaml } from './yaml.js'
 
 export const targets: readonly FuzzTarget[] = [
+  oomKill,
   quantity,
   cgroupNames,
   config,
