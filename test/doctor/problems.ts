@@ -120,6 +120,18 @@ export const problems: readonly Problem[] = [
       loaded: loadedWith('', { flags: ['--feature-gates=PodAndContainerStatsFromCRI=true'] }),
     }),
   }),
+  problem('runtime-values', 'known defects, gate off', 'info', /known to report \d+ wrong values/, {
+    runtimeFacts: runtimeFacts({ criServer: undefined }),
+  }),
+  problem('runtime-values', 'known defects, gate on', 'warn', /wrong values, which a kubelet .* serves/, {
+    runtimeFacts: runtimeFacts({ criServer: undefined }),
+    kubelet: kubelet({
+      loaded: loadedWith('', { flags: ['--feature-gates=PodAndContainerStatsFromCRI=true'] }),
+    }),
+  }),
+  problem('runtime-values', 'a server that passes them on', 'warn', /keelson cri passes them on/, {
+    runtimeFacts: runtimeFacts({ criServer: { values: 'trust', repaired: {} } }),
+  }),
   problem('sockets', 'two files name two sockets', 'warn', /names .*crio\.sock/, {
     sockets: {
       ...sockets,

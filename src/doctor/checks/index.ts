@@ -28,6 +28,7 @@ import { runtimeAnswers } from './runtime-answers.js'
 import { runtimeConfig } from './runtime-config.js'
 import { runtimeStatus } from './runtime-status.js'
 import { runtimeSupport } from './runtime-support.js'
+import { runtimeValues } from './runtime-values.js'
 import { severalRuntimes } from './several-runtimes.js'
 import { sockets } from './sockets.js'
 import { staleEndpointFlag } from './stale-endpoint-flag.js'
@@ -49,6 +50,7 @@ export const checks: readonly Check<DoctorFacts>[] = [
   runtimeSupport,
   unifiedSupport,
   metrics,
+  runtimeValues,
   sockets,
   staleEndpointFlag,
   config,

@@ -10,6 +10,7 @@ import { manifests } from './manifests.js'
 import { oomKill } from './oom-kill.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
+import { registryDocuments } from './registry-documents.js'
 import { strategicPatch } from './strategic-patch.js'
 import { unixSockets } from './unix-sockets.js'
 import { volumes } from './volumes.js'
@@ -26,6 +27,7 @@ export const targets: readonly FuzzTarget[] = [
   pods,
   manifests,
   envFile,
+  registryDocuments,
   volumes,
   endpoint,
   unixSockets,
