@@ -58,9 +58,10 @@ export class VirtualNode {
     })
     held.fixture = fixture
     const work: OpenWork = { open: 0 }
-    const { connect, podHost, volumeHost } = fixture.ports
+    const { connect, files, podHost, volumeHost } = fixture.ports
     fixture.ports = {
       ...fixture.ports,
+      files: counted(files, work),
       podHost: counted(podHost, work),
       volumeHost: counted(volumeHost, work),
       connect(endpoint, timeoutMs) {

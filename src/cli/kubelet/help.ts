@@ -37,15 +37,15 @@ const groups: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'Cluster',
-    /^(kubeconfig|bootstrap-kubeconfig|cloud-provider|node-labels|node-status|provider-id|register-|rotate-|enable-controller)/,
+    /^(kubeconfig|bootstrap-kubeconfig|cloud-provider|node-labels|node-status|provider-id|register-|rotate-|enable-controller|event-)/,
   ],
   [
     'Container runtime',
-    /^(container-runtime-endpoint|image-service-endpoint|image-credential-provider-|registry-|runtime-request-timeout|serialize-)/,
+    /^(container-runtime-endpoint|image-service-endpoint|image-credential-provider-|image-gc-|minimum-image-ttl|registry-|runtime-request-timeout|serialize-)/,
   ],
   [
     'Cgroups and reservations',
-    /^(cgroup|cpu-cfs|enforce-|eviction-|fail-|kube-reserved|system-reserved|pod-max-pids)/,
+    /^(cgroup|cpu-cfs|enforce-|eviction-|fail-|kube-reserved|local-storage|system-reserved|pod-max-pids)/,
   ],
   [
     'Pods',

@@ -1,8 +1,10 @@
 // Service account tokens of pods: asked for with TokenRequest, kept until most of their life has passed, and used until they
 // expire when the API server is unreachable.
-import { asKeelsonError, keelsonError } from '../../core/errors.js'
+import { asKeelsonError, type KeelsonError, keelsonError } from '../../core/errors.js'
 import type { TokenRequest } from '../../core/kube/objects.js'
 import { objectPath, serviceAccounts } from '../../core/kube/path.js'
+import { callStatusOf } from '../../core/kube/retry.js'
+import { retry } from '../../core/units/retry.js'
 import { parseTime } from '../../core/units/rfc3339.js'
 import type { Clock } from '../../ports/clock.js'
 import type { KubeApi } from '../../ports/kube-api.js'
@@ -38,6 +40,11 @@ interface TokenCache {
 }
 
 const callTimeoutMs = 10_000
+const refusalsAtFirst = 6
+
+/** The authorizer learns of a pod a moment after the node does, and refuses until then. */
+const untilKnown = (failures: number, error: KeelsonError): number | undefined =>
+  callStatusOf(error) === 403 && failures < refusalsAtFirst ? 250 : undefined
 
 export function createTokenCache({ api, clock, log, random }: TokenOptions): TokenCache {
   const cached = new Map<string, CachedToken>()
@@ -54,7 +61,8 @@ export function createTokenCache({ api, clock, log, random }: TokenOptions): Tok
       },
     }
     const path = objectPath(serviceAccounts, { namespace, name: q.serviceAccount, subresource: 'token' })
-    const { status } = await api.create<TokenRequest>(path, request, { signal, timeoutMs: callTimeoutMs })
+    const create = () => api.create<TokenRequest>(path, request, { signal, timeoutMs: callTimeoutMs })
+    const { status } = await retry(create, { clock, signal, waitMs: untilKnown })
     const expires = status === undefined ? undefined : parseTime(status.expirationTimestamp)
     if (status === undefined || status.token === '' || expires === undefined)
       throw keelsonError('kubeapi.failed', 'the API server responded to a TokenRequest without a token')

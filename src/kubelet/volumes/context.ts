@@ -27,7 +27,7 @@ export interface VolumeContext {
 /** Where a mounted volume is; an image is mounted by the runtime. */
 export type MountedVolume =
   | { readonly hostPath: string; readonly readOnly: boolean }
-  | { readonly image: string }
+  | { readonly image: string; readonly pullPolicy: 'Always' | 'IfNotPresent' | 'Never' }
 
 export interface MountRequest {
   readonly spec: PodSpec

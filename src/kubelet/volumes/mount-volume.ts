@@ -23,7 +23,7 @@ export async function mountVolume(volume: Volume, m: MountRequest): Promise<Moun
     case 'persistentVolumeClaim':
       return mountClaim(volume, m)
     case 'image':
-      return { image: volume.reference }
+      return { image: volume.reference, pullPolicy: volume.pullPolicy }
     case 'unsupported':
       throw volumeProblem(`no volume plugin matched name: kubernetes.io/${volume.source}`)
   }

@@ -70,7 +70,7 @@ async function startNode(version: Version): Promise<Node> {
   const agent = kubelet(version)
   await agent.says('the kubelet is up')
   const beside = companion(version)
-  await beside.says('the companion is up')
+  await beside.says(version === 'KEELSON_OLD' ? 'the companion is up' : 'companion started')
   return { version, processes: [server, agent, beside] }
 }
 

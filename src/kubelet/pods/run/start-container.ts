@@ -11,6 +11,7 @@ import { ensureImage } from '../../images/ensure-image.js'
 import { podNames } from '../../names/decide/hostname.js'
 import { hostNetworkHosts, podHosts } from '../../names/decide/hosts-file.js'
 import { containerMounts } from '../../volumes/container-mounts.js'
+import type { MountedVolume } from '../../volumes/context.js'
 import type { PodContext } from '../context.js'
 import type { Hold } from '../decide/actions.js'
 import { rootProblem } from '../decide/non-root.js'
@@ -93,12 +94,17 @@ export async function startContainer(
     failed(i, c, words)
     return fault(c, 'CreateContainerConfigError', words)
   }
+  const mounted = await withImages(i, c, signal)
+  if ('reason' in mounted) {
+    failed(i, c, mounted.reason)
+    return mounted
+  }
   const values = new Map(words.env.map(({ key, value }) => [key, value]))
   const mounts = await containerMounts(
     {
       spec,
       container,
-      mounted: c.volumes.mounted(spec.pod.uid),
+      mounted,
       variable: (name) => values.get(name),
       canMakeAllReadOnly: c.canMakeAllReadOnly,
     },
@@ -138,6 +144,24 @@ export async function startContainer(
   }
   // Only now: a pull that takes long must not keep others from starting.
   return c.starts.run(create, signal)
+}
+
+/** Volumes of the container; images that are mounted are pulled like its own, and known by their id. */
+async function withImages(
+  i: StartInput,
+  c: PodContext,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, MountedVolume> | Hold> {
+  const mounted = new Map(c.volumes.mounted(i.spec.pod.uid))
+  for (const { volume } of i.container.mounts) {
+    const found = mounted.get(volume)
+    if (found === undefined || !('image' in found)) continue
+    const { image, pullPolicy } = found
+    const present = await ensureImage({ ...i, container: { ...i.container, image, pullPolicy } }, c, signal)
+    if ('reason' in present) return present
+    mounted.set(volume, { image: present.id, pullPolicy })
+  }
+  return mounted
 }
 
 /** An image without a user runs as root; one that names a user by word leaves the number to the runtime. */
