@@ -7,9 +7,10 @@ import { answerLocally } from './steps/answer-locally.js'
 import { callMetrics } from './steps/call-metrics.js'
 import { deadline } from './steps/deadline.js'
 import { passThrough } from './steps/pass-through.js'
+import { wakeEvents } from './steps/wake-events.js'
 
 /** Outermost first. A step may rely on those after it, never on those before. */
-const steps: readonly Step[] = [deadline, accessLog, callMetrics, answerLocally, passThrough]
+const steps: readonly Step[] = [deadline, accessLog, callMetrics, wakeEvents, answerLocally, passThrough]
 
 const unimplemented: CallHandler = (call) =>
   call.refuse({ code: grpcCode.unimplemented, message: `keelson: ${call.path} is not implemented` })

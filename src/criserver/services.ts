@@ -5,11 +5,13 @@ import type { CallEnding, CallHandler, ServerCall } from '../ports/cri-calls.js'
 import type { Log } from '../ports/log.js'
 import type { Metrics } from '../ports/metrics.js'
 import type { CriClient } from '../ports/runtime.js'
+import type { Repairs } from '../stats/repair/repairs.js'
+import type { FindRuntimeName } from '../stats/runtime/runtime-name.js'
 import type { FindDriver } from './driver/find.js'
+import type { ContainerEvents } from './events/container-events.js'
 import type { MetricsSource } from './metrics/source.js'
 import type { RpcTable } from './rpc-table.js'
 import type { Values } from './stats/read-values.js'
-import type { FindRuntimeName } from './stats/runtime-name.js'
 import type { CgroupFinder } from './unified/cgroup-of.js'
 import type { UnifiedWriter } from './unified/write-missing.js'
 
@@ -33,6 +35,8 @@ export interface Services {
   readonly values: Values
   readonly metricsSource: MetricsSource
   readonly findRuntimeName: FindRuntimeName
+  readonly repairs: Repairs
+  readonly events: ContainerEvents
   /** Undefined: no HTTP server. */
   readonly metricsUrl: () => string | undefined
 }

@@ -51,6 +51,13 @@ export type MetricDescriptors =
   | { readonly kind: 'unimplemented' }
   | { readonly kind: 'failed'; readonly reason: string }
 
+/** What `keelson cri` in front of the runtime says about itself. */
+export interface CriServerFacts {
+  readonly values: 'repair' | 'trust'
+  /** Wrong values of the runtime that it replaced or left out, by reason. */
+  readonly repaired: Readonly<Record<string, number>>
+}
+
 /** What a runtime that answers says about itself and its pods. */
 export interface RuntimeFacts {
   readonly driver: RuntimeConfigAnswer
@@ -64,6 +71,8 @@ export interface RuntimeFacts {
   readonly populated: Readonly<Record<CgroupDriver, boolean>>
   readonly containers: readonly RunningContainer[]
   readonly descriptors: MetricDescriptors
+  /** Undefined: no `keelson cri` answers at the endpoint, or one that does not say. */
+  readonly criServer: CriServerFacts | undefined
 }
 
 export interface KubeletFacts {

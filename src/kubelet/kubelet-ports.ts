@@ -16,7 +16,7 @@ import type { ProbeCalls } from '../ports/network/probe-calls.js'
 import type { NodeHost } from '../ports/node-host.js'
 import type { PodHost } from '../ports/pod-host.js'
 import type { VolumeHost } from '../ports/pods/volume-host.js'
-import type { Procfs } from '../ports/procfs.js'
+import type { KernelLog, Procfs } from '../ports/procfs.js'
 import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
 import type { Logind } from '../ports/systemd.js'
@@ -63,6 +63,7 @@ export interface KubeletPorts {
   readonly programs: Programs
   readonly host: Host
   readonly logind: Logind
+  readonly kernelLog: KernelLog
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics

@@ -9,6 +9,7 @@ import { startNodeEviction } from './eviction/start-eviction.js'
 import { startGc } from './gc/start-gc.js'
 import type { KubeletPorts } from './kubelet-ports.js'
 import type { Pressure } from './node/decide/conditions.js'
+import { watchOom } from './node/watch-oom.js'
 import type { RunningPods } from './pods/start-pods.js'
 import { startNodeShutdown } from './shutdown/start-shutdown.js'
 
@@ -25,7 +26,7 @@ interface ProtectionInput {
   readonly signal: AbortSignal
 }
 
-interface Protection {
+export interface Protection {
   pressure(): Pressure
   /** What keeps the node from being ready, in upstream's words. */
   unready(): readonly string[]
@@ -43,6 +44,14 @@ export async function startProtection(i: ProtectionInput): Promise<Protection> {
   const gc = startGc({ ...i, removeLogLinks: () => pods.removeLogLinks() })
   const eviction = startNodeEviction({ ...i, images: gc.images })
   const shutdown = await startNodeShutdown({ ...i, onChange: () => report() })
+  const { clock, log, kernelLog } = i.ports
+  const oom = watchOom({
+    kernel: kernelLog,
+    clock,
+    log,
+    event: (event) => i.events?.record(event),
+    signal: i.signal,
+  })
   return {
     pressure: () => eviction.pressure(),
     unready: () => (shutdown?.isShuttingDown() === true ? ['node is shutting down'] : []),
@@ -50,6 +59,6 @@ export async function startProtection(i: ProtectionInput): Promise<Protection> {
     onUrgent(listener) {
       report = listener
     },
-    done: Promise.all([gc.done, eviction.done, shutdown?.done]).then(() => undefined),
+    done: Promise.all([gc.done, eviction.done, shutdown?.done, oom]).then(() => undefined),
   }
 }

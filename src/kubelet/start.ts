@@ -37,7 +37,7 @@ import { openRuntime } from './open-connections.js'
 import { runsPods, startPods } from './pods/start-pods.js'
 import type { KubeletConfigFiles } from './read-config.js'
 import { certDirectory, resolveRootDir } from './serve-settings.js'
-import { startProtection } from './start-protection.js'
+import { type Protection, startProtection } from './start-protection.js'
 
 /** The proof is at most this old when it is served. */
 const proofMs = 10_000
@@ -133,6 +133,7 @@ async function startParts(
       ? undefined
       : createNodeObjects({ api: link.api, clock, log, syncMs: config.kubelet.syncFrequency, signal })
   const credentialProviders = await loadCredentialProviders(config.process, ports, signal)
+  let protection: Protection | undefined
   const pods =
     linux === undefined
       ? undefined
@@ -147,9 +148,10 @@ async function startParts(
           nodeName,
           images,
           runtimeName: runtime.name,
+          admissionHandlers: [({ pod }) => protection?.rejects(pod)],
         })
 
-  const protection =
+  protection =
     pods === undefined
       ? undefined
       : await startProtection({ ...shared, images, events, pods, stats: stats.pressure })

@@ -29,6 +29,7 @@ import {
   type FileDecision,
   type FileDecisionInput,
   type FileHistory,
+  type KubeletStart,
   nextHistory,
   noHistory,
 } from './decide/decide.js'
@@ -47,6 +48,8 @@ export interface EngineOptions {
   readonly ownsOtherFiles: (target: MemoryTarget) => boolean
   /** Where first values are kept; undefined: nothing is noted. */
   readonly found?: FoundValues
+  /** Asked when a value of ours was reset. Undefined: the kubelet is this process. */
+  readonly findKubelet?: () => Promise<KubeletStart | undefined>
   /** Which cgroups are noted. Default: all. */
   readonly isNoted?: (target: MemoryTarget) => boolean
 }
@@ -65,6 +68,8 @@ export interface PassReport {
   readonly calls: number
   /** Files of ours that another writer reset and that are left so. */
   readonly drifts: number
+  /** The kubelet that ran when values of ours were found reset. */
+  readonly kubelet: KubeletStart | undefined
   readonly failures: number
   readonly findings: readonly Finding[]
 }
@@ -128,7 +133,12 @@ export class MemoryQosEngine {
     if (needsContainers && !hasClaims) running = await listRunning(runtime, signal, timeoutMs)
     const observed = observe(cgroups, wanted, running)
     const pageSize = input.node.pageSize
-    const verdicts = observed.flatMap((o) => this.judge(o, clock.monotonicNanos(), pageSize))
+    const now = clock.monotonicNanos()
+    const judgeAll = (kubelet?: KubeletStart): readonly Verdict[] =>
+      observed.flatMap((o) => this.judge(o, now, pageSize, isAbovePods(o.target) ? kubelet : undefined))
+    const first = judgeAll()
+    const kubelet = first.some(isReset) ? await this.options.findKubelet?.() : undefined
+    const verdicts = kubelet === undefined ? first : judgeAll(kubelet)
     const toWrite = verdicts.filter((v) => v.decision.kind === 'write')
     await this.note(toWrite, observed)
     const hands: Hands = { cgroups, runtime, pageSize, timeoutMs, signal }
@@ -145,6 +155,7 @@ export class MemoryQosEngine {
       calls: done.calls,
       drifts: verdicts.filter((v) => v.decision.kind === 'drift').length,
       failures: done.failed.size,
+      kubelet,
       findings: [
         ...settled.refused.map(({ pod, why }) => podRefused(pod, why)),
         ...plan.skipped.map((pod) => podSkipped(pod, pod.why)),
@@ -155,7 +166,12 @@ export class MemoryQosEngine {
     }
   }
 
-  private judge(observation: Observation, nowNanos: bigint, pageSize: bigint): readonly Verdict[] {
+  private judge(
+    observation: Observation,
+    nowNanos: bigint,
+    pageSize: bigint,
+    kubelet: KubeletStart | undefined,
+  ): readonly Verdict[] {
     return qosFiles.flatMap((file) => {
       const desired = observation.target.desired[file]
       const content = observation.files[file]
@@ -169,6 +185,7 @@ export class MemoryQosEngine {
         usage: observation.usage,
         nowNanos,
         pageSize,
+        kubelet,
       }
       return [{ observation, input, decision: decideFile(input) }]
     })
@@ -243,6 +260,13 @@ const wholeSet = (verdicts: readonly Verdict[], { path }: Observation): Record<s
       .map((v) => [v.input.file, v.input.desired]),
   )
 
+/** The cgroups that a kubelet without Memory QoS sets to 0 when it starts. */
+export const isAbovePods = ({ level }: MemoryTarget): boolean => level === 'kubepods' || level === 'qos'
+
+const isReset = ({ observation: { target }, decision }: Verdict): boolean =>
+  isAbovePods(target) &&
+  (decision.kind === 'drift' || (decision.kind === 'write' && decision.why === 'drift'))
+
 interface Written {
   writes: number
   calls: number
@@ -263,6 +287,6 @@ const pending = ({ observation, input, decision }: Verdict): PendingWrite => ({
 function reported({ observation, input, decision }: Verdict): readonly Finding[] {
   if (decision.kind === 'held') return [highBelowUsage(observation.path, input.desired, decision.usage)]
   if (decision.kind === 'drift')
-    return [driftFinding(observation.path, input.file, input.desired, input.observed)]
+    return [driftFinding(observation.path, input.file, input.desired, input.observed, input.kubelet?.pid)]
   return []
 }

@@ -310,3 +310,46 @@ test('run: passes each period, soon after a notify, and ends with its signal', a
   stop.abort()
   await done
 })
+
+describe('a kubelet beside us starts', () => {
+  test('its zeros are gone within five seconds, each time, and the log names it', async () => {
+    const fixture = await startFixture(hard)
+    await fixture.run(db)
+    let starts = 1
+    const { memoryQos, log, stop } = await hold(fixture, {
+      watchMs: 2_000,
+      ownsOtherFiles: () => false,
+      findKubelet: async () => ({ pid: 800 + starts, id: `${starts}`, ageMs: 1_000 }),
+    })
+    const running = memoryQos.run()
+    await expect.poll(() => fixture.text('/kubepods', 'memory.min')).not.toBe('0')
+    const ours = fixture.text('/kubepods', 'memory.min')
+    for (; starts <= 8; starts++) {
+      fixture.cgroups.kernel.write('/kubepods', 'memory.min', '0')
+      await fixture.clock.advance(5_000)
+      await expect.poll(() => fixture.text('/kubepods', 'memory.min'), { timeout: 1_000 }).toBe(ours)
+    }
+    expect(memoryQos.findings().map((f) => f.id)).not.toContain('drift')
+    expect(JSON.stringify(log.lines)).toContain('808')
+    stop.abort(new Error('over'))
+    await fixture.clock.advance(5_000)
+    await running
+  })
+
+  test('a writer that is no kubelet start is named with the kubelet beside the others', async () => {
+    const fixture = await startFixture(hard)
+    await fixture.run(db)
+    const engine = fixture.newEngine({
+      findKubelet: async () => ({ pid: 812, id: 'old', ageMs: 3_600_000 }),
+    })
+    const pass = () => engine.pass(fixture.input, { signal: new AbortController().signal })
+    await pass()
+    let last = await pass()
+    for (let i = 0; i < 6; i++) {
+      fixture.cgroups.kernel.write('/kubepods', 'memory.min', '0')
+      last = await pass()
+    }
+    expect(last.findings).toMatchObject([{ id: 'drift', subject: '/kubepods' }])
+    expect(last.findings[0]?.remedy).toContain('the kubelet, process 812')
+  })
+})

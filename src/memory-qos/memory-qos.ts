@@ -3,15 +3,16 @@
 import { asKeelsonError, keelsonError } from '../core/errors.js'
 import type { LiveReport } from '../core/memory-qos/effective-values.js'
 import type { Finding } from '../core/memory-qos/findings.js'
-import type { MemoryTarget, TargetsInput } from '../core/memory-qos/targets.js'
-import { planMemoryQos } from '../core/memory-qos/targets.js'
+import { planMemoryQos, type QosFile, qosFiles, type TargetsInput } from '../core/memory-qos/targets.js'
 import type { PodResources } from '../core/pod/pod.js'
 import { pause } from '../core/units/retry.js'
+import type { CgroupPath } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
 import { readLive } from './effective-values.js'
-import { type EngineOptions, MemoryQosEngine, type PassReport } from './engine.js'
+import { type EngineOptions, isAbovePods, MemoryQosEngine, type PassReport } from './engine.js'
 import { NodeCheck } from './node-check.js'
+import type { Observation } from './observe-pods.js'
 import { MemoryQosReporter, type ReporterOptions } from './report.js'
 import { takeBack } from './take-back.js'
 
@@ -28,6 +29,8 @@ export interface MemoryQosOptions extends EngineOptions, ReporterOptions {
   readonly recursiveProtection?: boolean
   readonly signal: AbortSignal
   readonly periodMs?: number
+  /** How often the values above the pods are compared with what the last pass left. Default: only with a pass. */
+  readonly watchMs?: number
 }
 
 export interface MemoryQos {
@@ -88,6 +91,11 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
     const findings = [...report.findings, ...check.findings(input, report)]
     newest = { report, findings }
     reporter.take(report, findings)
+    if (report.kubelet !== undefined && report.writes > 0)
+      log.info('Memory QoS: values were reset and are restored; a kubelet resets them when it starts', {
+        kubelet: report.kubelet.pid,
+        startedSecondsAgo: Math.round(report.kubelet.ageMs / 1000),
+      })
     if (report.writes + report.calls > 0)
       log.info('Memory QoS: values applied', {
         files: report.writes,
@@ -116,7 +124,6 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
     notified = true
     wake?.()
   }
-  const above = (t: MemoryTarget): boolean => t.level === 'kubepods' || t.level === 'qos'
 
   return {
     async setUpNode() {
@@ -133,10 +140,10 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
         await cgroups.ensure(path, { signal })
         if (isNew) engine.created(path)
       }
-      await engine.pass(needInput(), { signal, scope: (t) => above(t) || t.level === 'reserved' })
+      await engine.pass(needInput(), { signal, scope: (t) => isAbovePods(t) || t.level === 'reserved' })
     },
     async coverPods() {
-      await engine.pass(needInput(), { signal, scope: above })
+      await engine.pass(needInput(), { signal, scope: isAbovePods })
     },
     async preparePod(pod) {
       const { uid } = pod
@@ -145,7 +152,7 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
       const target = planMemoryQos(input).targets.find((t) => t.level === 'pod' && t.pod?.uid === uid)
       if (target === undefined)
         throw keelsonError('internal.unexpected', `pod ${pod.name} has no cgroup in the plan`)
-      await engine.pass(input, { signal, scope: above })
+      await engine.pass(input, { signal, scope: isAbovePods })
       const isNew = !cgroups.exists(target.path)
       await cgroups.ensure(target.path, { signal })
       if (isNew) engine.created(target.path)
@@ -177,12 +184,33 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
     },
   }
 
+  /** Until the period is over, or a value above the pods is not what the last pass left. */
+  async function pauseUntilChange(end: AbortSignal): Promise<void> {
+    const periodMs = options.periodMs ?? defaultPeriodMs
+    const stepMs = Math.min(options.watchMs ?? periodMs, periodMs)
+    for (let left = periodMs; left > 0 && !end.aborted; left -= stepMs) {
+      await pause(clock, Math.min(stepMs, left), end)
+      if (hasChanged(newest?.report.observed ?? [])) return
+    }
+  }
+
+  function hasChanged(observed: readonly Observation[]): boolean {
+    const isOther = (path: CgroupPath, file: QosFile, left: string | undefined): boolean => {
+      const now = cgroups.read(path, file)
+      return now !== undefined && left !== undefined && new TextDecoder().decode(now).trim() !== left
+    }
+    return observed.some(
+      ({ target, path, files }) =>
+        isAbovePods(target) && qosFiles.some((file) => isOther(path, file, files[file])),
+    )
+  }
+
   /** Until the period is over or a notify, then a moment more for what comes together. */
   async function rest(): Promise<void> {
     if (!notified) {
       const early = new AbortController()
       wake = () => early.abort()
-      await pause(clock, options.periodMs ?? defaultPeriodMs, AbortSignal.any([signal, early.signal]))
+      await pauseUntilChange(AbortSignal.any([signal, early.signal]))
       wake = undefined
     }
     if (notified) await pause(clock, settleMs, signal)

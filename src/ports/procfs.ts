@@ -1,10 +1,12 @@
 // What Keelson reads below /proc and /sys apart from cgroups. Readers are synchronous: the files are memory.
 // Undefined means that the kernel does not have it, or that the process has gone.
+
 import type { CpuInfo } from '../core/kernel-text/cpuinfo.js'
 import type { DiskStats } from '../core/kernel-text/diskstats.js'
 import type { MemInfo } from '../core/kernel-text/meminfo.js'
 import type { MountInfo } from '../core/kernel-text/mountinfo.js'
 import type { NetDev } from '../core/kernel-text/net-dev.js'
+import type { KernelRecord } from '../core/kernel-text/oom-kill.js'
 import type { Pressure } from '../core/kernel-text/pressure.js'
 import type { CgroupMembership } from '../core/kernel-text/proc-cgroup.js'
 import type { ProcessLimits } from '../core/kernel-text/proc-limits.js'
@@ -49,4 +51,12 @@ export interface Procfs {
   deviceName(majorMinor: string): string | undefined
   /** Node-wide PSI: /proc/pressure/NAME. Undefined: the kernel has no PSI, or it is switched off. */
   pressure(resource: 'cpu' | 'memory' | 'io'): Pressure | undefined
+}
+
+/** The kernel's own log, and how often the OOM killer has acted. */
+export interface KernelLog {
+  /** Kills since the boot; undefined: the kernel does not count them. */
+  oomKills(): bigint | undefined
+  /** Every record that is still there, oldest first. Undefined: it may not be read. */
+  records(): readonly KernelRecord[] | undefined
 }

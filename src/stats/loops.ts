@@ -10,10 +10,12 @@ import type { OwnCounters } from './own-counters.js'
 import type { CgroupMetricsOptions } from './render/cgroup-metrics.js'
 import { createLabelSets } from './render/label-set.js'
 import { decideSwitches } from './render/series-writer.js'
+import { createRepairs, type Repair, type RepairedValue } from './repair/repairs.js'
 import { createRuntimeCalls, type RuntimeCalls } from './runtime/calls.js'
 import { createRuntimeFeeds, type RuntimeFeeds } from './runtime/feeds.js'
 import { createHandlers } from './runtime/handlers.js'
 import { createInventoryCache, type InventoryCache, type PodInfo } from './runtime/inventory.js'
+import { createRuntimeNameFinder } from './runtime/runtime-name.js'
 import type { StatsSample } from './sample.js'
 import { createSampler, type Sampler } from './sampler.js'
 import type { StatsOptions } from './stats-options.js'
@@ -33,6 +35,8 @@ export interface Loops {
   /** Undefined: the node has no cgroups. */
   readonly host: HostSource | undefined
   readonly metricsOptions: CgroupMetricsOptions
+  /** Wrong values of the runtime that were replaced or left out. */
+  repaired(): readonly RepairedValue[]
   /** Ends with the signal. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -79,8 +83,11 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
 
   const host = cgroups === undefined ? undefined : createHost({ ...o, cgroups, deviceName, isOpaque })
   const common = { clock, log, counters, periodMs, inventory }
+  const repairs = createRepairs(o.values ?? 'repair', o.metrics)
+  const findName = createRuntimeNameFinder(client, log)
+  const findRepair = async (signal: AbortSignal): Promise<Repair> => repairs.of(await findName(signal))
   const feeds = o.fromCri
-    ? createRuntimeFeeds({ ...common, ...metricsOptions, calls, host, deviceName })
+    ? createRuntimeFeeds({ ...common, ...metricsOptions, calls, host, deviceName, findRepair })
     : undefined
   const runtimeUsage = (id: string): Usage | undefined =>
     usageIn(feeds?.stats.current(), id) ?? filesystems.runtimeUsage(id)
@@ -118,6 +125,7 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
     calls,
     host,
     metricsOptions,
+    repaired: () => repairs.repaired(),
     async run(signal) {
       const stopWatching = onReconnect(client, () => {
         calls.forget()

@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.js'
 import type { Loops } from './loops.js'
 import { memoizePerSample } from './memoize-latest.js'
 import { statsMetrics } from './render/cgroup-metrics.js'
+import type { RepairedValue } from './repair/repairs.js'
 import type { FeedState, RuntimeFeed } from './runtime/feed.js'
 import { createRuntimeNode } from './runtime/runtime-node.js'
 import type { MetricsSample, NodeReading, SourceName, StatsSample } from './sample.js'
@@ -18,6 +19,8 @@ export interface StatsDescription {
   readonly fromCri: boolean
   readonly stats: EndpointSource
   readonly metrics: EndpointSource
+  /** Wrong values of the runtime that were replaced or left out. */
+  readonly repaired: readonly RepairedValue[]
 }
 
 interface Sources {
@@ -37,7 +40,7 @@ const choose = <S>(feed: RuntimeFeed<S> | undefined, swept: S | undefined): S | 
   feed?.current() ?? swept ?? feed?.last()
 
 export function createSources(
-  { feeds, hostSampler, metricsOptions }: Loops,
+  { feeds, hostSampler, metricsOptions, repaired }: Loops,
   clock: Pick<Clock, 'sleep'>,
 ): Sources {
   const hasCgroups = hostSampler !== undefined
@@ -75,6 +78,7 @@ export function createSources(
       fromCri: feeds !== undefined,
       stats: { source: stats()?.source ?? null, runtime: feeds?.stats.state ?? null },
       metrics: { source: metrics()?.source ?? null, runtime: feeds?.metrics.state ?? null },
+      repaired: repaired(),
     }),
   }
 }

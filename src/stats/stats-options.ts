@@ -8,6 +8,7 @@ import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
 import type { MachineFacts } from './render/machine-metrics.js'
 import type { SwitchRequest } from './render/series-writer.js'
+import type { ValuesMode } from './repair/repairs.js'
 
 export interface StatsOptions {
   readonly nodeName: string
@@ -23,6 +24,8 @@ export interface StatsOptions {
   readonly metrics: Metrics
   /** Gate PodAndContainerStatsFromCRI. */
   readonly fromCri: boolean
+  /** What is done about wrong values of the runtime. Default `repair`. */
+  readonly values?: ValuesMode
   /** The gate is off in a release in which it is beta or later. */
   readonly cgroupSourceIsDeprecated?: boolean
   /** Gate CRIListStreaming. */

@@ -8,18 +8,20 @@ import { startCriServer } from '../../src/adapters/cri/server/server.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../src/adapters/stats-files/stats-files.js'
 import { createChain } from '../../src/criserver/chain.js'
+import { createContainerEvents } from '../../src/criserver/events/container-events.js'
 import { createCadvisorText } from '../../src/criserver/metrics/exposition.js'
 import { createMetricsSource } from '../../src/criserver/metrics/source.js'
 import { createRpcTable, isEndless, type RpcTable } from '../../src/criserver/rpc-table.js'
 import type { Services } from '../../src/criserver/services.js'
 import { createValues } from '../../src/criserver/stats/read-values.js'
-import { createRuntimeNameFinder } from '../../src/criserver/stats/runtime-name.js'
 import { createCgroupFinder } from '../../src/criserver/unified/cgroup-of.js'
 import { createUnifiedWriter } from '../../src/criserver/unified/write-missing.js'
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import type { Procfs } from '../../src/ports/procfs.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
+import { createRepairs, type Repairs, type ValuesMode } from '../../src/stats/repair/repairs.js'
+import { createRuntimeNameFinder } from '../../src/stats/runtime/runtime-name.js'
 
 export interface ServerFixture {
   readonly server: Awaited<ReturnType<typeof startCriServer>>
@@ -28,6 +30,7 @@ export interface ServerFixture {
   readonly table: RpcTable
   readonly errors: unknown[]
   readonly log: FakeLog
+  readonly repairs: Repairs
   /** The text of the Prometheus endpoint. */
   cadvisor(): Promise<string>
   close(): Promise<void>
@@ -38,6 +41,7 @@ export async function startServerFixture(
   options: Partial<Parameters<typeof startCriServer>[0]> & {
     readonly services?: Partial<Services>
     readonly procfs?: Procfs
+    readonly valuesMode?: ValuesMode
   } = {},
 ): Promise<ServerFixture> {
   const dir = mkdtempSync(join(tmpdir(), 'keelson-criserver-'))
@@ -59,10 +63,15 @@ export async function startServerFixture(
   const values =
     options.services?.values ??
     createValues({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
+  const metrics = await createProcessMetrics({ processDefaults: false })
+  const events = createContainerEvents({ client, clock, log })
+  const eventsEnd = events.run(life.signal)
   const services: Services = {
     values,
     metricsSource: createMetricsSource({ client, values, cgroups, procfs }),
     findRuntimeName: createRuntimeNameFinder(client, log),
+    events,
+    repairs: createRepairs(options.valuesMode ?? 'repair', metrics),
     version: 'test',
     client,
     findDriver: async () => ({ kind: 'unknown', reason: 'nobody looked', evidence: [] }),
@@ -81,7 +90,7 @@ export async function startServerFixture(
     }),
     mode: 'complete',
     table,
-    metrics: await createProcessMetrics({ processDefaults: false }),
+    metrics,
     clock,
     log,
     ...options.services,
@@ -101,9 +110,11 @@ export async function startServerFixture(
     table,
     errors,
     log,
+    repairs: services.repairs,
     cadvisor: async () => new TextDecoder().decode(await createCadvisorText(services).cadvisor(5_000)),
     async close() {
       life.abort()
+      await eventsEnd
       await server.close(0)
       values.close()
       client.close()

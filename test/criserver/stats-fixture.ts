@@ -9,6 +9,7 @@ import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import type { CriClient } from '../../src/ports/runtime.js'
+import type { ValuesMode } from '../../src/stats/repair/repairs.js'
 import { containersOf, type FixturePod, layOutNode, put, sandboxOf } from '../support/stats-fixture.js'
 import { type ServerFixture, startServerFixture } from './server-fixture.js'
 
@@ -29,6 +30,7 @@ export async function startValuesFixture(
   pods: readonly FixturePod[],
   scripts: Scripts = {},
   mode: 'complete' | 'observe' = 'complete',
+  valuesMode: ValuesMode = 'repair',
 ): Promise<ValuesFixture> {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-values-'))
   const { root, proc, sys } = layOutNode(directory, pods)
@@ -44,6 +46,7 @@ export async function startValuesFixture(
   const server = await startServerFixture(runtime.endpoint, {
     procfs: createProcfs({ proc, sys }),
     services: { cgroups, mode },
+    valuesMode,
   })
   const client = createCriClient(server.endpoint)
   return {

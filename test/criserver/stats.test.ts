@@ -128,7 +128,7 @@ describe('a runtime with stats', () => {
     await expect.poll(() => server.table.rows().find((r) => r.rpc === 'ContainerStats')?.completed).toBe(1)
   })
 
-  test('known defects are mended, and only for the runtime that has them', async () => {
+  test('known defects are fixed, and only for the runtime that has them', async () => {
     const { client } = await start(given)
     const { stats } = await client.runtime.podSandboxStats({ podSandboxId: web.sandboxId })
     const linux = stats?.linux

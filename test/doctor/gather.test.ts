@@ -154,7 +154,7 @@ describe('the command', () => {
     const { ports } = await node()
     const ran = await doctor(ports)
     expect(ran.stdout).not.toMatch(/^(WARN|ERROR)/m)
-    expect(ran.stdout).toMatch(/32 checks: 0 errors, 0 warnings/)
+    expect(ran.stdout).toMatch(/33 checks: 0 errors, 0 warnings/)
     expect(ran.status).toBe(0)
   })
 
@@ -164,7 +164,7 @@ describe('the command', () => {
     const ran = await doctor(ports, '-o', 'json')
     expect(ran.status).toBe(4)
     const report = JSON.parse(ran.stdout) as { checks: { name: string; severity: string; page: string }[] }
-    expect(report.checks).toHaveLength(32)
+    expect(report.checks).toHaveLength(33)
     expect(report.checks.find((c) => c.name === 'protection-chain')).toMatchObject({
       severity: 'error',
       page: 'docs/doctor/protection-chain.md',
@@ -174,7 +174,7 @@ describe('the command', () => {
   test('a chosen check alone, and the list', async () => {
     const { ports } = await node()
     expect((await doctor(ports, '--checks', 'kernel,psi', '--skip', 'psi')).stdout).toMatch(/1 check:/)
-    expect((await doctor(ports, '--list')).stdout.trim().split('\n')).toHaveLength(32)
+    expect((await doctor(ports, '--list')).stdout.trim().split('\n')).toHaveLength(33)
   })
 
   test('--fix clears left-over values, says so, and the second look is clean', async () => {

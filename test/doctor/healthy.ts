@@ -87,6 +87,7 @@ export const runtimeFacts = (over: Partial<RuntimeFacts> = {}): RuntimeFacts => 
     },
   ],
   descriptors: { kind: 'listed', names: requiredMetrics },
+  criServer: { values: 'repair', repaired: { 'limit-as-peak': 2 } },
   ...over,
 })
 

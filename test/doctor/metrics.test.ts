@@ -94,7 +94,12 @@ describe('parity', () => {
     cadvisor: `# TYPE container_x_total counter\n# TYPE container_spec_x gauge\n# TYPE container_memory_x gauge\n${cadvisor}`,
     resource: '',
     summary: '{"pods":[]}',
-    from: { fromCri: true, stats: described(source, 'in-use'), metrics: described(source, 'in-use') },
+    from: {
+      repaired: [],
+      fromCri: true,
+      stats: described(source, 'in-use'),
+      metrics: described(source, 'in-use'),
+    },
   })
   const compare = (before: string, runtime: string, after: string) =>
     compareValues({

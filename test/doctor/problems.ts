@@ -120,6 +120,18 @@ export const problems: readonly Problem[] = [
       loaded: loadedWith('', { flags: ['--feature-gates=PodAndContainerStatsFromCRI=true'] }),
     }),
   }),
+  problem('runtime-values', 'known defects, gate off', 'info', /known to report \d+ wrong values/, {
+    runtimeFacts: runtimeFacts({ criServer: undefined }),
+  }),
+  problem('runtime-values', 'known defects, gate on', 'warn', /wrong values, which a kubelet .* serves/, {
+    runtimeFacts: runtimeFacts({ criServer: undefined }),
+    kubelet: kubelet({
+      loaded: loadedWith('', { flags: ['--feature-gates=PodAndContainerStatsFromCRI=true'] }),
+    }),
+  }),
+  problem('runtime-values', 'a server that passes them on', 'warn', /keelson cri passes them on/, {
+    runtimeFacts: runtimeFacts({ criServer: { values: 'trust', repaired: {} } }),
+  }),
   problem('sockets', 'two files name two sockets', 'warn', /names .*crio\.sock/, {
     sockets: {
       ...sockets,
@@ -216,6 +228,18 @@ export const problems: readonly Problem[] = [
   }),
   problem('capacity', 'hardly anything left to reclaim', 'warn', /more than 90 %/, {
     cgroups: cgroups({ topLevel: [{ path: '/kubepods', min: 2000n * MiB }] }),
+  }),
+  problem(
+    'eviction',
+    'as much protected as there is before eviction',
+    'warn',
+    /memory\.min protects 2040Mi/,
+    {
+      cgroups: cgroups({ pods: ancestors({ min: 2040n * MiB }) }),
+    },
+  ),
+  problem('eviction', 'throttled later than evicted', 'warn', /is evicted before it is throttled/, {
+    cgroups: cgroups({ pods: [...ancestors(), container({ high: 2000n * MiB })] }),
   }),
   problem(
     'protection-chain',

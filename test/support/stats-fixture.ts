@@ -227,6 +227,7 @@ export async function createStatsFixture({
     listPodSandbox: () => ({ items: pods.map(sandboxOf) }),
     listContainers: () => ({ containers: pods.flatMap(containersOf) }),
     status: () => ({ info: {} }),
+    version: () => ({ runtimeName: 'containerd', runtimeVersion: '2.0.0' }),
     ...answers,
   }
   const listeners: ((state: 'idle' | 'ready') => void)[] = []

@@ -30,3 +30,27 @@ export async function findKubeletProcess(proc = '/proc'): Promise<KubeletProcess
   }
   return undefined
 }
+
+const ticksPerSecond = 100
+
+/** When the kubelet of this machine was started. Undefined: none runs, or its processes are not shown to us. */
+export async function findKubeletStart(
+  proc = '/proc',
+): Promise<{ readonly pid: number; readonly id: string; readonly ageMs: number } | undefined> {
+  const found = await findKubeletProcess(proc)
+  if (found === undefined) return undefined
+  const [stat, uptime] = await Promise.all(
+    [join(String(found.pid), 'stat'), 'uptime'].map((file) =>
+      readFile(join(proc, file), 'utf8').catch(() => ''),
+    ),
+  )
+  // After the name, which may contain anything, the start is the twentieth field: in clock ticks since boot.
+  const ticks = Number(stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+  const seconds = Number(uptime?.split(' ')[0])
+  if (!Number.isFinite(ticks) || !Number.isFinite(seconds)) return undefined
+  return {
+    pid: found.pid,
+    id: `${found.pid} ${ticks}`,
+    ageMs: Math.max(0, seconds * 1000 - (ticks / ticksPerSecond) * 1000),
+  }
+}

@@ -1,6 +1,7 @@
 // The companion put together: machine, pods, settings, Memory QoS and its server.
 import { hostname } from 'node:os'
 import { createClock } from '../../adapters/clock/clock.js'
+import { findKubeletStart } from '../../adapters/diagnosis/kubelet-process.js'
 import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import type { LiveSetting } from '../../core/dashboard/model.js'
 import { checkKernel } from '../../core/release/kernel-check.js'
@@ -17,6 +18,9 @@ import { eventsTo, openSource, readSettingsFile, settingsAsker } from './cluster
 import { serveCompanion } from './http.js'
 import { mountedRecursive, openMachine, procfsOf } from './machine.js'
 import type { CompanionCommandOptions } from './options.js'
+
+/** A kubelet that starts resets values: they are restored within five seconds. */
+const watchMs = 2_000
 
 interface RunningCompanion {
   readonly done: Promise<void>
@@ -78,6 +82,8 @@ export async function startCompanion(
       ...(kernel.kind === 'livelock-risk' ? { kernelMessage: kernel.message } : {}),
       recursiveProtection: mountedRecursive(),
       periodMs: Number(o.period) * 1000,
+      watchMs,
+      findKubelet: () => findKubeletStart(o.procMount),
     })
     const served = await serveCompanion({
       ...machine,

@@ -39,6 +39,11 @@ const addCriOptions = (command: Command): Command => {
     .option('--listen <endpoint>', 'CRI socket to listen on', 'unix:///run/keelson/cri.sock')
     .option('--mode <mode>', 'complete: answer what the runtime lacks; observe: only record it', 'complete')
     .option(
+      '--values <mode>',
+      'repair: replace wrong values of the runtime from the kernel; trust: pass them on',
+      'repair',
+    )
+    .option(
       '--cgroup-driver <driver>',
       "systemd or cgroupfs: answer RuntimeConfig with this, not with the runtime's configuration",
     )

@@ -59,6 +59,7 @@ const sourcesOf = async (services: Services): Promise<LiveSources> => ({
   fromCri: null,
   endpoints: [{ endpoint: '/metrics/cadvisor', source: 'cri-server', runtime: null }],
   parity: parityOf(await createCadvisorText(services).cadvisor(collectMs)),
+  repaired: services.repairs.repaired(),
 })
 
 export function criLive(i: CriLiveInput): ServedDashboard {

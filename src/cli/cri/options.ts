@@ -8,6 +8,7 @@ import { isCgroupDriverName } from '../../core/driver/decide-driver.js'
 import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import type { Mode } from '../../criserver/services.js'
 import type { ServeSettings } from '../../serve/settings.js'
+import type { ValuesMode } from '../../stats/repair/repairs.js'
 import type { Io } from '../io.js'
 import { checkServerFlags, type ServerFlags, serverSettings } from '../server-flags.js'
 
@@ -17,6 +18,7 @@ export interface CriFlags extends ServerFlags {
   readonly imageEndpoint?: string
   readonly listen: string
   readonly mode: string
+  readonly values: string
   readonly cgroupDriver?: string
   readonly runtimeConfig?: string
   readonly kubeconfig?: string
@@ -39,6 +41,7 @@ export interface CriOptions
     | 'procMount'
   > {
   readonly mode: Mode
+  readonly values: ValuesMode
   readonly cgroupDriver: CgroupDriver | undefined
   /** Port 0: no HTTPS server. */
   readonly serve: ServeSettings
@@ -83,8 +86,9 @@ function checkMounts({ cgroupMount, procMount }: CriFlags): void {
 }
 
 export function checkFlags(flags: CriFlags, env: Io['env']): CriOptions {
-  const { mode, cgroupDriver, logFormat, v, ...rest } = flags
+  const { mode, values, cgroupDriver, logFormat, v, ...rest } = flags
   if (mode !== 'complete' && mode !== 'observe') throw refuse('mode', mode, 'use complete or observe')
+  if (values !== 'repair' && values !== 'trust') throw refuse('values', values, 'use repair or trust')
   if (cgroupDriver !== undefined && !isCgroupDriverName(cgroupDriver))
     throw refuse('cgroup-driver', cgroupDriver, 'use systemd or cgroupfs')
   if (logFormat !== 'text' && logFormat !== 'json') throw refuse('log-format', logFormat, 'use text or json')
@@ -96,6 +100,7 @@ export function checkFlags(flags: CriFlags, env: Io['env']): CriOptions {
   return {
     ...rest,
     mode,
+    values,
     cgroupDriver,
     serve: serverSettings(flags, 'cri', nodeName.trim().toLowerCase()),
     logFormat,

@@ -11,18 +11,20 @@ import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
 import type { LiveSetting } from '../../core/dashboard/model.js'
 import { createChain } from '../../criserver/chain.js'
 import { createDriverFinder } from '../../criserver/driver/find.js'
+import { createContainerEvents } from '../../criserver/events/container-events.js'
 import { criEndpoints } from '../../criserver/http.js'
 import { createMetricsSource } from '../../criserver/metrics/source.js'
 import { createReachLog, watchReach } from '../../criserver/reach.js'
 import { createRpcTable, isEndless } from '../../criserver/rpc-table.js'
 import type { Services } from '../../criserver/services.js'
 import { createValues } from '../../criserver/stats/read-values.js'
-import { createRuntimeNameFinder } from '../../criserver/stats/runtime-name.js'
 import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
 import { createUnifiedWriter } from '../../criserver/unified/write-missing.js'
 import type { Log } from '../../ports/log.js'
 import type { ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
+import { createRepairs } from '../../stats/repair/repairs.js'
+import { createRuntimeNameFinder } from '../../stats/runtime/runtime-name.js'
 import { openCgroupFiles } from '../cgroup-files.js'
 import { type NodeServer, startNodeServer } from '../node-server.js'
 import { version } from '../version.js'
@@ -60,6 +62,7 @@ export async function startCri(
   const cgroupFinder = createCgroupFinder({ runtime: client.runtime, procfs, cgroupVersion: cgroups.version })
   const clock = createClock()
   const values = createValues({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
+  const events = createContainerEvents({ client, clock, log })
   const served: { url?: string } = {}
   const life = new AbortController()
   const services: Services = {
@@ -76,6 +79,8 @@ export async function startCri(
     values,
     metricsSource: createMetricsSource({ client, values, cgroups, procfs }),
     findRuntimeName: createRuntimeNameFinder(client, log),
+    repairs: createRepairs(o.values, metrics),
+    events,
     unified: createUnifiedWriter({
       cgroups,
       clock,
@@ -106,7 +111,11 @@ export async function startCri(
   const reach = createReachLog(log, clock)
   // A separate connection: after a refusal it backs off, and calls must not wait for that.
   const lookout = createCriClient(o.runtimeEndpoint, { timeoutMs: ownTimeoutMs })
-  const loops = [values.run(life.signal), watchReach({ client: lookout, clock, reach, signal: life.signal })]
+  const loops = [
+    values.run(life.signal),
+    events.run(life.signal),
+    watchReach({ client: lookout, clock, reach, signal: life.signal }),
+  ]
   const closers: (() => void | Promise<void>)[] = [
     () => client.close(),
     () => lookout.close(),
@@ -151,6 +160,7 @@ export async function startCri(
       listen: server.endpoint,
       upstream: client.endpoint,
       mode: o.mode,
+      values: o.values,
       https: http?.listening,
       url: http?.url,
     })
@@ -175,6 +185,7 @@ async function serveHttp(
       kubeletconfig: null,
       keelson: {
         mode: o.mode,
+        values: o.values,
         listen: o.listen,
         upstream: o.runtimeEndpoint,
         imageUpstream: o.imageEndpoint ?? o.runtimeEndpoint,

@@ -3,6 +3,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { createLog } from '../../adapters/log/log.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
+import { isKeelsonError } from '../../core/errors.js'
 import type { DoctorPorts } from '../../doctor/doctor-ports.js'
 import { compareValues, isEqual } from '../../doctor/metrics/parity.js'
 import { formatParity, parityValue } from '../../doctor/metrics/parity-report.js'
@@ -14,6 +15,7 @@ import { podPaths, readMachine } from '../../kubelet/node/node-stats.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { allFamilies } from '../../stats/catalogue/index.js'
+import type { RuntimeName } from '../../stats/repair/defects.js'
 import type { Io } from '../io.js'
 import { addAlias } from '../option-alias.js'
 
@@ -90,6 +92,7 @@ export const createParityCommand = (io: Io, open: OpenPorts): Command =>
       await withValues(await open(options), options, async (input, switches, waitMs) => {
         const report = compareValues(
           await readBoth({ ...input, switches }, waitMs, new AbortController().signal),
+          await findName(input, waitMs),
         )
         io.stdout.write(
           options.output === 'json'
@@ -99,6 +102,17 @@ export const createParityCommand = (io: Io, open: OpenPorts): Command =>
         io.exitCode = report.families.every(isEqual) ? 0 : DIFFERENT
       })
     })
+
+/** Undefined: the runtime does not say who it is. */
+async function findName({ client }: ValuesInput, timeoutMs: number): Promise<RuntimeName | undefined> {
+  try {
+    const { runtimeName, runtimeVersion } = await client.runtime.version({}, { timeoutMs })
+    return { name: runtimeName.toLowerCase(), version: runtimeVersion }
+  } catch (e) {
+    if (!isKeelsonError(e)) throw e
+    return undefined
+  }
+}
 
 async function withValues(
   ports: DoctorPorts,

@@ -20,6 +20,7 @@ import { readInput } from '../input.js'
 import type { Io } from '../io.js'
 import { type ReachOptions, withReach } from '../pods/find-kubelet.js'
 import { askLive, renderLive } from './effective-values.js'
+import { evictionNotes } from './eviction-notes.js'
 import { renderTable } from './render-table.js'
 import { type ExplainHeader, toReport } from './report.js'
 
@@ -111,8 +112,11 @@ async function runExplain(options: Options, io: Io): Promise<void> {
   const warnings = loaded.warnings.filter((w) => w.id !== 'flag-deprecated' && w.id !== 'not-honoured')
   for (const warning of warnings) io.stderr.write(`keelson: warning: ${formatFinding(warning)}\n`)
   const { pods, notes } = await readPods(options.filename, io)
-  const { input, header } = settle(options, loaded, pods, notes)
+  const { input, header: settled } = settle(options, loaded, pods, notes)
   const explanation = explain(input)
+  const threshold = loaded.config.kubelet.evictionHard['memory.available']
+  const together = evictionNotes(explanation, input.node.memoryCapacity, threshold)
+  const header = { ...settled, notes: [...settled.notes, ...together] }
   if (options.output === 'table') io.stdout.write(renderTable(header, explanation))
   else if (options.output === 'json')
     io.stdout.write(`${JSON.stringify(toReport(header, explanation), null, 2)}\n`)

@@ -10,6 +10,7 @@ import { createKubeconfigs } from '../../adapters/kubeapi/node-kubeconfig.js'
 import { openKubeApi } from '../../adapters/kubeapi/open.js'
 import { createPodHost } from '../../adapters/pods/pod-host.js'
 import { createProbeCalls } from '../../adapters/probes/probe-calls.js'
+import { createKernelLog } from '../../adapters/procfs/kernel-log.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
 import { createPrograms } from '../../adapters/programs/programs.js'
 import { createStatsFiles } from '../../adapters/stats-files/stats-files.js'
@@ -60,6 +61,7 @@ export const createKubeletPorts = async (
     programs: createPrograms(),
     host: createHost(),
     logind: createLogind(),
+    kernelLog: createKernelLog(),
     clock: createClock(),
     log,
     metrics,

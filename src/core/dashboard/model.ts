@@ -180,6 +180,16 @@ export interface LiveSources {
   }[]
   /** Names that KEP-2371 asks for, against what /metrics/cadvisor shows at this moment. */
   readonly parity: { readonly present: number; readonly absent: readonly string[] } | null
+  /** Wrong values of the runtime that were replaced from the kernel or left out. */
+  readonly repaired: readonly LiveRepaired[]
+}
+
+interface LiveRepaired {
+  readonly runtime: string
+  readonly version: string
+  readonly family: string
+  readonly reason: string
+  readonly count: number
 }
 
 /** The node as a member of its cluster. */

@@ -127,12 +127,18 @@ export const highBelowUsage = (path: string, high: string, usage: bigint): Findi
   remedy: 'raise the request or limit of the container, or expect it to be slowed down',
 })
 
-export const driftFinding = (path: string, file: string, wanted: string, observed: string): Finding => ({
+/** `kubelet`: the process of the kubelet beside us. Undefined: none was found, or it does not write this file. */
+export const driftFinding = (
+  path: string,
+  file: string,
+  wanted: string,
+  observed: string,
+  kubelet?: number,
+): Finding => ({
   id: 'drift',
   subject: path,
   message: `${file} is ${observed} and not ${wanted}: another writer keeps resetting it, and it is no longer restored`,
-  remedy:
-    'find the other writer (a second agent, a unit file with Memory*= settings) and stop one of the two',
+  remedy: `find the other writer (${kubelet === undefined ? '' : `the kubelet, process ${kubelet}, `}a second agent, a unit file with Memory*= settings) and stop one of the two`,
 })
 
 export const unifiedIgnored = (path: string, files: readonly string[]): Finding => ({

@@ -3,16 +3,16 @@
 import { grpcCode } from '../../core/cri/grpc-codes.js'
 import type { MessageFns } from '../../cri-api/api.js'
 import type { CallEnding, ServerCall, WholeAnswer } from '../../ports/cri-calls.js'
+import type { Repair } from '../../stats/repair/repairs.js'
+import type { HasDefect } from '../../stats/repair/value-rules.js'
 import type { Services } from '../services.js'
-import type { HasDefect } from '../stats/complete.js'
-import { isKnownDefect } from '../stats/defects.js'
 import type { NodeView } from '../stats/node-view.js'
 import { tryDecode } from './method.js'
 
 export interface StatsMethod<Q, S> {
   readonly request: Pick<MessageFns<Q>, 'decode'>
   readonly response: Pick<MessageFns<S>, 'decode' | 'encode'>
-  complete(given: S, view: NodeView, hasDefect: HasDefect): S
+  complete(given: S, view: NodeView, repair: Repair): S
   /** Undefined: what was asked for is not there. */
   answer(request: Q, view: NodeView): S | undefined
   /** The runtime is not asked, unless only it has some of the values. */
@@ -27,10 +27,8 @@ type Completed =
   /** The runtime does not have the RPC, and what was asked for is not there. */
   | { readonly notFound: true }
 
-export async function defectsOf(services: Services, signal: AbortSignal): Promise<HasDefect> {
-  const runtime = await services.findRuntimeName(signal)
-  return (defect) => isKnownDefect(runtime, defect)
-}
+export const repairOf = async (services: Services, signal: AbortSignal): Promise<Repair> =>
+  services.repairs.of(await services.findRuntimeName(signal))
 
 const encode = <S>(fns: Pick<MessageFns<S>, 'encode'>, value: S): Uint8Array => fns.encode(value).finish()
 
@@ -49,8 +47,8 @@ export async function completeAnswer<Q, S>(
   services: Services,
 ): Promise<Completed> {
   const asked = tryDecode(o.request, request)
-  const hasDefect = await defectsOf(services, signal)
-  if (asked !== undefined && o.isOurs?.(hasDefect) === true) {
+  const repair = await repairOf(services, signal)
+  if (asked !== undefined && o.isOurs?.(repair.hasDefect) === true) {
     const view = await look().catch(() => undefined)
     const whole = view === undefined || view.hasOpaque ? undefined : o.answer(asked, view)
     if (whole !== undefined) return { message: encode(o.response, whole) }
@@ -64,7 +62,7 @@ export async function completeAnswer<Q, S>(
   const given = tryDecode(o.response, answer.message)
   if (given === undefined) return { answer }
   try {
-    return { message: encode(o.response, o.complete(given, await look(), hasDefect)), answer }
+    return { message: encode(o.response, o.complete(given, await look(), repair)), answer }
   } catch (error) {
     services.log.debug('the stats of the runtime are relayed as they are', { error })
     return { answer }

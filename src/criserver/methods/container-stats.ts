@@ -14,9 +14,9 @@ import { type CriMethod, runtimePath } from './method.js'
 const one: StatsMethod<ContainerStatsRequest, ContainerStatsResponse> = {
   request: ContainerStatsRequest,
   response: ContainerStatsResponse,
-  complete: ({ stats, ...rest }, view, hasDefect) => ({
+  complete: ({ stats, ...rest }, view, repair) => ({
     ...rest,
-    stats: stats && completeContainerStats(stats, view, hasDefect),
+    stats: stats && completeContainerStats(stats, view, repair),
   }),
   answer({ containerId }, view) {
     const stats = containerStatsOf(view, containerId)
@@ -27,9 +27,9 @@ const one: StatsMethod<ContainerStatsRequest, ContainerStatsResponse> = {
 export const listOfContainerStats: StatsMethod<ListContainerStatsRequest, ListContainerStatsResponse> = {
   request: ListContainerStatsRequest,
   response: ListContainerStatsResponse,
-  complete: (given, view, hasDefect) => ({
+  complete: (given, view, repair) => ({
     ...given,
-    stats: given.stats.map((c) => completeContainerStats(c, view, hasDefect)),
+    stats: given.stats.map((c) => completeContainerStats(c, view, repair)),
   }),
   answer: ({ filter }, view) => ({ stats: allContainerStats(view, filter) }),
 }

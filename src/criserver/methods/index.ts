@@ -1,4 +1,5 @@
 // The RPCs that do more than pass through: steps/answer-locally.ts runs this list. Every other RPC is forwarded unread.
+import { containerEvents } from './container-events.js'
 import { containerStats, listContainerStats } from './container-stats.js'
 import {
   createContainer,
@@ -28,5 +29,6 @@ export const methods: readonly CriMethod[] = [
   listPodSandboxStats,
   listMetricDescriptors,
   listPodSandboxMetrics,
+  containerEvents,
   ...streams,
 ]

@@ -12,7 +12,7 @@ import { mergeDescriptors } from '../metrics/merge.js'
 import { podMetricsOf } from '../metrics/messages.js'
 import type { CollectedMetrics } from '../metrics/source.js'
 import type { Services } from '../services.js'
-import { defectsOf } from './completing.js'
+import { repairOf } from './completing.js'
 import { type CriMethod, runtimePath, tryDecode } from './method.js'
 
 export const listMetricDescriptors: CriMethod = {
@@ -50,8 +50,8 @@ async function completePodMetrics(
   services: Services,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const hasDefect = await defectsOf(services, signal)
-  const collected = await services.metricsSource.collect(given?.podMetrics, hasDefect, signal)
+  const repair = await repairOf(services, signal)
+  const collected = await services.metricsSource.collect(given?.podMetrics, repair, signal)
   if (given === undefined) return encodePodMetrics(collected.pods)
   return ListPodSandboxMetricsResponse.encode({
     ...given,

@@ -1,5 +1,5 @@
 // PodSandboxStats and ListPodSandboxStats: the runtime's values with the fields that it leaves out; the list alone where
-// the runtime is known to take seconds for it.
+// the runtime is known to take seconds for it, or to end.
 import {
   ListPodSandboxStatsRequest,
   ListPodSandboxStatsResponse,
@@ -15,9 +15,9 @@ import { type CriMethod, runtimePath } from './method.js'
 const one: StatsMethod<PodSandboxStatsRequest, PodSandboxStatsResponse> = {
   request: PodSandboxStatsRequest,
   response: PodSandboxStatsResponse,
-  complete: ({ stats, ...rest }, view, hasDefect) => ({
+  complete: ({ stats, ...rest }, view, repair) => ({
     ...rest,
-    stats: stats && completePodStats(stats, view, hasDefect),
+    stats: stats && completePodStats(stats, view, repair),
   }),
   answer({ podSandboxId }, view) {
     const stats = podStatsOf(view, podSandboxId)
@@ -28,12 +28,12 @@ const one: StatsMethod<PodSandboxStatsRequest, PodSandboxStatsResponse> = {
 export const listOfPodStats: StatsMethod<ListPodSandboxStatsRequest, ListPodSandboxStatsResponse> = {
   request: ListPodSandboxStatsRequest,
   response: ListPodSandboxStatsResponse,
-  complete: (given, view, hasDefect) => ({
+  complete: (given, view, repair) => ({
     ...given,
-    stats: given.stats.map((p) => completePodStats(p, view, hasDefect)),
+    stats: given.stats.map((p) => completePodStats(p, view, repair)),
   }),
   answer: ({ filter }, view) => ({ stats: allPodStats(view, filter) }),
-  isOurs: (hasDefect) => hasDefect('slow-pod-stats'),
+  isOurs: (hasDefect) => hasDefect('slow-pod-stats') || hasDefect('panic-without-cgroup'),
 }
 
 export const podSandboxStats: CriMethod = {

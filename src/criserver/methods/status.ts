@@ -1,7 +1,14 @@
 // Status: in its verbose form the runtime's answer plus one entry of ours, so that `crictl info` shows the cgroup driver
 // with its evidence and where our metrics are. The runtime's own bytes stay as they are.
 import { StatusRequest, StatusResponse } from '../../cri-api/api.js'
+import type { RepairedValue } from '../../stats/repair/repairs.js'
 import { type CriMethod, runtimePath, tryDecode } from './method.js'
+
+const byReason = (all: readonly RepairedValue[]): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const { reason, count } of all) counts[reason] = (counts[reason] ?? 0) + count
+  return counts
+}
 
 export const status: CriMethod = {
   path: runtimePath('Status'),
@@ -19,6 +26,8 @@ export const status: CriMethod = {
     const entry = {
       version: services.version,
       mode: services.mode,
+      values: services.repairs.mode,
+      repaired: byReason(services.repairs.repaired()),
       cgroupDriver: found.kind === 'known' ? found.driver : null,
       cgroupDriverSource: found.kind === 'known' ? found.source : `unknown: ${found.reason}`,
       cgroupDriverEvidence: found.evidence,

@@ -1,6 +1,6 @@
 // The Prometheus text of the same series that the RPC gives, with the fractions that CRI has no room for (KEP-2371).
 import { createExposition, formatTimestamp } from '../../stats/render/exposition.js'
-import { defectsOf } from '../methods/completing.js'
+import { repairOf } from '../methods/completing.js'
 import type { Services } from '../services.js'
 import type { CollectedMetrics } from './source.js'
 
@@ -21,7 +21,7 @@ export const createCadvisorText = (services: Services) => ({
     const signal = AbortSignal.timeout(waitMs)
     const { metricsSource } = services
     const upstream = await metricsSource.upstreamMetrics(signal)
-    const collected = await metricsSource.collect(upstream, await defectsOf(services, signal), signal)
+    const collected = await metricsSource.collect(upstream, await repairOf(services, signal), signal)
     return new TextEncoder().encode(formatSeries(collected))
   },
 })

@@ -11,6 +11,7 @@ import {
   type LabelSets,
   podLabels,
 } from '../../stats/render/label-set.js'
+import type { Repair } from '../../stats/repair/repairs.js'
 import {
   commonLabelsOf,
   type Described,
@@ -18,9 +19,9 @@ import {
   extraLabelsOf,
   type LabelFixes,
 } from '../../stats/runtime/descriptors.js'
-import type { HasDefect } from '../stats/complete.js'
 import type { NodeView } from '../stats/node-view.js'
 import { descriptorOf } from './messages.js'
+import { hasFixedRows, hasOtherNetwork, isCpuRow, kernelOf } from './repair-series.js'
 import { type PodSeries, type Series, seriesKey } from './series.js'
 
 /** Descriptors of the runtime for other families stay as they are; for our families the labels are ours. */
@@ -43,7 +44,7 @@ interface MergeInput extends LabelFixes {
   readonly ours: readonly PodSeries[]
   readonly view: NodeView
   readonly labelSets: LabelSets
-  readonly hasDefect: HasDefect
+  readonly repair: Repair
 }
 
 interface Merged {
@@ -57,7 +58,7 @@ const latestSeconds = 1_000_000_000_000n
 const nanos = 1_000_000_000n
 
 export function mergeMetrics(input: MergeInput): Merged {
-  const { view, labelSets, hasDefect } = input
+  const { view, labelSets, repair } = input
   const described = describeAll(input.descriptors)
   const others = new Map<string, Metric[]>()
   const given = new Map(input.metrics.map((m) => [m.podSandboxId, m]))
@@ -65,7 +66,9 @@ export function mergeMetrics(input: MergeInput): Merged {
   function toSeries(metric: Metric, { labelCount, extra }: Described, family: Family, labels: LabelSet) {
     if (metric.value === undefined || metric.labelValues.length !== labelCount) return undefined
     const isStart = family === alwaysFamilies.container_start_time_seconds
-    const isNanos = isStart && metric.value.value >= latestSeconds && hasDefect('start-time-in-nanoseconds')
+    const isNanos =
+      isStart && metric.value.value >= latestSeconds && repair.hasDefect('start-time-in-nanoseconds')
+    if (isNanos) repair.note(family.name, 'start-time-in-nanoseconds')
     const value = isNanos ? metric.value.value / nanos : metric.value.value
     const series: Series = {
       family,
@@ -77,31 +80,57 @@ export function mergeMetrics(input: MergeInput): Merged {
     return series
   }
 
-  /** Names of our catalogue become series of ours, others are kept for the RPC. */
-  function join(key: string, metrics: readonly Metric[], labels: LabelSet, own: readonly Series[]): Series[] {
-    const left = new Map(own.map((s) => [seriesKey(s), s]))
-    const families = new Set<string>()
-    const joined: Series[] = []
-    for (const metric of metrics) {
+  /** The runtime's metrics as series. Names that are not in our catalogue are kept for the RPC. */
+  function readMetrics(
+    key: string,
+    metrics: readonly Metric[],
+    labels: LabelSet,
+    own: readonly Series[],
+  ): Series[] {
+    return metrics.flatMap((metric) => {
       const family = familyOf(metric.name)
       const about = described.get(metric.name)
       if (family === undefined || about === undefined) {
         others.set(key, [...(others.get(key) ?? []), metric])
-        continue
+        return []
       }
       const hasLabels = family.extraLabels.every(
         (label) => about.extra.some(([, name]) => name === label) || label === 'cpu',
       )
       const series = toSeries(metric, about, family, labels)
       // Without the labels that tell its series apart, ours are the only usable ones.
-      if (series === undefined || (!hasLabels && own.some((s) => s.family === family))) continue
+      return series === undefined || (!hasLabels && own.some((s) => s.family === family)) ? [] : [series]
+    })
+  }
+
+  function join(key: string, metrics: readonly Metric[], labels: LabelSet, own: readonly Series[]): Series[] {
+    const given = readMetrics(key, metrics, labels, own)
+    const left = new Map(own.map((s) => [seriesKey(s), s]))
+    const kernel = kernelOf(own)
+    const isOther = hasOtherNetwork(given, own, repair)
+    const families = new Set<string>()
+    const joined: Series[] = []
+    for (const series of given) {
+      const { family } = series
+      if (isOther && family.group === 'network') {
+        repair.note(family.name, 'node-network-counted')
+        continue
+      }
+      if (isCpuRow(series) && kernel.has(family) && repair.hasDefect('cpu-rows')) {
+        repair.note(family.name, 'cpu-rows')
+        continue
+      }
       const exact = left.get(seriesKey(series))
       left.delete(seriesKey(series))
       families.add(family.name)
-      joined.push(family.decimals > 0 && exact !== undefined ? exact : series)
+      if (family.decimals > 0 && exact !== undefined) joined.push(exact)
+      else {
+        const value = repair.value(family.name, series.value, () => kernel.values(exact))
+        if (value !== undefined) joined.push(value === series.value ? series : { ...series, value })
+      }
     }
     // A family that the runtime fills is complete: devices or interfaces that it leaves out are left out on purpose.
-    return [...joined, ...[...left.values()].filter((s) => !families.has(s.family.name))]
+    return [...joined, ...[...left.values()].filter((s) => hasFixedRows(s) || !families.has(s.family.name))]
   }
 
   /** Of pods that only the runtime has values of: in a virtual machine, or removed since. */

@@ -6,8 +6,8 @@ import type { CriClient } from '../../ports/runtime.js'
 import type { Family } from '../../stats/catalogue/family.js'
 import { createLabelSets } from '../../stats/render/label-set.js'
 import { decideSwitches } from '../../stats/render/series-writer.js'
+import type { Repair } from '../../stats/repair/repairs.js'
 import { isUnimplemented } from '../../stats/runtime/calls.js'
-import type { HasDefect } from '../stats/complete.js'
 import type { Values } from '../stats/read-values.js'
 import { fillableFamilies, readAbilities } from './fillable.js'
 import { mergeMetrics } from './merge.js'
@@ -22,7 +22,7 @@ export interface MetricsSource {
   upstreamMetrics(signal: AbortSignal): Promise<readonly PodSandboxMetrics[] | undefined>
   collect(
     upstream: readonly PodSandboxMetrics[] | undefined,
-    hasDefect: HasDefect,
+    repair: Repair,
     signal: AbortSignal,
   ): Promise<CollectedMetrics>
 }
@@ -88,7 +88,7 @@ export function createMetricsSource({
       const options = { timeoutMs: metricsTimeoutMs, signal }
       return (await unlessMissing(client.runtime.listPodSandboxMetrics({}, options)))?.podMetrics
     },
-    async collect(upstream, hasDefect, signal) {
+    async collect(upstream, repair, signal) {
       const view = await values.look(signal)
       // Those of containers that have gone since the last time.
       labelSets.sweep()
@@ -101,7 +101,7 @@ export function createMetricsSource({
         ours: ours.map((collect) => collect()),
         view,
         labelSets,
-        hasDefect,
+        repair,
         deviceName: (numbers) => values.deviceName(numbers),
       })
       return { pods: pods.map((pod) => () => pod), others }

@@ -44,7 +44,7 @@ export function MetricsView({ sources, pods, runtime }: MetricsProps) {
   )
 }
 
-function Sources({ sources: { fromCri, endpoints, parity } }: { readonly sources: LiveSources }) {
+function Sources({ sources: { fromCri, endpoints, parity, repaired } }: { readonly sources: LiveSources }) {
   return (
     <>
       <p>
@@ -77,9 +77,43 @@ function Sources({ sources: { fromCri, endpoints, parity } }: { readonly sources
         </table>
       </Scroll>
       {parity !== null && <Parity {...parity} />}
+      {repaired.length > 0 && <Repaired rows={repaired} />}
     </>
   )
 }
+
+const Repaired = ({ rows }: { readonly rows: LiveSources['repaired'] }) => (
+  <>
+    <h2>Repaired values</h2>
+    <p>Wrong values of the runtime that were read from the kernel instead, or left out.</p>
+    <Scroll label="Repaired values of the runtime">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Runtime</th>
+            <th scope="col">Family or field</th>
+            <th scope="col">Reason</th>
+            <th scope="col">Values</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((r) => (
+            <tr key={`${r.runtime} ${r.version} ${r.family} ${r.reason}`} data-repaired={r.reason}>
+              <td>
+                {r.runtime} {r.version}
+              </td>
+              <td>
+                <code>{r.family}</code>
+              </td>
+              <td>{r.reason}</td>
+              <td>{r.count}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  </>
+)
 
 const Parity = ({ present, absent }: NonNullable<LiveSources['parity']>) => (
   <>

@@ -10,6 +10,7 @@ import { clientCertificate } from './client-certificate.js'
 import { clockSkew } from './clock-skew.js'
 import { config } from './config.js'
 import { controllers } from './controllers.js'
+import { eviction } from './eviction.js'
 import { kernel } from './kernel.js'
 import { kubeletAuth } from './kubelet-auth.js'
 import { kubeletFiles } from './kubelet-files.js'
@@ -27,6 +28,7 @@ import { runtimeAnswers } from './runtime-answers.js'
 import { runtimeConfig } from './runtime-config.js'
 import { runtimeStatus } from './runtime-status.js'
 import { runtimeSupport } from './runtime-support.js'
+import { runtimeValues } from './runtime-values.js'
 import { severalRuntimes } from './several-runtimes.js'
 import { sockets } from './sockets.js'
 import { staleEndpointFlag } from './stale-endpoint-flag.js'
@@ -48,6 +50,7 @@ export const checks: readonly Check<DoctorFacts>[] = [
   runtimeSupport,
   unifiedSupport,
   metrics,
+  runtimeValues,
   sockets,
   staleEndpointFlag,
   config,
@@ -63,6 +66,7 @@ export const checks: readonly Check<DoctorFacts>[] = [
   cgroupDriver,
   leftoverPodTree,
   capacity,
+  eviction,
   protectionChain,
   staleValues,
   throttling,

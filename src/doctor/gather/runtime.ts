@@ -6,7 +6,7 @@ import type { RuntimeAnswer } from '../../ports/bootstrap.js'
 import type { CgroupTree } from '../../ports/cgroups.js'
 import type { CallOptions, CriClient } from '../../ports/runtime.js'
 import type { DoctorPorts, DriverEvidence } from '../doctor-ports.js'
-import type { MetricDescriptors, RunningContainer, RuntimeFacts } from '../facts.js'
+import type { CriServerFacts, MetricDescriptors, RunningContainer, RuntimeFacts } from '../facts.js'
 
 interface RuntimeInput {
   readonly ports: Pick<DoctorPorts, 'connect' | 'askDriver' | 'gatherEvidence'>
@@ -35,9 +35,9 @@ export async function gatherRuntime(input: RuntimeInput): Promise<GatheredRuntim
   const options: CallOptions = { timeoutMs: callMs, signal }
   try {
     const version = await client.runtime.version({ version: 'v1' }, options)
-    const [driver, conditions, evidence, containers, descriptors] = await Promise.all([
+    const [driver, status, evidence, containers, descriptors] = await Promise.all([
       ports.askDriver(client, callMs, signal),
-      readConditions(client, options),
+      readStatus(client, options),
       cgroups === undefined ? nothing : readEvidence(input, client, cgroups),
       readContainers(client, options),
       readDescriptors(client, options),
@@ -47,7 +47,7 @@ export async function gatherRuntime(input: RuntimeInput): Promise<GatheredRuntim
     return {
       kind: 'answered',
       answer: { name: version.runtimeName, version: version.runtimeVersion, runtimeConfig: known },
-      facts: { ...evidence, driver, conditions, containers, descriptors },
+      facts: { ...evidence, ...status, driver, containers, descriptors },
     }
   } catch (e) {
     if (!isKeelsonError(e)) throw e
@@ -88,12 +88,40 @@ function open(ports: Pick<DoctorPorts, 'connect'>, endpoint: string, callMs: num
   }
 }
 
-async function readConditions(client: CriClient, options: CallOptions): Promise<RuntimeFacts['conditions']> {
+type StatusFacts = Pick<RuntimeFacts, 'conditions' | 'criServer'>
+
+async function readStatus(client: CriClient, options: CallOptions): Promise<StatusFacts> {
   try {
-    const { status } = await client.runtime.status({}, options)
-    return (status?.conditions ?? []).map((c) => ({ type: c.type, status: c.status, message: c.message }))
+    const { status, info } = await client.runtime.status({ verbose: true }, options)
+    const conditions = status?.conditions ?? []
+    return {
+      conditions: conditions.map((c) => ({ type: c.type, status: c.status, message: c.message })),
+      criServer: parseCriServer(info.keelson),
+    }
   } catch (e) {
-    return [{ type: 'RuntimeReady', status: false, message: asKeelsonError(e).message }]
+    const message = asKeelsonError(e).message
+    return { conditions: [{ type: 'RuntimeReady', status: false, message }], criServer: undefined }
+  }
+}
+
+/** The entry that `keelson cri` adds to the verbose status. */
+function parseCriServer(text: string | undefined): CriServerFacts | undefined {
+  const parsed = parseJson(text)
+  const values = at(parsed, ['values'])
+  if (values !== 'repair' && values !== 'trust') return undefined
+  const repaired = at(parsed, ['repaired'])
+  const counts = Object.entries(typeof repaired === 'object' && repaired !== null ? repaired : {})
+  return {
+    values,
+    repaired: Object.fromEntries(counts.filter((e): e is [string, number] => typeof e[1] === 'number')),
+  }
+}
+
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return undefined
   }
 }
 
@@ -147,13 +175,7 @@ async function readUnified(
 
 /** containerd's verbose status holds the request as `config`, and what it made of it as `runtimeSpec`. */
 export function parseUnified(text: string | undefined): RunningContainer['unified'] {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text ?? '')
-  } catch {
-    return undefined
-  }
-  const unified = at(parsed, ['config', 'linux', 'resources', 'unified'])
+  const unified = at(parseJson(text), ['config', 'linux', 'resources', 'unified'])
   if (typeof unified !== 'object' || unified === null) return undefined
   return Object.fromEntries(
     Object.entries(unified).filter((e): e is [string, string] => typeof e[1] === 'string'),

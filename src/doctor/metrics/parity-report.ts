@@ -2,7 +2,7 @@
 import { formatColumns } from '../../core/pod/printing.js'
 import { type FamilyParity, isEqual, type ParityReport } from './parity.js'
 
-function verdict({ compared, onlyRuntime, onlyCgroup, typesDiffer, outside }: FamilyParity): string {
+function verdict({ compared, onlyRuntime, onlyCgroup, typesDiffer, outside, defects }: FamilyParity): string {
   const words = [
     ...(outside.length > 0 ? [`${outside.length} values differ`] : []),
     ...(onlyCgroup.length > 0
@@ -12,6 +12,7 @@ function verdict({ compared, onlyRuntime, onlyCgroup, typesDiffer, outside }: Fa
       ? [compared === 0 ? 'only from the runtime' : `${onlyRuntime.length} series new`]
       : []),
     ...(typesDiffer ? ['type differs'] : []),
+    ...(defects.length > 0 ? [`known: ${defects.join(' or ')}`] : []),
   ]
   return words.length === 0 ? 'same' : words.join(', ')
 }

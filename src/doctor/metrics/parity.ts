@@ -1,5 +1,6 @@
 // Compares the runtime's values with those of the cgroups, family by family. A value of the runtime must lie between a
 // reading of the cgroups before it and one after it, give or take a tolerance: then both sources count the same thing.
+import { type DefectName, defectsShownBy, type RuntimeName } from '../../stats/repair/defects.js'
 import type { BothValues, Values } from './read-once.js'
 import { labelOf, type PrintedSeries, readText } from './read-text.js'
 import { summarySeries } from './summary-series.js'
@@ -24,6 +25,8 @@ export interface FamilyParity {
   readonly onlyCgroup: readonly string[]
   readonly typesDiffer: boolean
   readonly outside: readonly Outlier[]
+  /** Known defects of the runtime that explain a difference. */
+  readonly defects: readonly DefectName[]
 }
 
 export interface ParityReport {
@@ -71,7 +74,7 @@ function compareFamily(
   endpoint: EndpointPath,
   name: string,
   [before, runtime, after]: readonly [ByName, ByName, ByName],
-): FamilyParity | undefined {
+): Omit<FamilyParity, 'defects'> | undefined {
   const [early, theirs, late] = [before.get(name), runtime.get(name), after.get(name)]
   const [any] = [...(early?.values() ?? []), ...(theirs?.values() ?? []), ...(late?.values() ?? [])]
   if (any === undefined) return undefined
@@ -99,7 +102,7 @@ function compareFamily(
   return { endpoint, name, rule, compared, onlyRuntime, onlyCgroup, typesDiffer, outside }
 }
 
-export const isEqual = (f: FamilyParity): boolean =>
+export const isEqual = (f: Omit<FamilyParity, 'defects'>): boolean =>
   f.outside.length === 0 && f.onlyCgroup.length === 0 && f.onlyRuntime.length === 0 && !f.typesDiffer
 
 const endpoints: readonly {
@@ -117,7 +120,7 @@ const calls = {
   metrics: 'ListMetricDescriptors and ListPodSandboxMetrics',
 } as const
 
-export function compareValues({ before, runtime, after }: BothValues): ParityReport {
+export function compareValues({ before, runtime, after }: BothValues, name?: RuntimeName): ParityReport {
   const families: FamilyParity[] = []
   const notCompared: { endpoint: EndpointPath; why: string }[] = []
   for (const { endpoint, part, read } of endpoints) {
@@ -131,9 +134,11 @@ export function compareValues({ before, runtime, after }: BothValues): ParityRep
       continue
     }
     const all = [byName(read(before)), byName(read(runtime)), byName(read(after))] as const
-    for (const name of [...new Set(all.flatMap((m) => [...m.keys()]))].sort()) {
-      const family = compareFamily(endpoint, name, all)
-      if (family !== undefined) families.push(family)
+    for (const one of [...new Set(all.flatMap((m) => [...m.keys()]))].sort()) {
+      const family = compareFamily(endpoint, one, all)
+      if (family === undefined) continue
+      const isKnown = name !== undefined && !isEqual(family)
+      families.push({ ...family, defects: isKnown ? defectsShownBy(name, family.name) : [] })
     }
   }
   return { families, notCompared }

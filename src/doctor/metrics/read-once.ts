@@ -44,6 +44,8 @@ async function during<T>(
     ...input,
     metrics: await input.openMetrics(),
     fromCri,
+    // What the runtime says is compared, and not what a kubelet makes of it.
+    values: 'trust',
     periodMs: SAMPLE_MS,
     filesystemPeriodMs: 2 * SAMPLE_MS,
   })

@@ -83,7 +83,8 @@ export function createImageGc(o: ImageGcOptions): ImageGc {
   ): Promise<bigint> => {
     let freed = 0n
     let failure: unknown
-    for (const { id, sizeBytes } of images) {
+    const mounted = images.length === 0 ? new Set<string>() : await mountedImages(o, signal)
+    for (const { id, sizeBytes } of images.filter((image) => !mounted.has(image.id))) {
       if (enough !== undefined && freed >= enough) break
       try {
         log.info('removing an unused image', { image: id, bytes: sizeBytes, reason })
@@ -178,15 +179,26 @@ async function namesInUse(
   // Runtimes that do not pin the image of their sandboxes name it in their status.
   const { info } = await runtime.status({ verbose: true }, options)
   const inUse = new Set(sandboxImages(info['config']))
-  for (const { id, imageId, imageRef, image } of containers) {
+  for (const { imageId, imageRef, image } of containers) {
     for (const name of [imageId, imageRef, image?.image])
       if (name !== undefined && name !== '') inUse.add(name)
-    for (const mounted of await imageVolumes(id, runtime, options)) inUse.add(mounted)
   }
   return inUse
 }
 
-/** Images that a container has mounted as volumes. */
+/** Ids of images that containers have mounted as volumes; asked for only when images are to go. */
+async function mountedImages(
+  { runtime, timeoutMs }: Pick<ImageGcOptions, 'runtime' | 'timeoutMs'>,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const options = { timeoutMs, signal }
+  const { containers } = await runtime.listContainers({}, options)
+  const mounted = new Set<string>()
+  for (const { id } of containers)
+    for (const image of await imageVolumes(id, runtime, options)) mounted.add(image)
+  return mounted
+}
+
 async function imageVolumes(
   containerId: string,
   runtime: Pick<RuntimeService, 'containerStatus'>,

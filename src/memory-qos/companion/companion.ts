@@ -26,6 +26,8 @@ interface CompanionOptions
     | 'kernelMessage'
     | 'recursiveProtection'
     | 'periodMs'
+    | 'watchMs'
+    | 'findKubelet'
   > {
   readonly source: PodSource
   readonly found: FoundValues

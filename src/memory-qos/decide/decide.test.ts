@@ -117,3 +117,32 @@ test('a write that failed is tried again as what it was', () => {
   const history = nextHistory(base, decision, false)
   expect(decideFile({ ...base, history })).toEqual({ kind: 'write', why: 'first', grows: true })
 })
+
+describe('a kubelet that resets our values when it starts', () => {
+  const started = (n: bigint, ageMs: number) => ({ pid: 800 + Number(n), id: `kubelet ${n}`, ageMs })
+
+  test('is answered each time, however often it starts', () => {
+    let history: FileHistory = applied('8192')
+    for (let n = 0n; n < 20n; n++)
+      // It writes while it starts and once more a little later.
+      for (const ageMs of [2_000, 20_000]) {
+        const input = { ...base, history, nowNanos: n * 30n * second, kubelet: started(n, ageMs) }
+        const decision = decideFile(input)
+        expect(decision).toMatchObject({ kind: 'write', why: 'drift' })
+        history = nextHistory(input, decision, true)
+      }
+    expect(history.putBackNanos).toEqual([])
+  })
+
+  test('one that runs for long and keeps resetting them is another writer', () => {
+    let history: FileHistory = applied('8192')
+    const kinds = Array.from({ length: 6 }, (_, n) => {
+      const input = { ...base, history, nowNanos: BigInt(n) * second, kubelet: started(1n, 3_600_000) }
+      const decision = decideFile(input)
+      history = nextHistory(input, decision, true)
+      return decision.kind
+    })
+    // The first one may be from its start.
+    expect(kinds).toEqual(['write', 'write', 'write', 'write', 'drift', 'drift'])
+  })
+})

@@ -1,5 +1,6 @@
 // What one pass does about one file of ours: nothing, a write, waiting, or only a report. A value of ours that
 // another writer reset is restored three times in ten minutes; after that it is reported, so that two writers never fight for ever.
+// What a kubelet resets when it starts is always restored: it does so once for each start.
 import { settledValue } from '../../core/kernel-text/read-back.js'
 import type { QosFile } from '../../core/memory-qos/targets.js'
 
@@ -11,6 +12,16 @@ export interface FileHistory {
   readonly putBackNanos: readonly bigint[]
   /** Since when a memory.high below usage waits. */
   readonly heldSinceNanos: bigint | undefined
+  /** The kubelet that ran when our value was last restored. */
+  readonly kubelet?: string | undefined
+}
+
+/** The kubelet of this node, as far as its start is concerned. */
+export interface KubeletStart {
+  readonly pid: number
+  /** Another one for each start: pids are used again. */
+  readonly id: string
+  readonly ageMs: number
 }
 
 export const noHistory: FileHistory = { applied: undefined, putBackNanos: [], heldSinceNanos: undefined }
@@ -32,10 +43,14 @@ export interface FileDecisionInput {
   readonly usage: bigint | undefined
   readonly nowNanos: bigint
   readonly pageSize: bigint
+  /** Undefined: none was found, or it does not write this file. */
+  readonly kubelet?: KubeletStart | undefined
 }
 
 export const maxPutBack = 3
 export const putBackWindowNanos = 600_000_000_000n
+/** A kubelet writes its cgroups several times while it starts. */
+const kubeletStartMs = 60_000
 /** One period: time for usage to fall, and for the finding to be read. */
 export const highGraceNanos = 60_000_000_000n
 
@@ -52,7 +67,7 @@ export function decideFile(i: FileDecisionInput): FileDecision {
   if (is === wanted) return { kind: 'settled' }
   const grows = growsTo(is, wanted)
   const why = i.history.applied === undefined ? 'first' : i.history.applied === wanted ? 'drift' : 'changed'
-  if (why === 'drift') {
+  if (why === 'drift' && !isFromStart(i)) {
     const recent = recentOf(i.history, i.nowNanos)
     if (recent.length >= maxPutBack) return { kind: 'drift', putBack: recent.length }
   }
@@ -62,6 +77,10 @@ export function decideFile(i: FileDecisionInput): FileDecision {
   }
   return { kind: 'write', why, grows }
 }
+
+/** The kubelet was started since our value was last restored, or is starting. */
+const isFromStart = ({ kubelet, history }: FileDecisionInput): boolean =>
+  kubelet !== undefined && (kubelet.id !== history.kubelet || kubelet.ageMs < kubeletStartMs)
 
 const isBelow = (text: string, usage: bigint): boolean => {
   const amount = amountOf(text)
@@ -77,7 +96,7 @@ export function nextHistory(i: FileDecisionInput, decision: FileDecision, writte
   const recent = recentOf(i.history, i.nowNanos)
   switch (decision.kind) {
     case 'settled':
-      return { applied: wanted, putBackNanos: recent, heldSinceNanos: undefined }
+      return { ...i.history, applied: wanted, putBackNanos: recent, heldSinceNanos: undefined }
     case 'held':
       return { ...i.history, heldSinceNanos: i.history.heldSinceNanos ?? i.nowNanos }
     case 'drift':
@@ -85,8 +104,9 @@ export function nextHistory(i: FileDecisionInput, decision: FileDecision, writte
     case 'write':
       return {
         applied: written ? wanted : i.history.applied,
-        putBackNanos: decision.why === 'drift' ? [...recent, i.nowNanos] : recent,
+        putBackNanos: decision.why === 'drift' && !isFromStart(i) ? [...recent, i.nowNanos] : recent,
         heldSinceNanos: undefined,
+        kubelet: i.kubelet?.id ?? i.history.kubelet,
       }
   }
 }

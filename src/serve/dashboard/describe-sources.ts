@@ -18,7 +18,7 @@ export function parityOf(page: Uint8Array): NonNullable<LiveSources['parity']> {
 }
 
 export async function describeSources(stats: Pick<Stats, 'describe' | 'cadvisor'>): Promise<LiveSources> {
-  const { fromCri, stats: forStats, metrics } = stats.describe()
+  const { fromCri, stats: forStats, metrics, repaired } = stats.describe()
   return {
     fromCri,
     endpoints: [
@@ -27,5 +27,6 @@ export async function describeSources(stats: Pick<Stats, 'describe' | 'cadvisor'
       { endpoint: '/metrics/cadvisor', ...metrics },
     ],
     parity: parityOf(await stats.cadvisor(firstWaitMs)),
+    repaired,
   }
 }

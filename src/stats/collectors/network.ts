@@ -14,8 +14,11 @@ export interface NetworkValues {
 /** Ends of pairs and bridges: what passes them is counted at the other end already. */
 const notOurs = /^(veth|docker|nerdctl)/
 
+/** False: the loopback, and interfaces whose traffic is counted elsewhere. */
+export const isCounted = (name: string): boolean => name !== 'lo' && !notOurs.test(name)
+
 export function networkValues(interfaces: readonly NetDev[]): NetworkValues {
-  const ours = interfaces.filter(({ name }) => name !== 'lo' && !notOurs.test(name))
+  const ours = interfaces.filter(({ name }) => isCounted(name))
   const defaultInterface = ours.find(({ name }) => name === 'eth0') ?? ours[0]
   return { defaultInterface, others: ours.filter((i) => i !== defaultInterface) }
 }

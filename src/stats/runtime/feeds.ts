@@ -1,10 +1,13 @@
 // The two feeds of a runtime that gives stats and metrics (gate PodAndContainerStatsFromCRI). Metrics are joined with the
 // stats of the same runtime, so the stats feed comes first.
+import { type CgroupValues, networkUsage, usageFrom } from '../cgroup/container-stats.js'
 import type { HostSource } from '../cgroup/host-source.js'
 import { createCpuHistory } from '../cpu-rate.js'
 import type { LabelSets } from '../render/label-set.js'
 import type { Switches } from '../render/series-writer.js'
+import type { Repair } from '../repair/repairs.js'
 import type { MetricsSample, StatsSample } from '../sample.js'
+import type { Usage } from '../usage.js'
 import type { RuntimeCalls } from './calls.js'
 import { createRuntimeFeed, type RuntimeFeed, type RuntimeFeedOptions, rejectEmptySample } from './feed.js'
 import type { Inventory, InventoryCache, PodInfo } from './inventory.js'
@@ -28,7 +31,13 @@ interface RuntimeFeedsOptions extends Omit<RuntimeFeedOptions<never>, 'endpoint'
   readonly labelSets: LabelSets
   readonly switches: Switches
   readonly deviceName: (majorMinor: string) => string | undefined
+  /** The rules about wrong values for the runtime that is connected. */
+  readonly findRepair: (signal: AbortSignal) => Promise<Repair>
 }
+
+/** Without a rate: that comes from the runtime's own two samples. */
+const usageOf = (values: CgroupValues | undefined): Usage | undefined =>
+  values && usageFrom(values, undefined)
 
 const noCgroups = { exactCpu: () => undefined, cgroupPath: () => undefined } as const
 
@@ -52,7 +61,15 @@ export function createRuntimeFeeds(o: RuntimeFeedsOptions): RuntimeFeeds {
       const answer = await calls.podStats(signal)
       const receivedNanos = nowNanos()
       const inventory = await listPods(signal)
-      const sample = criStatsSample(answer, inventory, history, receivedNanos, hasHostNetwork)
+      const values = host?.valuesOf(inventory)
+      const sample = criStatsSample(answer, inventory, history, receivedNanos, hasHostNetwork, {
+        repair: await o.findRepair(signal),
+        usage: (id) => usageOf(values?.(id)),
+        network(pod) {
+          const own = host?.networkOf(pod)
+          return own && networkUsage(own, receivedNanos)
+        },
+      })
       rejectEmptySample('ListPodSandboxStats', inventory, sample)
       return sample
     },
@@ -70,6 +87,9 @@ export function createRuntimeFeeds(o: RuntimeFeedsOptions): RuntimeFeeds {
         deviceName: o.deviceName,
         hasHostNetwork,
         stats: stats.current(),
+        repair: await o.findRepair(signal),
+        kernel: host?.valuesOf(inventory) ?? (() => undefined),
+        networkOf: (pod: PodInfo) => host?.networkOf(pod),
         ...(host?.cgroupsOf(inventory) ?? noCgroups),
       }
     },

@@ -7,10 +7,15 @@ import type { ExtraLabels, Family } from '../catalogue/family.js'
 import { familyOf } from '../catalogue/index.js'
 import { pressureFamilies as pressure } from '../catalogue/pressure.js'
 import { alwaysFamilies as always } from '../catalogue/times-and-limits.js'
+import type { CgroupValues } from '../cgroup/container-stats.js'
+import { cpuTotal } from '../collectors/cpu.js'
+import { emitNetwork, type NetworkValues } from '../collectors/network.js'
 import { formatTimestamp } from '../render/exposition.js'
 import { containerLabels, type LabelSet, type LabelSets, podLabels } from '../render/label-set.js'
 import type { Switches } from '../render/series-writer.js'
 import { emitUsage } from '../render/usage-metrics.js'
+import { type KernelSeries, kernelSeries } from '../repair/kernel-series.js'
+import type { Repair } from '../repair/repairs.js'
 import type { MetricsSample, PodSample, StatsSample } from '../sample.js'
 import type { Psi, Usage } from '../usage.js'
 import {
@@ -43,6 +48,10 @@ export interface CriMetricsInput extends LabelFixes {
   readonly exactCpu: (containerId: string) => ExactCpu | undefined
   readonly cgroupPath: (id: string) => string | undefined
   readonly hasHostNetwork: (pod: PodInfo) => boolean
+  /** The rules about wrong values, with what the kernel has. */
+  readonly repair: Repair
+  readonly kernel: (id: string) => CgroupValues | undefined
+  readonly networkOf: (pod: PodInfo) => NetworkValues | undefined
 }
 
 interface Series {
@@ -154,6 +163,10 @@ interface Subject {
   readonly includes: (metric: Metric) => boolean
   /** Fills what the metrics leave out. */
   readonly sample: PodSample | undefined
+  /** Read once, and only when a value looks wrong. */
+  readonly kernel: () => KernelSeries
+  /** Stands in for network metrics that are not the pod's. */
+  readonly network: NetworkValues | undefined
 }
 
 interface Subjects {
@@ -164,6 +177,25 @@ interface Subjects {
 }
 
 const includesAll = (): boolean => true
+
+const isOfNetwork = ({ name }: Metric): boolean => familyOf(name)?.group === 'network'
+
+function hasNetwork(metrics: Iterable<Metric>): boolean {
+  for (const metric of metrics) if (isOfNetwork(metric)) return true
+  return false
+}
+
+/** Undefined: the runtime's network metrics stay. `own` undefined: they are wrong, and there are none to replace them. */
+function otherNetwork(
+  pod: PodInfo,
+  metrics: Iterable<Metric>,
+  { repair, networkOf }: CriMetricsInput,
+): { readonly own: NetworkValues | undefined } | undefined {
+  // The namespace is read only behind a runtime that is known to count another one.
+  if (!repair.hasDefect('node-network-counted') || !hasNetwork(metrics)) return undefined
+  repair.note('container_network', 'node-network-counted')
+  return { own: networkOf(pod) }
+}
 
 /** What is read beside the runtime's metrics, as exact CPU time, is read here, and once. */
 function findSubjects(input: CriMetricsInput): Subjects {
@@ -186,13 +218,17 @@ function findSubjects(input: CriMetricsInput): Subjects {
     }
     const sample = stats.get(pod.sandboxId)
     const onHost = input.hasHostNetwork(pod)
+    const other = onHost ? undefined : otherNetwork(pod, answer.metrics, input)
+    const keepsNetwork = !onHost && other === undefined
     put({
       labels: podLabels(labelSets, pod, input.cgroupPath(pod.sandboxId) ?? ''),
       metrics: answer.metrics,
       createdAtNanos: pod.createdAtNanos,
       exact: undefined,
-      includes: ({ name }) => (familyOf(name)?.group === 'network' ? !onHost : switches.rows.pods),
+      includes: (metric) => (isOfNetwork(metric) ? keepsNetwork : switches.rows.pods),
       sample: switches.rows.pods ? sample : undefined,
+      kernel: kernelSeries(() => input.kernel(pod.sandboxId)),
+      network: other?.own,
     })
     const containers = new Map(answer.containerMetrics.map((c) => [c.containerId, c.metrics]))
     for (const info of pod.containers) {
@@ -209,6 +245,8 @@ function findSubjects(input: CriMetricsInput): Subjects {
         exact: exactValues(usage, input.exactCpu(info.id)),
         includes: includesAll,
         sample: undefined,
+        kernel: kernelSeries(() => input.kernel(info.id)),
+        network: undefined,
       })
     }
   }
@@ -219,6 +257,7 @@ function findSubjects(input: CriMetricsInput): Subjects {
 function visitSeries(
   { byLabels }: Subjects,
   input: CriMetricsInput,
+  repair: Repair,
   visit: (series: Series) => void,
 ): DroppedMetrics {
   const { descriptors, switches } = input
@@ -234,7 +273,7 @@ function visitSeries(
       visit(s)
     }
   }
-  const addMetric = (metric: Metric, { labels, createdAtNanos, exact }: Subject): void => {
+  const addMetric = (metric: Metric, { labels, createdAtNanos, exact, kernel }: Subject): void => {
     const described = descriptors.get(metric.name)
     if (described === undefined) dropped.undeclared++
     else if (metric.labelValues.length !== described.labelCount) dropped.labelMismatch++
@@ -242,9 +281,21 @@ function visitSeries(
     else {
       const family = typedFamily(described, metric)
       const extra = extraLabels(described, metric.labelValues)
-      const better = exact?.get(metric.name)
+      const isOneCpu =
+        family.name === cpu.container_cpu_usage_seconds_total.name && extra?.key !== cpuTotal.key
+      const known = exact?.get(metric.name)
+      if (isOneCpu && known !== undefined && repair.hasDefect('cpu-rows')) {
+        repair.note(family.name, 'cpu-rows')
+        const total = { family, labels, extra: cpuTotal, ...known }
+        if (!seen.has(seriesKey(total)) && known.value > 0n) add(total)
+        return
+      }
+      // The exact value is that of all CPUs together.
+      const better = isOneCpu ? undefined : known
       const created = creationTimes.has(metric.name) && createdAtNanos > 0n ? createdAtNanos : undefined
-      const value = better?.value ?? created ?? metric.value.value * described.scale
+      const given = better?.value ?? created ?? metric.value.value * described.scale
+      const value = repair.value(family.name, given, () => kernel().values(family, extra))
+      if (value === undefined) return
       // Consumers drop a whole pod for a container without processor time.
       if (value === 0n && family.name === cpu.container_cpu_usage_seconds_total.name) return
       add({ family, labels, extra, value, timeNanos: better?.timeNanos ?? metric.timestamp })
@@ -256,6 +307,11 @@ function visitSeries(
       for (const metric of subject.metrics) if (subject.includes(metric)) addMetric(metric, subject)
       if (subject.sample !== undefined)
         for (const s of podSeries(subject.sample, subject.labels)) if (!seen.has(seriesKey(s))) add(s)
+      const { network, labels } = subject
+      if (network !== undefined)
+        emitNetwork(network, (family, value, extra) =>
+          add({ family, labels, extra, value, timeNanos: input.receivedNanos }),
+        )
     }
   }
   return dropped
@@ -268,7 +324,7 @@ function visitSeries(
  */
 export function joinCriMetrics(input: CriMetricsInput): JoinedMetrics {
   const subjects = findSubjects(input)
-  const dropped = visitSeries(subjects, input, () => undefined)
+  const dropped = visitSeries(subjects, input, input.repair, () => undefined)
   return {
     dropped,
     sample: {
@@ -279,7 +335,7 @@ export function joinCriMetrics(input: CriMetricsInput): JoinedMetrics {
         // Series of a container have one time, and follow one another.
         let timeNanos = 0n
         let time = formatTimestamp(timeNanos)
-        visitSeries(subjects, input, (s) => {
+        visitSeries(subjects, input, input.repair.uncounted(), (s) => {
           if (s.timeNanos !== timeNanos) {
             timeNanos = s.timeNanos
             time = formatTimestamp(timeNanos)

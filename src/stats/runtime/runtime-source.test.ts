@@ -159,6 +159,7 @@ describe('each endpoint falls back by itself', () => {
       fromCri: true,
       stats: { source: 'cgroup', runtime: 'unsupported' },
       metrics: { source: 'cgroup', runtime: 'unsupported' },
+      repaired: [],
     })
     const before = fixture.calls.filter((c) => c === 'listPodSandboxStats').length
     await fixture.tick()
@@ -224,4 +225,88 @@ test('which source is in use is on /metrics', async () => {
       { endpoint: 'metrics', source: 'cri' },
     ]),
   )
+})
+
+describe('wrong values of a runtime', () => {
+  const huge = 2n ** 64n - 1n
+  /** As CRI-O reports them on cgroup v1: rows for each CPU, and the network of the node. */
+  const crio = () => {
+    const metrics = metricsOf(web)
+    const [first] = metrics.containerMetrics
+    const [cpu, memory] = first?.metrics ?? []
+    const [network] = metrics.metrics
+    if (first === undefined || cpu === undefined || memory === undefined || network === undefined)
+      throw new Error('no metric')
+    first.metrics = [
+      { ...cpu, labelValues: [...cpu.labelValues, 'cpu00'], value: { value: 6n } },
+      { ...cpu, labelValues: [...cpu.labelValues, 'cpu01'], value: { value: 5n } },
+      { ...memory, value: { value: huge } },
+    ]
+    network.value = { value: 2_000_000_000n }
+    const stats = statsOf(web)
+    const [container] = stats.linux?.containers ?? []
+    if (container?.memory === undefined || container.swap === undefined) throw new Error('no memory')
+    container.memory.availableBytes = { value: 9_223_372_036_854_562_816n }
+    container.memory.pageFaults = { value: 0n }
+    container.swap.swapAvailableBytes = { value: huge }
+    return {
+      version: () => ({
+        version: '0.1.0',
+        runtimeName: 'cri-o',
+        runtimeVersion: '1.36.3',
+        runtimeApiVersion: 'v1',
+      }),
+      listPodSandboxStats: () => ({ stats: [stats] }),
+      listMetricDescriptors: () => ({
+        descriptors: descriptors.map((d) =>
+          d.name === 'container_cpu_usage_seconds_total' ? { ...d, labelKeys: [...d.labelKeys, 'cpu'] } : d,
+        ),
+      }),
+      listPodSandboxMetrics: () => ({ podMetrics: [metrics] }),
+    }
+  }
+  const ofApp = async (name: string) =>
+    (await cadvisor()).filter((s) => s.name === name && s.labels.container === 'app')
+
+  test('are replaced from the kernel and counted once for each sample', async () => {
+    fixture = await createStatsFixture({ pods: [web], stats: fromCri, answers: crio() })
+    await fixture.tick()
+    expect((await ofApp('container_cpu_usage_seconds_total')).map((s) => [s.labels.cpu, s.value])).toEqual([
+      ['total', '12.345678'],
+    ])
+    expect((await ofApp('container_memory_working_set_bytes')).map((s) => s.value.length < 12)).toEqual([
+      true,
+    ])
+    const received = (await cadvisor()).filter((s) => s.name === 'container_network_receive_bytes_total')
+    expect(received.filter((s) => s.labels.pod === 'web-0').map((s) => s.value)).toEqual(['1048576', '2048'])
+    const summary = text(await fixture.stats.summary(true, 0))
+    expect(summary).not.toContain('9223372036854562816')
+    expect(summary).not.toContain(String(huge))
+    const counted = await ownMetric('keelson_stats_repaired_values_total')
+    expect(
+      Object.fromEntries(counted.map((s) => [`${s.labels.family} ${s.labels.reason}`, s.labels.version])),
+    ).toEqual({
+      'container_cpu_usage_seconds_total cpu-rows': '1.36.3',
+      'container_memory_working_set_bytes unlimited-as-amount': '1.36.3',
+      'container_network node-network-counted': '1.36.3',
+      'memory.availableBytes unlimited-as-amount': '1.36.3',
+      'memory.pageFaults zero-page-faults': '1.36.3',
+      'swap.availableBytes unlimited-as-amount': '1.36.3',
+    })
+    expect(fixture.stats.describe().repaired.length).toBe(counted.length)
+  })
+
+  test('a total is not repeated for each CPU', async () => {
+    fixture = await createStatsFixture({
+      pods: [web],
+      stats: { ...fromCri, values: 'trust' },
+      answers: crio(),
+    })
+    await fixture.tick()
+    expect((await ofApp('container_cpu_usage_seconds_total')).map((s) => [s.labels.cpu, s.value])).toEqual([
+      ['cpu00', '6'],
+      ['cpu01', '5'],
+    ])
+    expect(fixture.stats.describe().repaired).toEqual([])
+  })
 })

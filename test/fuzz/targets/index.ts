@@ -7,15 +7,19 @@ import { envFile } from './env-file.js'
 import { kubeconfig } from './kubeconfig.js'
 import { labelSelector } from './label-selector.js'
 import { manifests } from './manifests.js'
+import { oomKill } from './oom-kill.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
+import { registryDocuments } from './registry-documents.js'
 import { strategicPatch } from './strategic-patch.js'
 import { unixSockets } from './unix-sockets.js'
 import { volumes } from './volumes.js'
 import { watchStream } from './watch-stream.js'
+import { websocketFrames } from './websocket-frames.js'
 import { yaml } from './yaml.js'
 
 export const targets: readonly FuzzTarget[] = [
+  oomKill,
   quantity,
   cgroupNames,
   config,
@@ -23,6 +27,7 @@ export const targets: readonly FuzzTarget[] = [
   pods,
   manifests,
   envFile,
+  registryDocuments,
   volumes,
   endpoint,
   unixSockets,
@@ -30,4 +35,5 @@ export const targets: readonly FuzzTarget[] = [
   watchStream,
   strategicPatch,
   labelSelector,
+  websocketFrames,
 ]

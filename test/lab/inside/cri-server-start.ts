@@ -30,6 +30,7 @@ export async function startScenarioServer(
       runtimeEndpoint,
       listen: `unix://${join(dir, `${name}.sock`)}`,
       mode: 'complete',
+      values: 'repair',
       cgroupDriver: undefined,
       serve: { ...defaultSettings('cri', 'node-1'), port: 0 },
       logFormat: 'text',

@@ -1,7 +1,7 @@
 // Which runtime is behind us, asked once for each connection.
 import type { Log } from '../../ports/log.js'
 import type { CriClient } from '../../ports/runtime.js'
-import type { RuntimeName } from './defects.js'
+import type { RuntimeName } from '../repair/defects.js'
 
 /** Undefined: it could not be asked, so nothing is known to be wrong with it. */
 export type FindRuntimeName = (signal: AbortSignal) => Promise<RuntimeName | undefined>

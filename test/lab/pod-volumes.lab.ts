@@ -1,0 +1,187 @@
+// Volumes of a pod on the real kernel, made of objects of a real API server with a node's own credential: what is missing is
+// waited for, what changes reaches the files, and nothing is left of it.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createClock } from '../../src/adapters/clock/clock.js'
+import { openKubeApi } from '../../src/adapters/kubeapi/open.js'
+import { createPodHost } from '../../src/adapters/pods/pod-host.js'
+import { createVolumeHost } from '../../src/adapters/volumes/volume-host.js'
+import type { KubePod } from '../../src/core/kube/objects.js'
+import { parsePodSpec } from '../../src/core/pod/spec/parse.js'
+import type { PodSpec } from '../../src/core/pod/spec/spec.js'
+import { parseQuantity } from '../../src/core/units/quantity.js'
+import { FakeLog } from '../../src/fakes/log.js'
+import { createNodeObjects } from '../../src/kubelet/objects/node-objects.js'
+import { createPodVolumes, type PodVolumes } from '../../src/kubelet/volumes/pod-volumes.js'
+import type { KubeApi } from '../../src/ports/kube-api.js'
+import { type RealControlPlane, startRealControlPlane } from '../support/real-control-plane.js'
+import { requires } from '../support/requirements.js'
+
+const nodeName = 'volumes-1'
+const base = '/api/v1/namespaces/default'
+const end = new AbortController()
+const { signal } = end
+const log = new FakeLog()
+const clock = createClock()
+const host = createPodHost()
+const events: string[] = []
+let plane: RealControlPlane
+let api: KubeApi
+let volumes: PodVolumes
+let rootDir = ''
+
+beforeAll(async () => {
+  rootDir = realpathSync(mkdtempSync(join(tmpdir(), 'keelson-pod-volumes-')))
+  plane = await startRealControlPlane()
+  const kubeconfig = await plane.issueNodeKubeconfig(nodeName)
+  api = await openKubeApi({ kubeconfig, log, version: 'test' })
+  await plane.client.create('/api/v1/nodes', { metadata: { name: nodeName } })
+  const objects = createNodeObjects({ api, clock, log, syncMs: 60_000, signal })
+  volumes = createPodVolumes({
+    c: {
+      host,
+      volumeHost: createVolumeHost(),
+      objects,
+      paths: { rootDir, podLogsDir: join(rootDir, 'logs') },
+      events: { pod: (_, { reason, message }) => void events.push(`${reason} ${message}`) },
+      clock,
+      log,
+      allocatable: () => Promise.resolve(new Map([['memory', parseQuantity('1Gi')]])),
+      podMemoryLimit: () => undefined,
+    },
+    syncMs: 60_000,
+    signal,
+  })
+  const account = () => plane.client.getObject(`${base}/serviceaccounts/default`)
+  await vi.waitUntil(async () => (await account()) !== undefined, { timeout: 60_000, interval: 200 })
+})
+afterAll(async () => {
+  end.abort()
+  api?.close()
+  await plane?.close()
+  const points = readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .flatMap((line) => line.split(' ')[4] ?? [])
+  for (const point of points.filter((p) => p.startsWith(`${rootDir}/`)).toReversed())
+    execFileSync('umount', ['-l', point])
+  rmSync(rootDir, { recursive: true, force: true })
+})
+
+async function createPod(name: string, spec: object): Promise<PodSpec> {
+  const container = { name: 'app', image: 'x' }
+  await plane.client.create(`${base}/pods`, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: { nodeName, containers: [container], ...spec },
+  })
+  const made = await plane.client.getObject<KubePod>(`${base}/pods/${name}`)
+  const parsed = parsePodSpec({ ...made, apiVersion: 'v1', kind: 'Pod' }, 'api')
+  if (parsed.kind === 'problems') throw new Error(JSON.stringify(parsed.problems))
+  return { ...parsed.spec, pod: { ...parsed.spec.pod, uid: made?.metadata?.uid ?? '' } }
+}
+
+const mountedAt = (spec: PodSpec, name: string): string => {
+  const found = volumes.mounted(spec.pod.uid).get(name)
+  if (found === undefined || !('hostPath' in found)) throw new Error(`${name} is not mounted`)
+  return found.hostPath
+}
+const mountedInTime = (spec: PodSpec): Promise<boolean> =>
+  vi.waitUntil(
+    () =>
+      volumes.mount(spec, signal).then(
+        () => true,
+        () => false,
+      ),
+    { timeout: 30_000, interval: 500 },
+  )
+
+test('a missing config map is an event; it is mounted once it is there, and changes reach the file', async (ctx) => {
+  requires(ctx, { root: true, commands: ['mount', 'umount'] })
+  const spec = await createPod('waits', {
+    securityContext: { fsGroup: 2000 },
+    volumes: [
+      { name: 'c', configMap: { name: 'late' } },
+      { name: 'e', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },
+    ],
+  })
+  await expect
+    .poll(() => volumes.mount(spec, signal).then(() => '', String), { timeout: 20_000 })
+    .toContain('configmap "late" not found')
+  expect(events).toContain('FailedMount MountVolume.SetUp failed for volume "c" : configmap "late" not found')
+  await plane.client.create(`${base}/configmaps`, { metadata: { name: 'late' }, data: { key: 'one' } })
+  await mountedInTime(spec)
+  const file = join(mountedAt(spec, 'c'), 'key')
+  expect(readFileSync(file, 'utf8')).toBe('one')
+  expect(statSync(file).gid).toBe(2000)
+  expect(statSync(mountedAt(spec, 'e')).mode & 0o2070).toBe(0o2070)
+  const began = performance.now()
+  await plane.client.patch(`${base}/configmaps/late`, { data: { key: 'two', more: 'x' } })
+  await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 90_000 }).toBe('two')
+  console.log(`a change reached the file after ${Math.round(performance.now() - began)} ms`)
+  await volumes.release(spec.pod.uid)
+  await host.removeTree(join(rootDir, 'pods', spec.pod.uid))
+  expect(existsSync(join(rootDir, 'pods', spec.pod.uid))).toBe(false)
+})
+
+test('the volume of every pod: a token that only the pod may use, the CA and the namespace', async (ctx) => {
+  requires(ctx, { root: true, commands: ['mount', 'umount'] })
+  await vi.waitUntil(
+    async () => (await plane.client.getObject(`${base}/configmaps/kube-root-ca.crt`)) !== undefined,
+    { timeout: 60_000, interval: 200 },
+  )
+  const spec = await createPod('default-volume', { securityContext: { runAsUser: 1234 } })
+  const [volume] = spec.volumes
+  expect(volume).toMatchObject({ kind: 'projected' })
+  await mountedInTime(spec)
+  const directory = mountedAt(spec, volume?.name ?? '')
+  expect(readdirSync(directory).filter((name) => !name.startsWith('..'))).toEqual([
+    'ca.crt',
+    'namespace',
+    'token',
+  ])
+  expect(readFileSync(join(directory, 'token'), 'utf8')).toMatch(/^ey/)
+  const { mode, uid } = statSync(join(directory, 'token'))
+  expect([mode & 0o777, uid]).toEqual([0o600, 1234])
+  expect(execFileSync('stat', ['-f', '-c', '%T', directory], { encoding: 'utf8' }).trim()).toBe('tmpfs')
+  await volumes.release(spec.pod.uid)
+  await host.removeTree(join(rootDir, 'pods', spec.pod.uid))
+})
+
+test('a claim of a local volume is a mount; the files of the host stay', async (ctx) => {
+  requires(ctx, { root: true, commands: ['mount', 'umount'] })
+  const path = join(rootDir, 'disk')
+  await host.ensureFile(join(path, 'kept'), 0o644)
+  const shared = { accessModes: ['ReadWriteOnce'], storageClassName: '' }
+  const required = {
+    nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'Exists' }] }],
+  }
+  await plane.client.create('/api/v1/persistentvolumes', {
+    metadata: { name: 'disk' },
+    spec: { ...shared, capacity: { storage: '1Gi' }, local: { path }, nodeAffinity: { required } },
+  })
+  await plane.client.create(`${base}/persistentvolumeclaims`, {
+    metadata: { name: 'data' },
+    spec: { ...shared, resources: { requests: { storage: '1Gi' } }, volumeName: 'disk' },
+  })
+  const spec = await createPod('claims', {
+    volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'data' } }],
+    automountServiceAccountToken: false,
+  })
+  await mountedInTime(spec)
+  expect(mountedAt(spec, 'd')).toContain('kubernetes.io~local-volume/disk')
+  expect(readdirSync(mountedAt(spec, 'd'))).toEqual(['kept'])
+  await volumes.release(spec.pod.uid)
+  await host.removeTree(join(rootDir, 'pods', spec.pod.uid))
+  expect(readdirSync(path)).toEqual(['kept'])
+})
+
+test('a kind that no node of this kind can mount waits, with its name in the event', async () => {
+  const spec = await createPod('nfs', { volumes: [{ name: 'n', nfs: { server: 's', path: '/' } }] })
+  await expect(volumes.mount(spec, signal)).rejects.toThrow(
+    'no volume plugin matched name: kubernetes.io/nfs',
+  )
+})
