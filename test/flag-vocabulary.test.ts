@@ -97,6 +97,7 @@ test('a short name has one meaning, except where kubectl or docker give it anoth
     '-f': ['--follow', '--force', '--filename'],
     '-c': ['--container', '--containerd'],
     '-d': ['--detach', '--disk'],
+    '-t': ['--tty', '--timeout'],
   })
 })
 

@@ -16,6 +16,12 @@ export const groupWaitsFor: Readonly<Partial<Record<GroupName, string>>> = {
 
 export const waiting: readonly Waiting[] = [
   {
+    for: 'a restart of a static pod whose manifest is removed and written again at once; Keelson sees the same pod and leaves it running',
+    specs: [
+      '[sig-node] MirrorPod when create a mirror pod without changes should successfully recreate when file is removed and recreated [NodeConformance]',
+    ],
+  },
+  {
     for: 'streams of containers (exec)',
     specs: [
       '[sig-node] Summary API when querying /stats/summary should report resource usage through the stats api [NodeConformance]',

@@ -1,27 +1,9 @@
 // A control plane with one node that stays until Ctrl-C: to try things by hand, with any client.
 import { clusterFlags, parseClusterOptions, requireFreePort } from '../cluster/options.js'
-import { readyLine } from '../cluster/plan.js'
 import { missingForCluster, prepareCluster } from '../cluster/prepare.js'
 import { clusterPeers, startCluster } from '../cluster/start-cluster.js'
+import { watchOutput } from '../cluster/watch-output.js'
 import type { Unit, UnitContext } from '../unit.js'
-
-/** Resolves when the program inside has said that the node is ready. */
-function watchOutput(note: UnitContext['note']): { onOutput(text: string): void; ready: Promise<void> } {
-  let rest = ''
-  let tell = (): void => {}
-  const ready = new Promise<void>((resolve) => {
-    tell = resolve
-  })
-  const onOutput = (text: string): void => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) {
-      note(line)
-      if (line.startsWith(readyLine)) tell()
-    }
-  }
-  return { onOutput, ready }
-}
 
 async function run(context: UnitContext): Promise<void> {
   const request = await prepareCluster(context, parseClusterOptions(context.options))

@@ -9,6 +9,7 @@ import { driver } from './driver.js'
 import { e2e } from './e2e.js'
 import { e2eNode } from './e2e-node.js'
 import { kubeadmJoin } from './kubeadm-join.js'
+import { kubectlUnit } from './kubectl.js'
 import { kubeletSwap } from './kubelet-swap.js'
 import { metricsServer } from './metrics-server.js'
 
@@ -23,5 +24,6 @@ export const units: readonly Unit[] = [
   kubeletSwap,
   e2eNode,
   cluster,
+  kubectlUnit,
   e2e,
 ]

@@ -5,6 +5,7 @@ import type { PodJson } from '../core/pod/document.js'
 import { parseGoDuration } from '../core/units/go-duration.js'
 import type { Io } from './io.js'
 import { chooseContainer, choosePod } from './pods/choose.js'
+import { execOnTerminal } from './pods/exec-terminal.js'
 import { type ReachOptions, withReach } from './pods/find-kubelet.js'
 import { createKubeletClient, type KubeletClient } from './pods/kubelet-client.js'
 import { whySlow } from './pods/why-slow.js'
@@ -12,6 +13,8 @@ import { whySlow } from './pods/why-slow.js'
 interface ExecOptions extends ReachOptions {
   readonly namespace?: string
   readonly container?: string
+  readonly stdin?: boolean
+  readonly tty?: boolean
   /** Milliseconds. */
   readonly timeout: number
 }
@@ -38,13 +41,15 @@ export const create = (io: Io): Command =>
   withReach(
     new Command('exec')
       .description(
-        'Run a command in a container and print its output. There is no standard input.\n\n  keelson exec web -- ls -l /',
+        'Run a command in a container and print its output; with -it, on this terminal.\n\n  keelson exec web -- ls -l /\n  keelson exec -it web -- sh',
       )
       .argument('<pod>', 'pod name, with or without the node name suffix')
       .argument('<command...>', 'command and arguments, after --'),
   )
     .option('-c, --container <name>', 'container name (default: the first container)')
     .option('-n, --namespace <name>', 'namespace of the pod')
+    .option('-i, --stdin', 'pass keys of this terminal to the command; only together with -t')
+    .option('-t, --tty', 'run the command on a terminal; only together with -i')
     .addOption(
       new Option('--timeout <duration>', 'stop the command after this time, such as 90s or 5m')
         .argParser(parseTimeout)
@@ -54,6 +59,16 @@ export const create = (io: Io): Command =>
       const client = createKubeletClient(options)
       const pod = choosePod(await client.pods(), name, options.namespace)
       const container = chooseContainer(pod, options.container)
+      if (options.stdin === true || options.tty === true) {
+        io.exitCode = await execOnTerminal(client, {
+          ...terminalOf(options),
+          namespace: pod.metadata.namespace,
+          pod: pod.metadata.name,
+          container,
+          command,
+        })
+        return
+      }
       const where = { pod, container, timeoutMs: options.timeout }
       const text = await runThere(client, command, where, (note) => io.stderr.write(note))
       const ran = JSON.parse(text) as Partial<Ran>
@@ -63,6 +78,14 @@ export const create = (io: Io): Command =>
       io.stderr.write(Buffer.from(ran.stderr ?? '', 'base64').toString())
       io.exitCode = ran.exitCode
     })
+
+/** The end of piped input cannot be passed on: only a terminal is taken. */
+function terminalOf({ stdin, tty }: ExecOptions) {
+  if (stdin !== true || tty !== true) throw keelsonError('usage.invalid', 'exec: use -i and -t together')
+  if (!process.stdin.isTTY || !process.stdout.isTTY)
+    throw keelsonError('usage.invalid', 'exec -it: standard input and output are not a terminal')
+  return { input: process.stdin, output: process.stdout }
+}
 
 interface Where {
   readonly pod: PodJson

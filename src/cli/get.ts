@@ -104,15 +104,15 @@ const header = (output: GetOptions['output']): string[] => [
   'STATUS',
   'RESTARTS',
   'AGE',
-  ...(output === 'wide' ? ['IP', 'NODE'] : []),
+  ...(output === 'wide' ? ['IP', 'NODE', 'SOURCE'] : []),
 ]
 
 const nowNanos = (): bigint => BigInt(Date.now()) * 1_000_000n
 
 function cells(pod: PodJson, output: GetOptions['output']): string[] {
   const row: PodRow = podRow(pod, nowNanos())
-  const { namespace, name, ready, status, restarts, age, ip, node } = row
-  return [namespace, name, ready, status, restarts, age, ...(output === 'wide' ? [ip, node] : [])]
+  const { namespace, name, ready, status, restarts, age, ip, node, source } = row
+  return [namespace, name, ready, status, restarts, age, ...(output === 'wide' ? [ip, node, source] : [])]
 }
 
 /** A line for each pod that looks different from before; ends with Ctrl-C. */

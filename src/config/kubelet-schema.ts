@@ -157,6 +157,9 @@ const fieldsRead = {
     since: 30,
     default: '10s',
   }),
+  allowedUnsafeSysctls: textList(
+    'sysctls that pods may set besides the safe ones; `net.core.*` is all that begin so',
+  ),
   crashLoopBackOff: group(
     'restarts of containers',
     {

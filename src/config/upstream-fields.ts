@@ -62,7 +62,6 @@ export const upstreamFields = {
     { what: 'pods do not get these sysctls', remedy: 'set securityContext.sysctls in each pod' },
     37,
   ),
-  allowedUnsafeSysctls: harmless('a pod with an unsafe sysctl is refused'),
   userNamespaces: group(
     'user namespaces of pods',
     { idsPerPod: harmless('a pod with hostUsers: false is refused') },

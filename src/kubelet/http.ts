@@ -14,6 +14,7 @@ import { memoryQosEndpoint } from '../serve/endpoints/memory-qos.js'
 import { probeMetrics } from '../serve/endpoints/metrics.js'
 import { metricsCadvisor } from '../serve/endpoints/metrics-cadvisor.js'
 import { metricsResource } from '../serve/endpoints/metrics-resource.js'
+import { podEvents } from '../serve/endpoints/pod-events.js'
 import { pods } from '../serve/endpoints/pods.js'
 import { runInContainer } from '../serve/endpoints/run.js'
 import { runningPods } from '../serve/endpoints/runningpods.js'
@@ -64,6 +65,7 @@ const kubeletEndpoints = (
     : [
         pods(() => running.pods()),
         probeMetrics(ports.probeMetrics),
+        podEvents((namespace, pod) => running.events(namespace, pod)),
         runningPods(() => runningPodList(running.running())),
         containerLogs(running.readLog),
         ...runInContainer(running.runCommand),

@@ -26,6 +26,7 @@ const byFirstSegment: Readonly<Record<string, readonly string[]>> = {
   statusz: ['statusz'],
   flagz: ['configz'],
   pods: ['pods', 'proxy'],
+  podevents: ['pods', 'proxy'],
   allocatedPods: ['pods', 'proxy'],
   runningpods: ['pods', 'proxy'],
   healthz: ['healthz', 'proxy'],

@@ -5,6 +5,8 @@ import { parse } from 'yaml'
 import { forever, shell, until } from '../kubelet/node.js'
 import { endPods, running, useNode } from '../kubelet/use-node.js'
 import { startCommand } from '../support/command.js'
+import { requires } from '../support/requirements.js'
+import { openWindow } from '../support/tmux-window.js'
 
 const node = useNode()
 
@@ -32,7 +34,7 @@ describe('commands', () => {
     expect(table.split('\n')[0]).toMatch(/^NAMESPACE +NAME +READY +STATUS +RESTARTS +AGE$/)
     expect(table).toMatch(/default +web-node-1 +2\/2 +Running +0 +\d+s/)
     expect(table).toMatch(/default +bad-node-1 +0\/1 +CrashLoopBackOff +1 \(\d+s ago\)/)
-    expect((await keelson('get', 'pods', '-o', 'wide')).text).toMatch(/10\.\d+\.\d+\.\d+ +node-1/)
+    expect((await keelson('get', 'pods', '-o', 'wide')).text).toMatch(/10\.\d+\.\d+\.\d+ +node-1 +file/)
     expect((await keelson('get', 'pods', '-o', 'name')).text).toBe('pod/bad-node-1\npod/web-node-1\n')
     const list = JSON.parse((await keelson('get', 'pods', '-o', 'json')).text) as {
       readonly items: readonly unknown[]
@@ -48,6 +50,26 @@ describe('commands', () => {
       'pod nobody not found; pods on this node: bad-node-1, web-node-1 [pod.not-found]',
     )
     await endPods(node(), 'bad')
+  })
+
+  test('exec -it is a shell on this terminal: keys, the size of the window, and the exit status', async (ctx) => {
+    requires(ctx, { commands: ['tmux'] })
+    const words = [process.execPath, node().main, 'exec', ...node().reach, '-it', 'web', '--', 'sh']
+    const window = openWindow(['sh', '-c', `${words.join(' ')}; echo status $?; sleep 60`], 100, 30)
+    try {
+      await window.shows(/#$/m)
+      window.keys('stty size; echo $((6*7))', 'Enter')
+      expect(await window.shows('42')).toContain('30 100')
+      window.resize(120, 40)
+      window.keys('clear; sleep 1; stty size', 'Enter')
+      await window.shows('40 120')
+      window.keys('exit 7', 'Enter')
+      await window.shows('status 7')
+    } finally {
+      window.close()
+    }
+    const piped = await keelson('exec', '-it', 'web', '--', 'sh')
+    expect(piped.text).toContain('not a terminal')
   })
 
   test('POD-81 get pods -w prints each change', async () => {

@@ -1,12 +1,14 @@
 // `keelson describe pod NAME` and `keelson describe node`: one of them on one page.
 import { Argument, Command } from 'commander'
-import { keelsonError } from '../../core/errors.js'
+import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import { describePod } from '../../core/pod/description.js'
+import type { PodJson } from '../../core/pod/document.js'
+import type { PodEventJson } from '../../serve/endpoints/pod-events.js'
 import { suggest } from '../completion/suggest.js'
 import type { Io } from '../io.js'
 import { choosePod } from '../pods/choose.js'
 import { type ReachOptions, withReach } from '../pods/find-kubelet.js'
-import { createKubeletClient } from '../pods/kubelet-client.js'
+import { createKubeletClient, type KubeletClient } from '../pods/kubelet-client.js'
 import { defaultKubeconfig, readNodePage } from './node-page.js'
 
 interface DescribeOptions extends ReachOptions {
@@ -36,6 +38,21 @@ export const create = (io: Io): Command =>
       if (!['pod', 'pods', 'po'].includes(kind))
         throw keelsonError('usage.invalid', `describe ${kind}: only pods and nodes are supported`)
       if (name === undefined) throw keelsonError('usage.invalid', 'describe pod: name the pod')
-      const pods = await createKubeletClient(options).pods()
-      io.stdout.write(describePod(choosePod(pods, name, options.namespace)))
+      const client = createKubeletClient(options)
+      const pod = choosePod(await client.pods(), name, options.namespace)
+      io.stdout.write(describePod(pod, await eventsOf(client, pod)))
     })
+
+/** Undefined: this kubelet does not keep them, as one of an earlier release. */
+async function eventsOf(
+  client: KubeletClient,
+  { metadata }: PodJson,
+): Promise<readonly PodEventJson[] | undefined> {
+  try {
+    const text = await client.get(`/podevents/${metadata.namespace}/${metadata.name}`)
+    return (JSON.parse(text) as { readonly items: readonly PodEventJson[] }).items
+  } catch (e) {
+    if (asKeelsonError(e).code === 'pod.not-found') return undefined
+    throw e
+  }
+}

@@ -1,8 +1,10 @@
 // Talks to the kubelet of this machine over its HTTPS endpoints, with the local token and the certificate that it made
 // for itself.
+import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
+import type { Duplex } from 'node:stream'
 import { readLocalToken } from '../../adapters/secrets/local-token.js'
 import { isKeelsonError, keelsonError, messageOf } from '../../core/errors.js'
 import type { PodJson } from '../../core/pod/document.js'
@@ -18,6 +20,8 @@ export interface KubeletClient {
   post(path: string, accept: string, timeoutMs?: number): Promise<string>
   /** Pieces of the response as they arrive. */
   stream(path: string, onText: (text: string) => void, signal: AbortSignal): Promise<void>
+  /** A WebSocket that speaks this protocol, as its raw connection. */
+  webSocket(path: string, protocol: string): Promise<Duplex>
   pods(): Promise<readonly PodJson[]>
 }
 
@@ -78,6 +82,36 @@ export function createKubeletClient(o: ReachOptions): KubeletClient {
         if (!signal.aborted) throw unreachable(server, e)
       }
     },
+    webSocket: (path, protocol) =>
+      new Promise((resolve, reject) => {
+        const req = request(new URL(path, server), {
+          ca,
+          agent: false,
+          timeout: defaultTimeoutMs,
+          headers: {
+            authorization: `Bearer ${token}`,
+            connection: 'Upgrade',
+            upgrade: 'websocket',
+            'sec-websocket-version': '13',
+            'sec-websocket-key': randomBytes(16).toString('base64'),
+            'sec-websocket-protocol': protocol,
+          },
+        })
+        req.on('timeout', () => req.destroy(noAnswer(server, defaultTimeoutMs)))
+        req.on('error', (e) => reject(isKeelsonError(e) ? e : unreachable(server, e)))
+        req.on('response', (response) => {
+          readAll(response)
+            .then((body) => checked(response, body, path))
+            .then(() => reject(keelsonError('kubelet.refused', 'the kubelet opened no stream', { path })))
+            .catch(reject)
+        })
+        req.on('upgrade', (_, socket, head) => {
+          socket.setTimeout(0)
+          if (head.length > 0) socket.unshift(head)
+          resolve(socket)
+        })
+        req.end()
+      }),
     async pods() {
       const { items } = JSON.parse(await read('GET', '/pods', 'application/json')) as {
         items?: readonly PodJson[]

@@ -1,17 +1,29 @@
 // `keelson describe pod`: one pod on one page, in the order of `kubectl describe`.
 
 import type { PodJson } from './document.js'
+import { sourceOf } from './printing.js'
 import type { ContainerStateJson, ContainerStatusJson } from './status-json.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
-export function describePod(pod: PodJson): string {
+interface DescribedEvent {
+  readonly type: string
+  readonly reason: string
+  readonly message: string
+  readonly container?: string
+  readonly count: number
+  readonly lastTimestamp: string
+}
+
+/** `events`: undefined where the kubelet has none to give. */
+export function describePod(pod: PodJson, events?: readonly DescribedEvent[]): string {
   const { metadata, spec, status } = pod
   const lines = [
     row('Name', metadata.name),
     row('Namespace', metadata.namespace),
     row('UID', metadata.uid),
     row('Node', String(spec['nodeName'] ?? '')),
+    row('Source', sourceOf(pod)),
     row('Start Time', status.startTime),
     ...mapRows('Labels', metadata.labels ?? {}),
     ...mapRows('Annotations', metadata.annotations ?? {}),
@@ -35,6 +47,7 @@ export function describePod(pod: PodJson): string {
         `  ${c.type.padEnd(28)}${c.status}${c.reason === undefined ? '' : `   ${c.reason}: ${c.message ?? ''}`}`,
     ),
     ...volumePart(spec),
+    ...eventPart(events),
   ]
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
 }
@@ -129,5 +142,18 @@ function volumePart(spec: Fields): string[] {
   return [
     'Volumes:',
     ...volumes.map(({ name, ...source }) => `  ${String(name).padEnd(28)}${JSON.stringify(source)}`),
+  ]
+}
+
+function eventPart(events: readonly DescribedEvent[] | undefined): string[] {
+  if (events === undefined) return []
+  if (events.length === 0) return [row('Events', '<none>')]
+  return [
+    'Events:',
+    ...events.map(({ type, reason, message, container, count, lastTimestamp }) => {
+      const times = count === 1 ? '' : ` (x${count})`
+      const about = container === undefined ? '' : `${container}: `
+      return `  ${lastTimestamp.slice(0, 19)}Z  ${type.padEnd(8)}${reason}${times}  ${about}${message}`
+    }),
   ]
 }

@@ -13,6 +13,8 @@ export interface PodRow {
   readonly age: string
   readonly ip: string
   readonly node: string
+  /** Where the pod came from: `file` or `api`. */
+  readonly source: string
 }
 
 export function podRow(pod: PodJson, nowNanos: bigint): PodRow {
@@ -32,8 +34,13 @@ export function podRow(pod: PodJson, nowNanos: bigint): PodRow {
     age: ageOf(pod.metadata.creationTimestamp, nowNanos),
     ip: podIP,
     node: typeof node === 'string' ? node : '<none>',
+    source: sourceOf(pod),
   }
 }
+
+/** A pod of the API server has no such note of its own. */
+export const sourceOf = ({ metadata }: PodJson): string =>
+  metadata.annotations?.['kubernetes.io/config.source'] ?? 'api'
 
 const isSidecar = (pod: PodJson, name: string): boolean =>
   specsOf(pod, 'initContainers').some((c) => c['name'] === name && c['restartPolicy'] === 'Always')

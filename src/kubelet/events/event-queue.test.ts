@@ -133,13 +133,19 @@ test('events beyond the burst wait for the rate', async () => {
 test('an event of a container names its part of the pod; standalone it is a line of the log', async () => {
   const q = queueWith(() => undefined)
   const { kind: _, ...pod } = web
-  createPodEvents(q.queue, q.log).pod(pod, { ...pulled, container: { kind: 'sidecar', name: 'proxy' } })
-  createPodEvents(q.queue, q.log).pod(pod, pulled)
+  const podEvents = createPodEvents(q)
+  podEvents.pod(pod, { ...pulled, container: { kind: 'sidecar', name: 'proxy' } })
+  podEvents.pod(pod, pulled)
   await q.queue.idle()
   expect(q.sent.map(({ involved, namespace }) => [namespace, involved])).toEqual([
     ['shop', { ...web, fieldPath: 'spec.initContainers{proxy}' }],
     ['shop', web],
   ])
-  createPodEvents(undefined, q.log).pod(pod, pulled)
+  const { clock, log } = q
+  createPodEvents({ queue: undefined, clock, log }).pod(pod, pulled)
   expect(q.log.messages('info')).toEqual(['Pulled image'])
+  for (let i = 0; i < 30; i++) podEvents.pod(pod, { ...pulled, message: `m${i % 25}` })
+  const recent = podEvents.recent(pod.uid)
+  expect(recent).toHaveLength(20)
+  expect(recent.at(-1)).toMatchObject({ reason: 'Pulled', message: 'm4', count: 1 })
 })

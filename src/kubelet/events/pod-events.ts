@@ -1,7 +1,10 @@
 // Events about pods: what every part of the pod runner says about a pod, in upstream's words, for `kubectl describe`.
 import type { ContainerSpec } from '../../core/pod/spec/spec.js'
+import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
+import type { PodEventJson } from '../../serve/endpoints/pod-events.js'
 import type { EventQueue } from './event-queue.js'
+import { RecentEvents } from './recent-events.js'
 
 interface PodIdentity {
   readonly namespace: string
@@ -27,28 +30,45 @@ export interface PodEvents {
   pod(pod: PodIdentity, event: PodEvent): void
 }
 
-/** Without an API server (queue undefined) an event is a line of the log. */
-export const createPodEvents = (queue: Pick<EventQueue, 'record'> | undefined, log: Log): PodEvents => ({
-  pod({ namespace, name, uid }, { type, reason, message, container, annotations }) {
-    if (queue === undefined) {
-      log.info(message, {
-        event: reason,
+interface KeptPodEvents extends PodEvents {
+  /** The last ones about a pod, the newest last. */
+  recent(uid: string): readonly PodEventJson[]
+}
+
+interface PodEventsOptions {
+  /** Undefined: there is no API server, and an event is a line of the log. */
+  readonly queue: Pick<EventQueue, 'record'> | undefined
+  readonly clock: Pick<Clock, 'nowNanos'>
+  readonly log: Log
+}
+
+export function createPodEvents({ queue, clock, log }: PodEventsOptions): KeptPodEvents {
+  const recent = new RecentEvents()
+  return {
+    recent: (uid) => recent.of(uid),
+    pod({ namespace, name, uid }, event) {
+      recent.add(uid, event, Number(clock.nowNanos() / 1_000_000n))
+      const { type, reason, message, container, annotations } = event
+      if (queue === undefined) {
+        log.info(message, {
+          event: reason,
+          type,
+          pod: `${namespace}/${name}`,
+          ...(container === undefined ? {} : { container: container.name }),
+        })
+        return
+      }
+      const fieldPath = container === undefined ? {} : { fieldPath: fieldPathOf(container) }
+      queue.record({
         type,
-        pod: `${namespace}/${name}`,
-        ...(container === undefined ? {} : { container: container.name }),
+        reason,
+        message,
+        ...(annotations === undefined ? {} : { annotations }),
+        involved: { kind: 'Pod', namespace, name, uid, ...fieldPath },
       })
-      return
-    }
-    const fieldPath = container === undefined ? {} : { fieldPath: fieldPathOf(container) }
-    queue.record({
-      type,
-      reason,
-      message,
-      ...(annotations === undefined ? {} : { annotations }),
-      involved: { kind: 'Pod', namespace, name, uid, ...fieldPath },
-    })
-  },
-})
+    },
+  }
+}
 
 const lists = {
   app: 'containers',

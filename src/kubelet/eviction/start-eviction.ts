@@ -34,7 +34,7 @@ interface NodeEviction extends Omit<Eviction, 'rejects'> {
 export function startNodeEviction({ config, pods, ...i }: NodeEvictionInput): NodeEviction {
   const { kubelet, keelson } = config
   const { clock, log, metrics } = i.ports
-  const podEvents = createPodEvents(i.events, log)
+  const podEvents = createPodEvents({ queue: i.events, clock, log })
   const eviction = startEviction({
     thresholds: configuredThresholds(kubelet),
     transitionMs: kubelet.evictionPressureTransitionPeriod,

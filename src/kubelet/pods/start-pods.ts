@@ -3,6 +3,8 @@
 import type { EffectiveConfig } from '../../config/effective.js'
 import type { LoadedConfig } from '../../config/load.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
+import type { KubeNode } from '../../core/kube/objects.js'
+import { nodes, objectPath } from '../../core/kube/path.js'
 import type { PodSpec } from '../../core/pod/spec/spec.js'
 import { isGateEnabled } from '../../core/release/gates.js'
 import { bytes } from '../../core/units/bytes.js'
@@ -12,10 +14,13 @@ import type { Files } from '../../ports/files.js'
 import type { KubeApi } from '../../ports/kube-api.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { ReadLog } from '../../serve/endpoints/container-logs.js'
+import type { PodEventJson } from '../../serve/endpoints/pod-events.js'
 import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { OpenStream } from '../../serve/endpoints/streams.js'
+import { createAdmission } from '../admission/admit-pods.js'
+import { preemptPods } from '../admission/preempt.js'
 import type { EventQueue } from '../events/event-queue.js'
-import { createPodEvents } from '../events/pod-events.js'
+import { createPodEvents, type PodEvents } from '../events/pod-events.js'
 import { removeDeadContainers } from '../gc/dead-containers.js'
 import type { CredentialProviders } from '../images/credential-providers.js'
 import { createPullRate } from '../images/decide/pull-rate.js'
@@ -26,6 +31,7 @@ import type { KubeletPorts } from '../kubelet-ports.js'
 import type { KubeletMemoryQos } from '../memory-qos.js'
 import { parseResolvConf, type ResolvConf } from '../names/decide/resolv-conf.js'
 import { readAllocatable } from '../node/allocatable.js'
+import { defaultLabels } from '../node/decide/node-labels.js'
 import type { NodeFacts } from '../node/node-facts.js'
 import type { OwnNode } from '../node/own-node.js'
 import type { NodeObjects } from '../objects/node-objects.js'
@@ -80,6 +86,7 @@ interface PodsInput {
     | 'files'
     | 'podHost'
     | 'volumeHost'
+    | 'host'
     | 'procfs'
     | 'nodeHost'
     | 'statsFiles'
@@ -102,6 +109,8 @@ export interface RunningPods extends PodRunner {
   readonly readLog: ReadLog
   readonly runCommand: RunCommand
   readonly openStream: OpenStream
+  /** Undefined: there is no such pod. */
+  events(namespace: string, pod: string): readonly PodEventJson[] | undefined
   removeLogLinks(): Promise<void>
   /** Of pods that have ended for good. */
   removeDeadContainers(signal: AbortSignal): Promise<void>
@@ -131,7 +140,8 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     ports.log.info('neither staticPodPath nor --kubeconfig is set: no pods are run')
     return undefined
   }
-  const context = createContext(i)
+  const events = createPodEvents({ ...ports, queue: i.events })
+  const context = createContext(i, events)
   const { clock, log } = ports
   const apiPods =
     cluster === undefined
@@ -174,7 +184,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
       { files: path === '' ? undefined : staticPods(path, i), api: apiPods?.watch(signal) },
       signal,
     ),
-    admission: i.admissionHandlers ?? [],
+    admission: [...(i.admissionHandlers ?? []), admissionRules(i, context, () => runner)],
     syncMs: kubelet.syncFrequency,
     nodeCgroups: i.memoryQos?.nodeCgroups ?? createNodeCgroups(i.cgroups, context.planner),
     onChange: () => i.memoryQos?.memoryQos.notify(),
@@ -202,10 +212,42 @@ export function startPods(i: PodsInput): RunningPods | undefined {
     ]).then(() => undefined),
     readLog: (request, stop) => readContainerLog(request, runner, context, stop),
     openStream: createOpenStream(runner, context),
+    events: (namespace, name) => {
+      const found = runner
+        .pods()
+        .find((pod) => pod.metadata.namespace === namespace && pod.metadata.name === name)
+      return found && events.recent(found.metadata.uid)
+    },
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
     removeDeadContainers: (ending) => removeDeadContainers(runner.finished(), context, ending),
   }
+}
+
+const admissionRules = (
+  { config, cluster, nodeName, ports, signal }: PodsInput,
+  context: PodContext,
+  runner: () => PodRunner,
+): AdmissionHandler => {
+  const { os } = ports.host
+  const { api, own } = cluster ?? {}
+  return createAdmission({
+    ownLabels: { name: nodeName, labels: defaultLabels(nodeName, os, ports.nodeHost.architecture) },
+    os,
+    allowedUnsafeSysctls: config.kubelet.allowedUnsafeSysctls ?? [],
+    allocatable: context.allocatable,
+    supplementalGroupsPolicy: async () =>
+      (await context.runtime.status({}, { timeoutMs: context.timeoutMs, signal })).features
+        ?.supplementalGroupsPolicy ?? false,
+    node: () => own?.current(),
+    fetchNode:
+      api === undefined
+        ? undefined
+        : (stop) => api.get<KubeNode>(objectPath(nodes, { name: nodeName }), { signal: stop }),
+    preempt: (pods) => preemptPods(pods, runner(), context),
+    log: ports.log,
+    metrics: ports.metrics,
+  })
 }
 
 const staticPods = (path: string, { config, ports, node, nodeName, signal }: PodsInput) =>
@@ -222,7 +264,7 @@ const staticPods = (path: string, { config, ports, node, nodeName, signal }: Pod
     signal,
   })
 
-function createContext(i: PodsInput): PodContext {
+function createContext(i: PodsInput, events: PodEvents): PodContext {
   const { kubelet, process } = i.config
   const { rootDir } = i
   const { files, podHost: host, procfs, clock, log, metrics } = i.ports
@@ -235,7 +277,6 @@ function createContext(i: PodsInput): PodContext {
     const internal = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address)
     return internal.length > 0 ? internal : ownIPs
   }
-  const events = createPodEvents(i.events, log)
   const { probeCalls: calls, probeMetrics } = i.ports
   const release = `1.${i.config.version.minor}`
   const { runtime } = i.runtime

@@ -10,10 +10,12 @@ import { manifests } from './manifests.js'
 import { oomKill } from './oom-kill.js'
 import { pods } from './pods.js'
 import { quantity } from './quantity.js'
+import { registryDocuments } from './registry-documents.js'
 import { strategicPatch } from './strategic-patch.js'
 import { unixSockets } from './unix-sockets.js'
 import { volumes } from './volumes.js'
 import { watchStream } from './watch-stream.js'
+import { websocketFrames } from './websocket-frames.js'
 import { yaml } from './yaml.js'
 
 export const targets: readonly FuzzTarget[] = [
@@ -25,6 +27,7 @@ export const targets: readonly FuzzTarget[] = [
   pods,
   manifests,
   envFile,
+  registryDocuments,
   volumes,
   endpoint,
   unixSockets,
@@ -32,4 +35,5 @@ export const targets: readonly FuzzTarget[] = [
   watchStream,
   strategicPatch,
   labelSelector,
+  websocketFrames,
 ]

@@ -272,11 +272,6 @@ describe('what is refused', () => {
       says: 'preStop.tcpSocket: is not supported',
     },
     {
-      name: 'an unsafe sysctl',
-      input: manifest({ securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } }),
-      says: 'not a safe sysctl',
-    },
-    {
       name: 'one host port twice',
       input: withContainer({
         ports: [

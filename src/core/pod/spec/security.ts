@@ -1,7 +1,7 @@
 // securityContext of a pod and of a container.
 
 import type { FieldReader } from './read-fields.js'
-import { refusedContainerSecurity, refusedPodSecurity, safeSysctls } from './refused.js'
+import { refusedContainerSecurity, refusedPodSecurity } from './refused.js'
 import type { ContainerSecurity, PodSecurity, SeccompProfile, SeLinuxOptions, UserSettings } from './spec.js'
 
 /** The kernel's ids end at 2^32 - 2; Kubernetes keeps to the positive half. */
@@ -52,6 +52,7 @@ export function readPodSecurity(spec: FieldReader): PodSecurity {
   return security
 }
 
+/** Which of them a pod may set is decided when it is admitted: that is the node's configuration. */
 function readSysctls(given: FieldReader): ReadonlyMap<string, string> {
   const sysctls = new Map<string, string>()
   for (const entry of given.objects('sysctls')) {
@@ -59,8 +60,7 @@ function readSysctls(given: FieldReader): ReadonlyMap<string, string> {
     const value = entry.text('value', { required: true, maxLength: 1024 })
     entry.close()
     if (name === undefined || value === undefined) continue
-    if (!safeSysctls.has(name)) entry.problem('name', `${name} is not a safe sysctl`, 'remove it')
-    else if (sysctls.has(name)) entry.problem('name', `${name} is there twice`, 'keep one')
+    if (sysctls.has(name)) entry.problem('name', `${name} is there twice`, 'keep one')
     else sysctls.set(name, value)
   }
   return sysctls

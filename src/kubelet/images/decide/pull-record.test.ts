@@ -71,5 +71,11 @@ test("records are upstream's, both ways; what is none is not taken for one", () 
   expect(parsePullRecord(formatPullRecord(record))).toEqual(record)
   const older = '{"kind":"ImagePulledRecord","apiVersion":"kubelet.config.k8s.io/v1alpha1","imageRef":"x"}'
   expect(parsePullRecord(older)).toMatchObject({ imageRef: 'x', credentialMapping: {} })
+  const odd =
+    '{"kind":"ImagePulledRecord","apiVersion":"kubelet.config.k8s.io/v1beta1","imageRef":"x","credentialMapping":{"a":null,"b":{"kubernetesSecrets":[null,1]},"c":{"kubernetesSecrets":"x"}}}'
+  for (const name of ['a', 'b', 'c'])
+    expect(
+      mayUse({ ...ask, repository: name, record: parsePullRecord(odd), podSecrets: [secret('', '')] }),
+    ).toBe(false)
   for (const text of ['', '[]', '{"kind":"Pod"}', 'null']) expect(parsePullRecord(text)).toBeUndefined()
 })

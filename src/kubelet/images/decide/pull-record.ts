@@ -35,19 +35,48 @@ export const formatPullRecord = (record: PullRecord): string =>
 export const formatPullIntent = (image: string): string =>
   JSON.stringify({ kind: 'ImagePullIntent', apiVersion, image })
 
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : {}
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
 /** Undefined: it is not one. */
 export function parsePullRecord(text: string): PullRecord | undefined {
+  let parsed: unknown
   try {
-    const parsed = JSON.parse(text) as Partial<PullRecord> & {
-      readonly kind?: string
-      readonly apiVersion?: string
-    }
-    const { kind, imageRef, lastUpdatedTime = '', credentialMapping = {} } = parsed
-    if (kind !== 'ImagePulledRecord' || !readVersions.includes(parsed.apiVersion ?? '')) return undefined
-    if (typeof imageRef !== 'string' || typeof credentialMapping !== 'object') return undefined
-    return { imageRef, lastUpdatedTime, credentialMapping: credentialMapping ?? {} }
+    parsed = JSON.parse(text)
   } catch {
     return undefined
+  }
+  const { kind, apiVersion: version, imageRef, lastUpdatedTime, credentialMapping } = fieldsOf(parsed)
+  if (kind !== 'ImagePulledRecord' || !readVersions.includes(textOf(version))) return undefined
+  if (typeof imageRef !== 'string') return undefined
+  const mapping = Object.entries(fieldsOf(credentialMapping)).map(([name, access]) => [
+    name,
+    readAccess(access),
+  ])
+  return {
+    imageRef,
+    lastUpdatedTime: textOf(lastUpdatedTime),
+    credentialMapping: Object.fromEntries(mapping),
+  }
+}
+
+/** What is not understood gives access to nobody. */
+function readAccess(value: unknown): Access {
+  const { nodePodsAccessible, kubernetesSecrets } = fieldsOf(value)
+  if (nodePodsAccessible === true) return { nodePodsAccessible }
+  return {
+    kubernetesSecrets: (Array.isArray(kubernetesSecrets) ? kubernetesSecrets : []).map((entry) => {
+      const { uid, namespace, name, credentialHash } = fieldsOf(entry)
+      return {
+        uid: textOf(uid),
+        namespace: textOf(namespace),
+        name: textOf(name),
+        credentialHash: textOf(credentialHash),
+      }
+    }),
   }
 }
 
@@ -73,7 +102,7 @@ function withSecret(known: Access, secret: PulledWith): Access {
 }
 
 const isSamePlace = (a: PullSecret, b: PullSecret): boolean =>
-  a.uid === b.uid && a.namespace === b.namespace && a.name === b.name
+  a.uid !== '' && a.uid === b.uid && a.namespace === b.namespace && a.name === b.name
 
 export type VerificationPolicy =
   | 'NeverVerify'

@@ -9,12 +9,26 @@ interface PodMetrics {
 
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-export function createPodMetrics(metrics: Metrics, view: RuntimeView, desired: () => number): PodMetrics {
+/** Pods that a source wants and that have not begun to end. */
+interface DesiredPods {
+  readonly static: number
+  readonly api: number
+}
+
+export function createPodMetrics(
+  metrics: Metrics,
+  view: RuntimeView,
+  desired: () => DesiredPods,
+): PodMetrics {
   metrics.gauge(
     'kubelet_desired_pods',
     'The number of pods the kubelet is being instructed to run.',
     ['static'],
-    (g) => g.set(desired(), { static: 'true' }),
+    (g) => {
+      const count = desired()
+      g.set(count.static, { static: 'true' })
+      g.set(count.api, { static: '' })
+    },
   )
   metrics.gauge('kubelet_running_pods', 'Number of pods that have a running pod sandbox', [], (g) =>
     g.set(view.all().filter((pod) => pod.sandboxes.some((s) => s.ready)).length),

@@ -1,6 +1,7 @@
 // All pods of the node: takes what the files want and what the runtime shows, and keeps one worker for each pod that is
 // wanted or still there. Decides only who has a worker; what a pod needs is the worker's business.
 import type { PodJson } from '../../../core/pod/document.js'
+import { isStaticPod } from '../../../core/pod/pod.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { pause, retry } from '../../../core/units/retry.js'
 import type { HealthCheck } from '../../../serve/health.js'
@@ -74,7 +75,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   const stop = new AbortController()
   const ended = AbortSignal.any([signal, stop.signal])
   const running = new Set<Promise<void>>()
-  const metrics = createPodMetrics(c.metrics, view, () => wantedSpecs().length)
+  const metrics = createPodMetrics(c.metrics, view, () => desiredPods())
   const foreign = new Set<string>()
   /** Workers that do not run yet: they wait for the cgroups of the node. */
   const added = new Set<PodWorker>()
@@ -84,6 +85,11 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
   let lastSync = clock.monotonicNanos()
   let failure: unknown
 
+  const desiredPods = () => {
+    const specs = wantedSpecs()
+    const ofFiles = specs.filter((spec) => isStaticPod(spec.pod)).length
+    return { static: ofFiles, api: specs.length - ofFiles }
+  }
   const wantedSpecs = () => [...workers.values()].flatMap(({ wantedSpec }) => wantedSpec ?? [])
 
   const keep = (work: Promise<void>): void => {
@@ -136,7 +142,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     )
   }
 
-  /** What runs already was admitted before, and what ends needs no place. */
+  /** What ends needs no place, and a static pod that runs keeps its own. Others are asked again after a restart, as upstream. */
   const admit = async (worker: PodWorker, pod: WantedPod): Promise<void> => {
     const rejection = pod.rejection ?? (await askAdmission(worker, pod))
     if (rejection === undefined) return
@@ -149,8 +155,9 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     worker: PodWorker,
     { spec, api }: WantedPod,
   ): Promise<Rejection | undefined> => {
-    if (spec === undefined || worker.isTerminating || worker.hasSandbox) return undefined
-    const others = wantedSpecs().filter((other) => other.pod.uid !== spec.pod.uid)
+    if (spec === undefined || worker.isTerminating) return undefined
+    if (worker.hasSandbox && api === undefined) return undefined
+    const others = [...workers.values()].flatMap((other) => (other === worker ? [] : (other.heldSpec ?? [])))
     for (const handler of o.admission ?? []) {
       const rejection = await handler({ pod: spec, api, others }, ended)
       if (rejection !== undefined) return rejection

@@ -108,6 +108,12 @@ export class PodWorker {
     return this.isTerminating ? undefined : this.state.spec
   }
 
+  /** What it may use of the node: a pod that a source has, as long as something of it may run. */
+  get heldSpec(): PodSpec | undefined {
+    const { wanted, stopped, verdict, spec } = this.state
+    return wanted && !stopped && verdict?.rejected !== true ? spec : undefined
+  }
+
   /** Nothing of it runs, and nothing of it will be started again. */
   get isOver(): boolean {
     return this.state.life.phase === 'terminating' && isFinished(this.state)
