@@ -126,6 +126,35 @@ describe('metrics', () => {
     assert.ok(rows.includes('pgfault container 7'), 'its own row stays')
   })
 
+  test('throttling of a container without a CPU quota is left out', async () => {
+    const name = 'container_cpu_cfs_periods_total'
+    const kernel = await start({})
+    const withQuota = (await series(kernel, name)).length + (await series(kernel, name, 'sidecar')).length
+    await kernel.close()
+    const labelKeys = ['pod', 'namespace']
+    const f = await start({
+      ...runtimeNamed('containerd', 'v2.4.2'),
+      ListMetricDescriptors: { value: { descriptors: [MetricDescriptor.fromPartial({ name, labelKeys })] } },
+      ListPodSandboxMetrics: {
+        value: {
+          podMetrics: [
+            PodSandboxMetrics.fromPartial({
+              podSandboxId: web.sandboxId,
+              containerMetrics: [app, sidecar].map((containerId) => ({
+                containerId: containerId ?? '',
+                metrics: [metric(name, 0n)],
+              })),
+            }),
+          ],
+        },
+      },
+    })
+    const shown = (await series(f, name)).length + (await series(f, name, 'sidecar')).length
+    assert.equal(shown, withQuota)
+    assert.ok(shown < 2, 'one of the two has no quota')
+    assert.equal(f.server.repairs.repaired()[0]?.reason, 'throttling-without-quota')
+  })
+
   test('trust: as the runtime has them', async () => {
     const f = await start(wrong(crio), 'trust')
     assert.deepEqual(await values(f, 'container_memory_max_usage_bytes'), [String(huge)])

@@ -33,6 +33,12 @@ export function kernelOf(own: readonly Series[]): KernelSeries {
 export const isCpuRow = ({ family, extra }: Series): boolean =>
   family === cpuFamilies.container_cpu_usage_seconds_total && extra?.key !== cpuTotal.key
 
+/** The kernel has a cgroup here, and no CPU quota for it. */
+export const isWithoutQuota = ({ family }: Series, kernel: KernelSeries): boolean =>
+  family.name.startsWith('container_cpu_cfs_') &&
+  kernel.has(memoryFamilies.container_memory_usage_bytes) &&
+  !kernel.has(family)
+
 /** Every cgroup has the same rows, so one that the runtime leaves out is missing and not absent. */
 export const hasFixedRows = ({ family }: Series): boolean =>
   family === memoryFamilies.container_memory_failures_total

@@ -20,6 +20,7 @@ export type DefectName =
   | 'zero-page-faults'
   | 'rate-zero-when-unknown'
   | 'cpu-rows'
+  | 'throttling-without-quota'
   | 'slow-pod-stats'
   | 'panic-without-cgroup'
   | 'start-time-in-nanoseconds'
@@ -128,6 +129,14 @@ export const defects: readonly Defect[] = [
     runtimes: ['cri-o'],
     shows: /^container_cpu_usage_seconds_total/,
     fix: 'rows of `container_cpu_usage_seconds_total` for each CPU (cgroup v1), cut to seconds each, become the one row `total`',
+  },
+  {
+    name: 'throttling-without-quota',
+    kind: 'value',
+    runtimes: ['containerd'],
+    since: 2,
+    shows: /^container_cpu_cfs_/,
+    fix: '`container_cpu_cfs_*` of a container without a CPU quota, which is never throttled, is left out',
   },
   {
     name: 'slow-pod-stats',

@@ -7,6 +7,8 @@ import { emitCgroup } from '../collectors/index.js'
 import type { KernelValues } from './value-rules.js'
 
 export interface KernelSeries {
+  /** The cgroup was read, and has nothing of this family. */
+  lacks(family: Pick<Family, 'name'>): boolean
   values(family: Pick<Family, 'name'>, extra: ExtraLabels | undefined): KernelValues
 }
 
@@ -17,6 +19,7 @@ function toSeries(values: CgroupValues | undefined): KernelSeries {
   if (values !== undefined)
     emitCgroup(values, (family, value, extra) => known.set(keyOf(family, extra), value))
   return {
+    lacks: (family) => known.size > 0 && !known.has(keyOf(family)),
     values: (family, extra) => ({
       same: known.get(keyOf(family, extra)),
       usageBytes: known.get(keyOf(memory.container_memory_usage_bytes)),

@@ -290,6 +290,14 @@ function visitSeries(
         if (!seen.has(seriesKey(total)) && known.value > 0n) add(total)
         return
       }
+      if (
+        family.name.startsWith('container_cpu_cfs_') &&
+        repair.hasDefect('throttling-without-quota') &&
+        kernel().lacks(family)
+      ) {
+        repair.note(family.name, 'throttling-without-quota')
+        return
+      }
       // The exact value is that of all CPUs together.
       const better = isOneCpu ? undefined : known
       const created = creationTimes.has(metric.name) && createdAtNanos > 0n ? createdAtNanos : undefined
