@@ -16,6 +16,8 @@ interface AdmissionOptions {
   readonly ownLabels: NodeLabels
   readonly os: string
   readonly allowedUnsafeSysctls: readonly string[]
+  /** Whether the kernel enforces AppArmor profiles. */
+  readonly appArmor: () => Promise<boolean>
   /** The machine's own amounts. */
   readonly allocatable: () => Promise<ResourceList>
   /** Whether the runtime carries out `supplementalGroupsPolicy: Strict`. */
@@ -53,6 +55,7 @@ export const createAdmission = (o: AdmissionOptions): AdmissionHandler => {
       supplementalGroupsPolicy:
         security.supplementalGroupsPolicy !== 'Strict' || (await o.supplementalGroupsPolicy()),
       allowedUnsafeSysctls: o.allowedUnsafeSysctls,
+      appArmor: await o.appArmor(),
     }
   }
   const getNode = async (signal: AbortSignal): Promise<KubeNode | undefined> => {

@@ -20,6 +20,7 @@ const node: AdmissionNode = {
   os: 'linux',
   supplementalGroupsPolicy: false,
   allowedUnsafeSysctls: ['kernel.msg*', 'net/core/somaxconn'],
+  appArmor: false,
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -197,4 +198,14 @@ test('a critical pod preempts no other critical pod, and none when it cannot run
   expect(decide(critical({ cpu: '2' }, { nodeSelector: { zone: 'b' } }), [podOf({}, { cpu: '1' })])).toBe(
     noAffinity,
   )
+})
+
+test('an AppArmor profile needs a kernel that enforces it', () => {
+  const profile = (type: string): Fields => ({ securityContext: { appArmorProfile: { type } } })
+  const refused = 'AppArmor: Cannot enforce AppArmor: AppArmor is not enabled on the host'
+  expect(decide(podOf(profile('RuntimeDefault')))).toBe(refused)
+  expect(decide(podOf(profile('Unconfined')))).toEqual([])
+  expect(decide(podOf(profile('RuntimeDefault')), [], { appArmor: true })).toEqual([])
+  const container = { name: 'app', image: 'busybox:1', ...profile('RuntimeDefault') }
+  expect(decide(podOf({ containers: [container] }))).toBe(refused)
 })

@@ -5,6 +5,7 @@ import { isCriticalPod, isStaticPod } from '../../../core/pod/pod.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import type { ResourceList } from '../../../core/units/resource-list.js'
 import type { Rejection } from '../../pods/decide/wanted-pod.js'
+import { appArmorProblem } from './app-armor.js'
 import { hostPortsAreFree } from './host-ports.js'
 import { type LabelledNode, matchesNode } from './node-affinity.js'
 import { choosePreempted, describeShortages } from './preemption.js'
@@ -20,6 +21,8 @@ export interface AdmissionNode extends LabelledNode {
   /** Whether the runtime carries out `supplementalGroupsPolicy: Strict`. */
   readonly supplementalGroupsPolicy: boolean
   readonly allowedUnsafeSysctls: readonly string[]
+  /** Whether the kernel enforces AppArmor profiles. */
+  readonly appArmor: boolean
 }
 
 interface AdmissionInput {
@@ -98,7 +101,8 @@ function refusedWhatever({ pod, node }: AdmissionInput): Rejection | undefined {
       reason: 'SupplementalGroupsPolicyNotSupported',
       message: 'SupplementalGroupsPolicy=Strict is not supported in this node',
     }
-  return undefined
+  const appArmor = appArmorProblem(pod, node.appArmor)
+  return appArmor === undefined ? undefined : { reason: 'AppArmor', message: appArmor }
 }
 
 function failedPredicates({ pod, others, node }: AdmissionInput): readonly Rejection[] {

@@ -50,7 +50,7 @@ export function containerStatus(container: ContainerSpec, facts: ContainerStatus
     imageID: newest?.imageId ?? '',
     ...(newest === undefined ? {} : { containerID: idOf(newest, facts.runtimeName) }),
     started: health.started,
-    ...definitionOf(name, kind, newest !== undefined, facts.spec),
+    ...definitionOf(name, kind, newest, facts.spec),
     ...userOf(newest),
   }
 }
@@ -70,23 +70,37 @@ function imageOf(container: ContainerSpec, newest: ObservedContainer | undefined
 }
 
 /** What the pod says of the container, as the API shows it beside what runs. */
-function definitionOf(name: string, kind: ContainerSpec['kind'], exists: boolean, spec: PodSpec) {
+function definitionOf(
+  name: string,
+  kind: ContainerSpec['kind'],
+  newest: ObservedContainer | undefined,
+  spec: PodSpec,
+) {
   const list = spec.document.spec[lists[kind]] as readonly Fields[] | undefined
   const written = list?.find((c) => c['name'] === name) ?? {}
   const resources = (written['resources'] ?? {}) as Fields
   const requests = resources['requests'] as Fields | undefined
   const mounts = (written['volumeMounts'] ?? []) as readonly Fields[]
   return {
-    ...(exists ? { ...(requests === undefined ? {} : { allocatedResources: requests }), resources } : {}),
-    ...(mounts.length === 0 ? {} : { volumeMounts: mounts.map(mountStatus) }),
+    ...(newest !== undefined
+      ? { ...(requests === undefined ? {} : { allocatedResources: requests }), resources }
+      : {}),
+    ...(mounts.length === 0
+      ? {}
+      : { volumeMounts: mounts.map((mount) => mountStatus(mount, newest?.recursiveReadOnly ?? [])) }),
   }
 }
 
-const mountStatus = (mount: Fields): VolumeMountStatusJson => ({
-  name: String(mount['name']),
-  mountPath: String(mount['mountPath']),
-  ...(mount['readOnly'] === true ? { readOnly: true, recursiveReadOnly: 'Disabled' as const } : {}),
-})
+/** With `recursiveReadOnly: IfPossible` only the runtime knows whether it was. */
+function mountStatus(mount: Fields, recursive: readonly string[]): VolumeMountStatusJson {
+  const mountPath = String(mount['mountPath'])
+  const recursiveReadOnly = recursive.includes(mountPath) ? 'Enabled' : 'Disabled'
+  return {
+    name: String(mount['name']),
+    mountPath,
+    ...(mount['readOnly'] === true ? { readOnly: true, recursiveReadOnly } : {}),
+  }
+}
 
 function userOf(newest: ObservedContainer | undefined): Pick<ContainerStatusJson, 'user'> {
   if (newest?.user === undefined) return {}

@@ -20,6 +20,8 @@ export interface ObservedContainer {
   readonly image: string
   readonly imageId: string
   readonly logPath: string
+  /** Paths in the container below which nothing can be written; undefined: none. */
+  readonly recursiveReadOnly?: readonly string[]
   /** Of its definition when it was created; empty: not noted. */
   readonly hash: string
   /** Who its first process runs as; undefined: the runtime does not tell. */

@@ -253,3 +253,22 @@ describe('probes and gates', () => {
     })
   })
 })
+
+test('a mount is recursively read-only where the runtime made it so', () => {
+  const mount = (mountPath: string, more: object = {}) => ({ name: 'v', mountPath, readOnly: true, ...more })
+  const volumeMounts = [
+    mount('/rro', { recursiveReadOnly: 'IfPossible' }),
+    mount('/ro'),
+    { name: 'v', mountPath: '/rw' },
+  ]
+  const spec = { volumes: [{ name: 'v', emptyDir: {} }], containers: [{ name: 'app', image, volumeMounts }] }
+  const mountsOf = (recursiveReadOnly: readonly string[]) =>
+    statusOf(spec, observed([container({ name: 'app', recursiveReadOnly })])).containerStatuses[0]
+      ?.volumeMounts
+  expect(mountsOf(['/rro'])).toEqual([
+    { name: 'v', mountPath: '/rro', readOnly: true, recursiveReadOnly: 'Enabled' },
+    { name: 'v', mountPath: '/ro', readOnly: true, recursiveReadOnly: 'Disabled' },
+    { name: 'v', mountPath: '/rw' },
+  ])
+  expect(mountsOf([])?.[0]?.recursiveReadOnly).toBe('Disabled')
+})

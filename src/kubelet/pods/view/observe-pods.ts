@@ -86,6 +86,7 @@ function observeContainer({ listed, status, message }: SeenContainer): ObservedC
     // What the API has called imageID since before there were two.
     imageId: status.imageRef === '' ? status.imageId : status.imageRef,
     logPath: status.logPath,
+    recursiveReadOnly: status.mounts.filter((m) => m.recursiveReadOnly).map((m) => m.containerPath),
     hash: listed.annotations[annotations.hash] ?? '',
     user: status.user?.linux,
     resources: observeResources(status),
