@@ -49,7 +49,7 @@ const groups: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'Pods',
-    /^(pod-manifest-path|file-check|sync-|max-pods|pods-per-core|container-log|resolv-conf|cluster-d|seccomp-|volume-stats)/,
+    /^(pod-manifest-path|file-check|sync-|max-pods|pods-per-core|container-log|resolv-conf|cluster-d|seccomp-|volume-stats|allowed-unsafe-sysctls)/,
   ],
   [
     'Server',
