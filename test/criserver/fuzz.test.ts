@@ -19,7 +19,7 @@ const atOnce = 32
 
 /** Methods whose answers we may add to or replace; all others must pass unchanged. */
 const ours =
-  /\/(Status|RuntimeConfig|UpdatePodSandboxResources|Stream\w+|ContainerStats|ListContainerStats|PodSandboxStats|ListPodSandboxStats|ListMetricDescriptors|ListPodSandboxMetrics)$/
+  /\/(Status|RuntimeConfig|UpdatePodSandboxResources|Stream\w+|GetContainerEvents|ContainerStats|ListContainerStats|PodSandboxStats|ListPodSandboxStats|ListMetricDescriptors|ListPodSandboxMetrics)$/
 
 interface Planned {
   readonly body: Buffer
