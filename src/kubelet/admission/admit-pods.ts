@@ -4,6 +4,7 @@ import type { KubeNode } from '../../core/kube/objects.js'
 import type { PodSpec } from '../../core/pod/spec/spec.js'
 import { parseQuantity } from '../../core/units/quantity.js'
 import type { ResourceList } from '../../core/units/resource-list.js'
+import type { Files } from '../../ports/files.js'
 import type { Log } from '../../ports/log.js'
 import type { Metrics } from '../../ports/metrics.js'
 import type { AdmissionHandler } from '../pods/decide/wanted-pod.js'
@@ -16,8 +17,7 @@ interface AdmissionOptions {
   readonly ownLabels: NodeLabels
   readonly os: string
   readonly allowedUnsafeSysctls: readonly string[]
-  /** Whether the kernel enforces AppArmor profiles. */
-  readonly appArmor: () => Promise<boolean>
+  readonly files: Pick<Files, 'read'>
   /** The machine's own amounts. */
   readonly allocatable: () => Promise<ResourceList>
   /** Whether the runtime carries out `supplementalGroupsPolicy: Strict`. */
@@ -55,7 +55,7 @@ export const createAdmission = (o: AdmissionOptions): AdmissionHandler => {
       supplementalGroupsPolicy:
         security.supplementalGroupsPolicy !== 'Strict' || (await o.supplementalGroupsPolicy()),
       allowedUnsafeSysctls: o.allowedUnsafeSysctls,
-      appArmor: await o.appArmor(),
+      appArmor: await isAppArmorEnabled(o.files),
     }
   }
   const getNode = async (signal: AbortSignal): Promise<KubeNode | undefined> => {
@@ -86,6 +86,12 @@ export const createAdmission = (o: AdmissionOptions): AdmissionHandler => {
     }
     return undefined
   }
+}
+
+/** As the kernel says it; no such file: built without AppArmor. */
+async function isAppArmorEnabled(files: Pick<Files, 'read'>): Promise<boolean> {
+  const text = await files.read('/sys/module/apparmor/parameters/enabled', 64)
+  return new TextDecoder().decode(text ?? new Uint8Array()).startsWith('Y')
 }
 
 /** Pods that do not end must not keep the kubelet from ending. */

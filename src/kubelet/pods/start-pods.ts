@@ -235,7 +235,7 @@ const admissionRules = (
     ownLabels: { name: nodeName, labels: defaultLabels(nodeName, os, ports.nodeHost.architecture) },
     os,
     allowedUnsafeSysctls: config.kubelet.allowedUnsafeSysctls ?? [],
-    appArmor: () => isAppArmorEnabled(ports.files),
+    files: ports.files,
     allocatable: context.allocatable,
     supplementalGroupsPolicy: async () =>
       (await context.runtime.status({}, { timeoutMs: context.timeoutMs, signal })).features
@@ -249,12 +249,6 @@ const admissionRules = (
     log: ports.log,
     metrics: ports.metrics,
   })
-}
-
-/** As the kernel says it; no such file: built without AppArmor. */
-async function isAppArmorEnabled(files: Pick<Files, 'read'>): Promise<boolean> {
-  const text = await files.read('/sys/module/apparmor/parameters/enabled', 64)
-  return new TextDecoder().decode(text ?? new Uint8Array()).startsWith('Y')
 }
 
 const staticPods = (path: string, { config, ports, node, nodeName, signal }: PodsInput) =>
