@@ -12,7 +12,7 @@ import { formatTime } from '../../../core/units/rfc3339.js'
 import { type ContainerHealth, type PodHealth, unprobed } from '../../probes/decide/health.js'
 import type { Waiting } from './actions.js'
 import { containerHash } from './container-hash.js'
-import { newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
+import { currentSandbox, newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -189,6 +189,8 @@ function stateOf(
         message: 'the runtime does not know the state of the container',
       },
     }
+  if (newest === undefined && kind === 'init' && isInitialized(facts.observed))
+    return { terminated: forgottenInit }
   const isHeldByInit = facts.initializing && kind === 'app'
   return {
     waiting: {
@@ -198,6 +200,22 @@ function stateOf(
           : 'ContainerCreating',
     },
   }
+}
+
+/** App containers are created only when every init container has completed. */
+function isInitialized(observed: ObservedPod): boolean {
+  const sandbox = currentSandbox(observed)?.id
+  return observed.containers.some((c) => c.kind === 'app' && c.sandboxId === sandbox)
+}
+
+/** It was removed from the runtime, and a kubelet that was restarted knows no more of it. Upstream's words. */
+const forgottenInit: TerminatedJson = {
+  exitCode: 0,
+  reason: 'Completed',
+  message:
+    'Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally',
+  startedAt: null,
+  finishedAt: null,
 }
 
 const terminated = (c: ObservedContainer, runtimeName: string): TerminatedJson => ({

@@ -272,3 +272,12 @@ test('a mount is recursively read-only where the runtime made it so', () => {
   ])
   expect(mountsOf([])?.[0]?.recursiveReadOnly).toBe('Disabled')
 })
+
+test('an init container that the runtime has forgotten has completed, once an app container was created', () => {
+  const initOf = (seen: ObservedPod) => statusOf(withInit, seen).initContainerStatuses?.[0]
+  expect(initOf(observed([container({ name: 'app' })]))).toMatchObject({
+    ready: true,
+    state: { terminated: { exitCode: 0, reason: 'Completed' } },
+  })
+  expect(initOf(observed([]))?.state).toEqual({ waiting: { reason: 'PodInitializing' } })
+})
