@@ -34,14 +34,16 @@ function formatMissing(title: string, rows: readonly (readonly [string, string])
   return ['', title, '', '| spec | reason |', '|---|---|', ...lines]
 }
 
+const waitOfGroup = ({ group }: RecordedSpec): string | undefined =>
+  group === 'standalone' ? undefined : groupWaitsFor[group]
+
 /** Groups of which nothing can pass yet have one reason: a line, not a table of hundreds. */
 function formatNotRun({ upstream, keelson }: Pair): string[] {
   const missing = entriesOf(upstream).filter(([name, s]) => {
     const outcome = keelson?.specs[name]?.outcome ?? 'not run'
     return s.outcome === 'passed' && outcome === 'not run'
   })
-  const reasonOf = (s: RecordedSpec): string =>
-    (s.group === 'standalone' ? undefined : groupWaitsFor[s.group]) ?? 'a recorded run'
+  const reasonOf = (s: RecordedSpec): string => waitOfGroup(s) ?? 'a recorded run'
   return [...new Set(missing.map(([, s]) => reasonOf(s)))].flatMap((reason) => {
     const specs = missing.filter(([, s]) => reasonOf(s) === reason)
     const names = [...new Set(specs.map(([, s]) => s.group))].join(', ')
@@ -86,7 +88,7 @@ export function formatTable(host: Pair, uml?: Pair): string {
   const behind = pairs.flatMap((pair) =>
     entriesOf(pair.keelson)
       .filter(([name, s]) => isBehind(pair, name, s))
-      .map(([name, s]) => [name, waitsFor(name) ?? s.message ?? s.outcome] as const),
+      .map(([name, s]) => [name, waitsFor(name) ?? waitOfGroup(s) ?? s.message ?? s.outcome] as const),
   )
   const { upstream, keelson } = host
   return [

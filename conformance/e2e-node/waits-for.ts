@@ -7,14 +7,20 @@ interface Waiting {
   readonly specs: readonly string[]
 }
 
-/** Groups that were not run yet. */
+/** Groups of which nothing passes yet, or that were not run. */
 export const groupWaitsFor: Readonly<Partial<Record<GroupName, string>>> = {
-  objects: 'volumes and environment from objects of the API server',
-  pressure: 'eviction',
-  later: 'device plugins and other managers',
+  pressure: 'a recorded run of the group',
+  later: 'device plugins and other managers, which Keelson does not have',
 }
 
 export const waiting: readonly Waiting[] = [
+  {
+    for: 'a container whose image changes while a failed probe restarts it, under restartPolicy OnFailure',
+    specs: ['liveness', 'startup'].map(
+      (probe) =>
+        `[sig-node] Containers Lifecycle when A pod is running only regular containers when The regular container has its image updated after a failed ${probe} probe should update the image when restartPolicy=OnFailure [NodeConformance]`,
+    ),
+  },
   {
     for: 'a restart of a static pod whose manifest is removed and written again at once; Keelson sees the same pod and leaves it running',
     specs: [
@@ -22,7 +28,7 @@ export const waiting: readonly Waiting[] = [
     ],
   },
   {
-    for: 'streams of containers (exec)',
+    for: 'system containers of kubelet, runtime and misc in the summary, and PSI on cgroup v1, which upstream shows as 0',
     specs: [
       '[sig-node] Summary API when querying /stats/summary should report resource usage through the stats api [NodeConformance]',
     ],
