@@ -2,6 +2,7 @@
 // as long as its standard input is open. When this process dies in whatever way, the lock goes with it.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
 import { keelsonError } from '../../core/errors.js'
 import type { Logind, ShutdownLock } from '../../ports/systemd.js'
 import { replaceFile } from '../files/replace.js'
@@ -58,6 +59,8 @@ export function createLogind({
       return Number(fromVariant(value)) / 1000
     },
     async setInhibitDelay(seconds, signal) {
+      // On a machine without settings of its own the directory is missing.
+      await mkdir(configDirectory, { recursive: true })
       // The name and place of upstream's file: after a change of kubelets the newer one counts.
       await replaceFile(
         `${configDirectory}/99-kubelet.conf`,
