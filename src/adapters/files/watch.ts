@@ -1,13 +1,14 @@
 // Watches a directory: the kernel's notices make it quick, a slow full listing makes it sure. Survives the directory
 // being removed and made again.
 import { type FSWatcher, statSync, watch } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FileEntry, ListOptions, WatchOptions } from '../../ports/files.js'
 import { listFiles } from './list.js'
 
 const RESCAN_MS = 20_000
-const SETTLE_MS = 50
+/** A file that is copied appears empty and is whole a moment later. Every pod waits for it before it starts. */
+const SETTLE_MS = 10
 /** A missing directory's parent may be missing too, and then its creation is not notified. */
 const MISSING_MS = 1_000
 
@@ -49,6 +50,8 @@ class PathWatch {
   constructor(
     private readonly path: string,
     private readonly notice: Notice,
+    /** The only entry that matters: a log that is written beside it is no news. */
+    private readonly only?: string,
   ) {}
 
   renew(): void {
@@ -70,7 +73,9 @@ class PathWatch {
 
   private start(): void {
     try {
-      this.watcher = watch(this.path, { persistent: false }, () => this.notice.raise())
+      this.watcher = watch(this.path, { persistent: false }, (_, name) => {
+        if (this.only === undefined || name === null || name === this.only) this.notice.raise()
+      })
       this.watcher.on('error', () => this.close())
     } catch {
       // Gone again, or out of inotify watches: the periodic listing still sees every change.
@@ -94,7 +99,7 @@ export async function* watchDirectory(
   const notice = new Notice()
   const path = resolve(directory)
   // The parent too, for the moment when the directory appears or goes.
-  const watches = [path, dirname(path)].map((one) => new PathWatch(one, notice))
+  const watches = [new PathWatch(path, notice), new PathWatch(dirname(path), notice, basename(path))]
   let known: string | undefined
   try {
     while (!signal.aborted) {
