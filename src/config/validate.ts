@@ -43,7 +43,7 @@ const rules: readonly Rule[] = [
     const message = 'needs the feature gate NodeSwap'
     return [problem('memorySwap.swapBehavior', message, 'set the gate to true or use NoSwap')]
   },
-  function systemCgroups({ kubelet: { systemCgroups, cgroupRoot } }) {
+  function cgroupOfTheSystem({ kubelet: { systemCgroups, cgroupRoot } }) {
     if (systemCgroups === undefined) return []
     if (systemCgroups === '/')
       return [problem('systemCgroups', 'is the root cgroup', 'use a cgroup below it, for example /system')]

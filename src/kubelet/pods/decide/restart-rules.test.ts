@@ -114,19 +114,19 @@ describe('a failed probe', () => {
   })
 
   describe('an exit code of 0 under OnFailure', () => {
-    const after = (killedFor: 'probe' | 'change' | undefined, policy = 'OnFailure') =>
+    const restarts = (killedFor: 'probe' | 'change' | undefined, policy = 'OnFailure') =>
       actionsOf(
         input({ restartPolicy: policy, ...app(probed) }, observed([exited('app', 0, { killedFor })])),
       ).includes('start app#1')
 
-    test('is the end of a container that chose it', () => expect(after(undefined)).toBe(false))
+    test('is the end of a container that chose it', () => expect(restarts(undefined)).toBe(false))
     test('is no end after a failed probe, unless the pod never restarts', () => {
-      expect(after('probe')).toBe(true)
-      expect(after('probe', 'Never')).toBe(false)
+      expect(restarts('probe')).toBe(true)
+      expect(restarts('probe', 'Never')).toBe(false)
     })
     test('is no end after a change of the definition, whatever the policy', () => {
-      expect(after('change')).toBe(true)
-      expect(after('change', 'Never')).toBe(true)
+      expect(restarts('change')).toBe(true)
+      expect(restarts('change', 'Never')).toBe(true)
     })
   })
 })
