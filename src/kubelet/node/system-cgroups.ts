@@ -10,7 +10,7 @@ type SystemPorts = Pick<KubeletPorts, 'clock' | 'log' | 'host' | 'procfs'>
 
 const everyMs = 60_000
 
-export interface SystemCgroups {
+interface SystemCgroups {
   /** `kubelet`, `runtime` and `misc` of the summary, as far as they have a cgroup. */
   readonly containers: Readonly<Record<string, CgroupPath>>
   /** Resolves when the signal aborts. */
