@@ -13,6 +13,7 @@ import { memoryQosStart } from './memory-qos-start/unit.js'
 import { pods } from './pods/unit.js'
 import { formatReport } from './report.js'
 import { scrape } from './scrape/unit.js'
+import { soakUnit } from './soak/unit.js'
 import { startup } from './startup/unit.js'
 import type { BenchOptions, BenchUnit } from './unit.js'
 
@@ -26,6 +27,7 @@ const units: readonly BenchUnit[] = [
   memoryQosStart,
   pods,
   kubelet,
+  soakUnit,
   apiRequests,
 ]
 
