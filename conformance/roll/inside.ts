@@ -44,16 +44,16 @@ const say = (line: string): void => {
 interface Watched {
   readonly problems: string[]
   readonly seen: Map<string, SeenPod>
-  readonly counts: { updates: number; interrupted: number }
+  updates: number
 }
 
 function watchPods(api: KubeApi): Watched {
-  const watched: Watched = { problems: [], seen: new Map(), counts: { updates: 0, interrupted: 0 } }
+  const watched: Watched = { problems: [], seen: new Map(), updates: 0 }
   const put = (object: KubePod): void => {
     const uid = object.metadata?.uid ?? ''
     const now = readSeenPod(object)
     const before = watched.seen.get(uid)
-    watched.counts.updates++
+    watched.updates++
     if (before !== undefined)
       for (const problem of statusProblems(before, now)) {
         watched.problems.push(`${now.name}: ${problem}`)
@@ -129,9 +129,7 @@ async function checkStarts(watched: Watched): Promise<void> {
     sum += count
     if (count > 1) problems.push(`${watched.seen.get(uid)?.name ?? uid}: ${count} times`)
   }
-  say(
-    `${sum} containers were started, for ${watched.seen.size} pods; ${watched.counts.updates} statuses seen`,
-  )
+  say(`${sum} containers were started, for ${watched.seen.size} pods; ${watched.updates} statuses seen`)
   if (problems.length > 0) throw new Error(problems.join('; ').slice(0, 1_000))
 }
 

@@ -6,8 +6,8 @@ interface SeenContainer {
   readonly id: string
   readonly restartCount: number
   readonly state: string
-  /** The instance before this one never ran: the runtime was interrupted while it started it. */
-  readonly startInterrupted: boolean
+  /** How the instance before this one ended. */
+  readonly last: string
 }
 
 export interface SeenPod {
@@ -25,7 +25,7 @@ interface ContainerStatus {
   readonly containerID?: string
   readonly restartCount: number
   readonly state?: Readonly<Record<string, unknown>>
-  readonly lastState?: { readonly terminated?: { readonly reason?: string } }
+  readonly lastState?: { readonly terminated?: { readonly reason?: string; readonly message?: string } }
 }
 
 export function readSeenPod({ metadata, status }: KubePod): SeenPod {
@@ -45,7 +45,7 @@ export function readSeenPod({ metadata, status }: KubePod): SeenPod {
           id: c.containerID ?? '',
           restartCount: c.restartCount,
           state: Object.keys(c.state ?? {})[0] ?? 'waiting',
-          startInterrupted: c.lastState?.terminated?.reason === 'StartError',
+          last: `${c.lastState?.terminated?.reason ?? ''} ${c.lastState?.terminated?.message ?? ''}`.trim(),
         },
       ]),
     ),
@@ -81,12 +81,8 @@ function containerProblems(
   if (now === undefined) return [`container ${name} has no status any more`]
   if (now.restartCount < before.restartCount)
     return [`restartCount of ${name} ${before.restartCount} -> ${now.restartCount}`]
-  if (now.restartCount > before.restartCount) {
-    const wasRunning = before.state === 'running'
-    return wasRunning || !now.startInterrupted
-      ? [`container ${name} was restarted (${before.state}, ${before.id} -> ${now.id})`]
-      : []
-  }
+  if (now.restartCount > before.restartCount)
+    return [`container ${name} was restarted (${before.state}, ${before.id} -> ${now.id}; ${now.last})`]
   if (before.state === 'terminated' && now.state !== 'terminated')
     return [`container ${name} terminated -> ${now.state}`]
   if (before.state === 'running' && now.state === 'waiting') return [`container ${name} running -> waiting`]
