@@ -1,6 +1,7 @@
 // Runs inside a cluster's node environment: changes the kubelet under running pods, kills it at random moments while pods come
 // and go, and prints one line of JSON for each check.
-import { readdir } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { openKubeApi } from '../../src/adapters/kubeapi/open.js'
@@ -8,6 +9,7 @@ import type { KubePod } from '../../src/core/kube/objects.js'
 import type { KubeApi } from '../../src/ports/kube-api.js'
 import { check, until } from '../cluster/checks-inside.js'
 import { type NodeKubelet, takeOverKubelet } from '../cluster/node-kubelet.js'
+import { insideCluster } from '../cluster/plan.js'
 import { runtimeSocket } from '../node-environment/plan.js'
 
 const [upstream = '', keelson = '', count = '30', kills = '10'] = process.argv.slice(2)
@@ -35,6 +37,9 @@ const pod = (name: string, run: string) => ({
     ],
   },
 })
+
+/** Its mirror is among the pods of the API server. */
+const staticPod = join(insideCluster, 'manifests/stays.json')
 
 interface Shown {
   readonly phase: string
@@ -74,9 +79,14 @@ async function swap(api: KubeApi): Promise<void> {
   start(upstream)
   const names = Array.from({ length: Number(count) }, (_, i) => `stays-${i}`)
   for (const name of names) await api.create(pods, pod(name, 'stays'), options)
+  const { spec, ...rest } = pod('static', 'stays')
+  await writeFile(staticPod, JSON.stringify({ ...rest, spec: { ...spec, nodeName: undefined } }))
   const allRun = async (): Promise<boolean> =>
-    [...(await shownPods(api, 'stays')).values()].filter((p) => p.phase === 'Running').length === names.length
-  await check(`the upstream kubelet runs ${names.length} pods`, () => until('all run', 180, allRun))
+    [...(await shownPods(api, 'stays')).values()].filter((p) => p.phase === 'Running').length ===
+    names.length + 1
+  await check(`the upstream kubelet runs ${names.length} pods and a static one`, () =>
+    until('all run', 180, allRun),
+  )
   const before = JSON.stringify([...(await shownPods(api, 'stays'))])
   for (const [title, command] of [
     ['upstream kubelet to Keelson', keelson],
@@ -129,6 +139,7 @@ async function killAtRandom(api: KubeApi): Promise<void> {
 }
 
 async function removeAll(api: KubeApi): Promise<void> {
+  await rm(staticPod)
   for (const run of ['stays', 'rolls'])
     for (const name of (await shownPods(api, run)).keys()) await api.remove(`${pods}/${name}`, options)
   await check('deleted pods leave nothing: no object, sandbox, directory or log', async () => {

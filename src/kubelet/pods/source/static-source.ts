@@ -27,9 +27,11 @@ export interface StaticSourceOptions {
   readonly signal: AbortSignal
 }
 
-interface StaticPod {
+export interface StaticPod {
   readonly spec: PodSpec
   readonly file: string
+  /** When the file was last changed, by the wall clock. */
+  readonly changedAtNanos: bigint
 }
 
 export interface StaticPods {
@@ -119,7 +121,7 @@ async function readFile(
       )
     const bytes = await o.files.read(entry.path, maxManifestBytes)
     if (bytes === undefined) return { print: '', pods: [], problem: undefined }
-    return { print, pods: podsOf(entry.path, bytes, o), problem: undefined }
+    return { print, pods: podsOf(entry, bytes, o), problem: undefined }
   } catch (e) {
     const error = rethrowBug(e)
     if (before?.problem !== error.message)
@@ -131,9 +133,14 @@ async function readFile(
   }
 }
 
-const podsOf = (file: string, bytes: Uint8Array, o: StaticSourceOptions): readonly StaticPod[] =>
+const podsOf = (
+  { path: file, mtimeNanos }: FileEntry,
+  bytes: Uint8Array,
+  o: StaticSourceOptions,
+): readonly StaticPod[] =>
   readPodSpecs(file, bytes).map((spec) => ({
     file,
+    changedAtNanos: mtimeNanos,
     spec: identifyStaticPod(spec, {
       file,
       nodeName: o.nodeName,
