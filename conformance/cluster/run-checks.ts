@@ -1,5 +1,5 @@
 // From the outside: a cluster with Keelson's kubelet, in which a program makes checks and prints them; each becomes one of the unit.
-import { readdir, readFile } from 'node:fs/promises'
+import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { insideDirectory } from '../node-environment/plan.js'
 import type { UnitContext } from '../unit.js'
@@ -12,6 +12,8 @@ interface InsideProgram {
   readonly program: string
   /** The program's own arguments. Paths of the environment. */
   readonly args: readonly string[]
+  /** Directory of this host that gets the logs. */
+  readonly keep: string | undefined
   /** Fewer: the program did not come to its end. */
   readonly checks: number
 }
@@ -26,6 +28,14 @@ async function noteWarnings(out: string, note: UnitContext['note']): Promise<voi
     for (const line of lines.filter((l) => /^[WE]\d/.test(l)).slice(-KEEP_LINES)) note(`${file}: ${line}`)
   }
 }
+
+async function keepLogs(out: string, directory: string): Promise<void> {
+  const filter = (path: string): boolean =>
+    path === out || path === join(out, 'cluster') || path.endsWith('.log')
+  await cp(out, directory, { recursive: true, filter })
+}
+
+export const keepFlag = { type: 'string', summary: 'directory that gets the logs of the run' } as const
 
 export async function runChecks(context: UnitContext, o: InsideProgram): Promise<void> {
   const settings = { kubelet: 'keelson', runtime: 'containerd-2', auditLog: false, port: 0 } as const
@@ -46,6 +56,7 @@ export async function runChecks(context: UnitContext, o: InsideProgram): Promise
   })
   context.defer(() => cluster.close())
   const status = await cluster.ended
+  if (o.keep !== undefined) await keepLogs(cluster.out, o.keep)
   for (const { name, problem } of told)
     await context.check(name, async () => {
       if (problem !== undefined) throw new Error(problem)

@@ -2,7 +2,7 @@
 // come and go.
 import { join } from 'node:path'
 import { missingForCluster } from '../cluster/prepare.js'
-import { runChecks } from '../cluster/run-checks.js'
+import { keepFlag, runChecks } from '../cluster/run-checks.js'
 import { clusterPeers } from '../cluster/start-cluster.js'
 import { insideDirectory } from '../node-environment/plan.js'
 import { inCache } from '../node-environment/programs.js'
@@ -18,6 +18,7 @@ async function run(context: UnitContext): Promise<void> {
       number('pods', '30'),
       number('kills', '10'),
     ],
+    keep: context.options['keep'] === undefined ? undefined : String(context.options['keep']),
     checks: 7,
   })
 }
@@ -31,6 +32,7 @@ export const kubeletSwap: Unit = {
   options: {
     pods: { type: 'string', summary: 'how many pods run during the change (default 30)' },
     kills: { type: 'string', summary: 'how often the kubelet is killed (default 10)' },
+    keep: keepFlag,
   },
   missing: missingForCluster,
   run,

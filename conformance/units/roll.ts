@@ -2,7 +2,7 @@
 // if that is asked for.
 import { join } from 'node:path'
 import { missingForCluster } from '../cluster/prepare.js'
-import { runChecks } from '../cluster/run-checks.js'
+import { keepFlag, runChecks } from '../cluster/run-checks.js'
 import { clusterPeers } from '../cluster/start-cluster.js'
 import { insideDirectory } from '../node-environment/plan.js'
 import { type OptionValues, type Unit, type UnitContext, UsageError } from '../unit.js'
@@ -29,6 +29,7 @@ async function run(context: UnitContext): Promise<void> {
   await runChecks(context, {
     program: join(import.meta.dirname, '..', 'roll', 'inside.ts'),
     args: [JSON.stringify(settings)],
+    keep: context.options['keep'] === undefined ? undefined : String(context.options['keep']),
     checks: settings.kills + settings.runtimeKills > 0 ? CHECKS + 1 : CHECKS,
   })
 }
@@ -42,6 +43,7 @@ export const rollUnit: Unit = {
     pods: { type: 'string', summary: 'how many pods run at a time (default 200)' },
     kills: { type: 'string', summary: 'how often the kubelet is killed (default 0)' },
     'runtime-kills': { type: 'string', summary: 'how often containerd is killed (default 0)' },
+    keep: keepFlag,
     seed: { type: 'string', summary: 'of the moments of the kills and of the load (default: a new one)' },
   },
   checkOptions: (options) => void settingsOf(options),
