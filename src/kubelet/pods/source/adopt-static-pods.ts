@@ -2,14 +2,19 @@
 // its kubelet without a restart. Only what runs when the manifests are first read is taken over.
 import type { Log } from '../../../ports/log.js'
 import type { PodHost } from '../../../ports/pod-host.js'
-import { isPodOfManifest, type StaticCandidate } from '../decide/adopt-static-pod.js'
-import { isMarkedByOther, isPodUid, type KubeletIdentity } from '../decide/owner.js'
+import {
+  isMarkedByOther,
+  isPodOfManifest,
+  isPodUid,
+  type KubeletIdentity,
+  type StaticCandidate,
+} from '../decide/owner.js'
 import { withUid } from '../decide/static-pod.js'
 import { type PodPaths, podRecords, podsDirectory } from '../to-cri/names.js'
 import type { RuntimeView } from '../view/runtime-view.js'
 import type { StaticPod, StaticPods } from './static-source.js'
 
-export interface AdoptOptions {
+interface AdoptOptions {
   /** Listed before the first pods are asked for. */
   readonly view: Pick<RuntimeView, 'all' | 'annotations'>
   readonly host: Pick<PodHost, 'list' | 'readAt' | 'writeFile'>
