@@ -172,6 +172,8 @@ async function main(o: Settings): Promise<void> {
   const kills = planKills(o.kills, o.runtimeKills, random)
   const killRuntime = await createRuntimeKiller()
   let done = 0
+  let ended = false
+  let failure: unknown
   const killing = killAll(kills, {
     kubelet,
     command: o.command,
@@ -181,6 +183,12 @@ async function main(o: Settings): Promise<void> {
       if (++done % 10 === 0) say(`${done} of ${kills.length} kills`)
     },
   })
+    .catch((e: unknown) => {
+      failure = e
+    })
+    .finally(() => {
+      ended = true
+    })
 
   await load.create()
   await check(`${o.pods} pods of ${DEPLOYMENTS} Deployments are created and run`, () =>
@@ -190,16 +198,13 @@ async function main(o: Settings): Promise<void> {
   for (const name of load.names) await load.update(name)
   await check(`${o.pods} pods are replaced by an update`, () => converged(load, 'all pods are new'))
   say('updated')
-  let ended = kills.length === 0
-  const over = killing.finally(() => {
-    ended = true
-  })
   await roll(load, replicas, random, () => ended)
   if (kills.length > 0)
     await check(
       `${o.kills} kills of the kubelet, ${o.runtimeKills} of the runtime: every pod converges`,
       async () => {
-        await over
+        await killing
+        if (failure !== undefined) throw failure
         await converged(load, 'all pods are available')
       },
     )
