@@ -12,7 +12,7 @@ import { createRandom, type Random } from '../../test/fuzz/random.js'
 import { check, until } from '../cluster/checks-inside.js'
 import { takeOverKubelet } from '../cluster/node-kubelet.js'
 import { insideDirectory, runtimeSocket } from '../node-environment/plan.js'
-import { createRuntimeKiller, killAll, planKills } from './kills.js'
+import { createRuntimeKiller, type Kill, type Killer, killAll, planKills } from './kills.js'
 import { leftSince, type NodeEntries, readEntries } from './leftovers.js'
 import { createLoad, type Load, pods } from './load.js'
 import { readSeenPod, type SeenPod, statusProblems } from './status-rules.js'
@@ -29,6 +29,8 @@ const DEPLOYMENTS = 10
 /** Room for the pods that a rolling update has more for a moment; the pods' network has 253 addresses. */
 const SPARE_PODS = 40
 const CONVERGE_S = 900
+/** Created, updated, rolled at random, deleted. */
+const PHASES = 4
 /** No more is changed while so many pods are still to come: the load shall be rolled, not heaped up. */
 const MAX_MISSING = 60
 const starts = join(insideDirectory, 'starts')
@@ -133,16 +135,17 @@ async function checkStarts(watched: Watched): Promise<void> {
   if (problems.length > 0) throw new Error(problems.join('; ').slice(0, 1_000))
 }
 
-async function removeAll(load: Load, before: NodeEntries): Promise<void> {
+async function removeAll(load: Load, isOver: () => boolean): Promise<void> {
   await load.remove()
-  await check('deleted: no pod is left in the API server and in the runtime', async () => {
-    await until('no object is left', CONVERGE_S, async () => (await load.list()).length === 0)
-    await until('no sandbox and container is left', 120, async () => {
-      const { items } = await cri.runtime.listPodSandbox({}, callOptions)
-      const { containers } = await cri.runtime.listContainers({}, callOptions)
-      return items.length === 0 && containers.length === 0
-    })
+  await until('no object is left', CONVERGE_S, async () => (await load.list()).length === 0 && isOver())
+  await until('no sandbox and container is left', 120, async () => {
+    const { items } = await cri.runtime.listPodSandbox({}, callOptions)
+    const { containers } = await cri.runtime.listContainers({}, callOptions)
+    return items.length === 0 && containers.length === 0
   })
+}
+
+async function checkLeftovers(before: NodeEntries): Promise<void> {
   for (const [part, what] of [
     ['kubelet', 'no cgroup, mount, directory or log is left'],
     ['runtime', 'no network namespace, address or shim is left'],
@@ -170,48 +173,51 @@ async function main(o: Settings): Promise<void> {
   const before = await readEntries()
   const watched = watchPods(api)
   const kills = planKills(o.kills, o.runtimeKills, random)
-  const killRuntime = await createRuntimeKiller()
-  let done = 0
-  let ended = false
-  let failure: unknown
-  const killing = killAll(kills, {
+  const killer: Killer = {
     kubelet,
     command: o.command,
-    killRuntime,
+    killRuntime: await createRuntimeKiller(),
     random: createRandom(o.seed + 1),
-    onKill: () => {
-      if (++done % 10 === 0) say(`${done} of ${kills.length} kills`)
-    },
-  })
-    .catch((e: unknown) => {
-      failure = e
+  }
+  let killed = 0
+  /** A part of the kills goes with each part of the load. */
+  const phase = async (name: string, body: (isOver: () => boolean) => Promise<void>): Promise<void> => {
+    const from = killed
+    killed = Math.min(kills.length, killed + Math.ceil(kills.length / PHASES))
+    const part = kills.slice(from, killed)
+    let isOver = false
+    const killing = killAll(part, killer).finally(() => {
+      isOver = true
     })
-    .finally(() => {
-      ended = true
+    const count = (kill: Kill): number => part.filter((k) => k === kill).length
+    const kinds =
+      part.length === 0
+        ? ''
+        : `, ${count('kubelet')} kills of the kubelet, ${count('runtime')} of the runtime`
+    await check(`${name}${kinds}`, async () => {
+      await Promise.all([killing, body(() => isOver)])
     })
+    say(name)
+  }
 
-  await load.create()
-  await check(`${o.pods} pods of ${DEPLOYMENTS} Deployments are created and run`, () =>
-    converged(load, 'all pods are available'),
-  )
-  say('created')
-  for (const name of load.names) await load.update(name)
-  await check(`${o.pods} pods are replaced by an update`, () => converged(load, 'all pods are new'))
-  say('updated')
-  await roll(load, replicas, random, () => ended)
+  await phase(`${o.pods} pods of ${DEPLOYMENTS} Deployments are created and run`, async () => {
+    await load.create()
+    await converged(load, 'all pods are available')
+  })
+  await phase(`${o.pods} pods are replaced by an update`, async () => {
+    for (const name of load.names) await load.update(name)
+    await converged(load, 'all pods are new')
+  })
   if (kills.length > 0)
-    await check(
-      `${o.kills} kills of the kubelet, ${o.runtimeKills} of the runtime: every pod converges`,
-      async () => {
-        await killing
-        if (failure !== undefined) throw failure
-        await converged(load, 'all pods are available')
-      },
-    )
-  say('settled')
+    await phase('pods are updated, scaled and deleted at random, and converge', async (isOver) => {
+      await roll(load, replicas, random, isOver)
+      await converged(load, 'all pods are available')
+    })
   await check("the API server's view is the runtime's", () => compareViews(load))
-  await removeAll(load, before)
-  say('deleted')
+  await phase('deleted: no pod is left in the API server and in the runtime', (isOver) =>
+    removeAll(load, isOver),
+  )
+  await checkLeftovers(before)
   await check('no container was started twice', () => checkStarts(watched))
   await check('no status went back', async () => {
     if (watched.problems.length > 0)

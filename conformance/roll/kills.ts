@@ -82,8 +82,6 @@ export interface Killer {
   readonly command: string
   readonly killRuntime: (downMs: number) => Promise<void>
   readonly random: Random
-  /** After each kill. */
-  readonly onKill: (kill: Kill) => void
 }
 
 export async function killAll(kills: readonly Kill[], o: Killer): Promise<void> {
@@ -96,6 +94,5 @@ export async function killAll(kills: readonly Kill[], o: Killer): Promise<void> 
       await sleep(random.below(1_000))
       o.kubelet.start(o.command, 'keelson')
     }
-    o.onKill(kill)
   }
 }
