@@ -61,7 +61,7 @@ export async function readEntries(): Promise<NodeEntries> {
   const isRuntimes = (path: string): boolean => path.startsWith('mount /run/')
   return {
     kubelet: new Set([
-      ...(await cgroupsBelow(root)),
+      ...(await cgroupsBelow(root)).filter((path) => /\/pod[0-9a-f-]{32,36}(\/|$)/.test(path)),
       ...(await entriesOf(podDirectories)),
       ...mounts.filter((m) => !isRuntimes(m)),
     ]),

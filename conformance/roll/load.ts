@@ -7,8 +7,12 @@ const deployments = '/apis/apps/v1/namespaces/default/deployments'
 export const pods = '/api/v1/namespaces/default/pods'
 const configMap = 'roll'
 const image = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-2'
-/** The first process ends at once with the pod, and needs no CPU until then. */
-const command = 'echo start >> /starts/$POD_UID; trap "exit 0" TERM; sleep 1000000 & wait'
+/**
+ * The first process ends at once with the pod, and needs no CPU until then. Its lock is held as long as anything of the
+ * container runs: a second one at the same time does not get it.
+ */
+const command =
+  'exec 9>>/starts/$POD_UID; flock -n 9 || echo twice >&9; echo start >&9; trap "exit 0" TERM; sleep 1000000 & wait'
 
 interface Deployment extends KubeObject {
   readonly spec?: { readonly replicas?: number }
