@@ -54,6 +54,7 @@ async function uidsOf(states: readonly StaticPod[], node: Node = {}): Promise<re
 const pod = (spec: Readonly<Record<string, unknown>> = {}, changedAtNanos = 50n): StaticPod => ({
   file: '/m/web.yaml',
   changedAtNanos,
+  recreated: 0,
   spec: identifyStaticPod(specOf(spec), {
     file: '/m/web.yaml',
     nodeName: 'n1',

@@ -32,6 +32,8 @@ export interface StaticPod {
   readonly file: string
   /** When the file was last changed, by the wall clock. */
   readonly changedAtNanos: bigint
+  /** How often its file was removed and written again. */
+  readonly recreated: number
 }
 
 export interface StaticPods {
@@ -47,6 +49,7 @@ interface KnownFile {
   readonly print: string
   readonly pods: readonly StaticPod[]
   readonly problem: string | undefined
+  readonly recreated: number
 }
 
 /** Each time the files change; first when they were read for the first time. */
@@ -63,7 +66,8 @@ export async function* watchStaticPods(o: StaticSourceOptions): AsyncGenerator<S
     for (const entry of visible) {
       const print = `${entry.size} ${entry.mtimeNanos} ${entry.inode} ${entry.unreadable ?? ''}`
       const before = known.get(entry.path)
-      if (before?.print !== print) known.set(entry.path, await readFile(entry, print, before, o))
+      if (before?.print !== print || entry.recreated === true)
+        known.set(entry.path, await readFile(entry, print, before, o))
     }
     yield gather(known, o)
   }
@@ -110,6 +114,7 @@ async function readFile(
   before: KnownFile | undefined,
   o: StaticSourceOptions,
 ): Promise<KnownFile> {
+  const recreated = (before?.recreated ?? 0) + (entry.recreated === true ? 1 : 0)
   try {
     if (entry.unreadable !== undefined)
       throw keelsonError(
@@ -120,8 +125,9 @@ async function readFile(
         },
       )
     const bytes = await o.files.read(entry.path, maxManifestBytes)
-    if (bytes === undefined) return { print: '', pods: [], problem: undefined }
-    return { print, pods: podsOf(entry, bytes, o), problem: undefined }
+    if (bytes === undefined) return { print: '', pods: [], problem: undefined, recreated }
+    const pods = podsOf(entry, bytes, o).map((pod) => ({ ...pod, recreated }))
+    return { print, pods, problem: undefined, recreated }
   } catch (e) {
     const error = rethrowBug(e)
     if (before?.problem !== error.message)
@@ -129,7 +135,7 @@ async function readFile(
         file: entry.path,
         error,
       })
-    return { print, pods: before?.pods ?? [], problem: error.message }
+    return { print, pods: before?.pods ?? [], problem: error.message, recreated }
   }
 }
 
@@ -137,7 +143,7 @@ const podsOf = (
   { path: file, mtimeNanos }: FileEntry,
   bytes: Uint8Array,
   o: StaticSourceOptions,
-): readonly StaticPod[] =>
+): readonly Omit<StaticPod, 'recreated'>[] =>
   readPodSpecs(file, bytes).map((spec) => ({
     file,
     changedAtNanos: mtimeNanos,
