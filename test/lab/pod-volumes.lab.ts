@@ -50,6 +50,7 @@ beforeAll(async () => {
       clock,
       log,
       allocatable: () => Promise.resolve(new Map([['memory', parseQuantity('1Gi')]])),
+      nodeLabels: () => ({ 'kubernetes.io/hostname': nodeName }),
       podMemoryLimit: () => undefined,
     },
     syncMs: 60_000,
@@ -177,6 +178,37 @@ test('a claim of a local volume is a mount; the files of the host stay', async (
   await volumes.release(spec.pod.uid)
   await host.removeTree(join(rootDir, 'pods', spec.pod.uid))
   expect(readdirSync(path)).toEqual(['kept'])
+})
+
+test('a claim of a volume on the disk of another node is not mounted, though the path is here too', async () => {
+  const path = join(rootDir, 'other-disk')
+  await host.ensureFile(join(path, 'not-ours'), 0o644)
+  const shared = { accessModes: ['ReadWriteOnce'], storageClassName: '' }
+  const elsewhere = { key: 'kubernetes.io/hostname', operator: 'In', values: ['volumes-2'] }
+  await plane.client.create('/api/v1/persistentvolumes', {
+    metadata: { name: 'elsewhere' },
+    spec: {
+      ...shared,
+      capacity: { storage: '1Gi' },
+      local: { path },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [elsewhere] }] } },
+    },
+  })
+  await plane.client.create(`${base}/persistentvolumeclaims`, {
+    metadata: { name: 'elsewhere' },
+    spec: { ...shared, resources: { requests: { storage: '1Gi' } }, volumeName: 'elsewhere' },
+  })
+  const spec = await createPod('lost', {
+    volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'elsewhere' } }],
+    automountServiceAccountToken: false,
+  })
+  await expect
+    .poll(() => volumes.mount(spec, signal).then(() => 'mounted', String), { timeout: 30_000 })
+    .toContain('no matching NodeSelectorTerms')
+  expect(events).toContain(
+    'FailedMount MountVolume.NodeAffinity check failed for volume "elsewhere" : no matching NodeSelectorTerms',
+  )
+  await volumes.release(spec.pod.uid)
 })
 
 test('a kind that no node of this kind can mount waits, with its name in the event', async () => {

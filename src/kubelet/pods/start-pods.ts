@@ -296,7 +296,7 @@ function createContext(i: PodsInput, events: PodEvents): PodContext {
   return {
     ...shared,
     volumes: createPodVolumes({
-      c: { ...shared, podMemoryLimit },
+      c: { ...shared, podMemoryLimit, nodeLabels: () => i.cluster?.own.current()?.metadata?.labels ?? {} },
       syncMs: kubelet.syncFrequency,
       signal: i.signal,
     }),
