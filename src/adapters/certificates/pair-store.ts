@@ -77,12 +77,13 @@ export function createPairStore(
       await handle.close()
     }
   }
-  const removeOld = async (): Promise<void> => {
+  /** By name, so by their time; the pair in use stays also when its time is an earlier one, after the clock was set back. */
+  const removeOld = async (inUse: string): Promise<void> => {
     const dated = new RegExp(`^${prefix}-\\d{4}(-\\d{2}){5}\\.pem$`)
     const old = (await readdir(directory))
-      .filter((name) => dated.test(name))
+      .filter((name) => dated.test(name) && join(directory, name) !== inUse)
       .sort()
-      .slice(0, -keptPairs)
+      .slice(0, 1 - keptPairs)
     for (const name of old) await rm(join(directory, name), { force: true })
   }
   return {
@@ -101,7 +102,7 @@ export function createPairStore(
         await ready()
         await replaceFile(file, text, { mode: 0o600 })
         await turnLink(file)
-        await removeOld()
+        await removeOld(file)
       } catch (e) {
         throw failed(file, e)
       }
