@@ -11,7 +11,7 @@ import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { OpenStream } from '../../serve/endpoints/streams.js'
 import { createAdmission } from '../admission/admit-pods.js'
 import { preemptPods } from '../admission/preempt.js'
-import { createPodEvents } from '../events/pod-events.js'
+import { createPodEvents, type PodEvents } from '../events/pod-events.js'
 import { removeDeadContainers } from '../gc/dead-containers.js'
 import { prunePullRecords } from '../images/pull-records.js'
 import { defaultLabels } from '../node/decide/node-labels.js'
@@ -37,6 +37,8 @@ export interface RunningPods extends PodRunner {
   readonly openStream: OpenStream
   /** Undefined: there is no such pod. */
   events(namespace: string, pod: string): readonly PodEventJson[] | undefined
+  /** For parts of the kubelet that end pods. */
+  readonly recordEvent: PodEvents['pod']
   removeLogLinks(): Promise<void>
   /** Of pods that have ended for good. */
   removeDeadContainers(signal: AbortSignal): Promise<void>
@@ -139,6 +141,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
         .find((pod) => pod.metadata.namespace === namespace && pod.metadata.name === name)
       return found && events.recent(found.metadata.uid)
     },
+    recordEvent: (pod, event) => events.pod(pod, event),
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
     removeDeadContainers: (ending) => removeDeadContainers(runner.finished(), context, ending),
