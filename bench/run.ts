@@ -11,6 +11,7 @@ import { memoryPressure } from './memory-pressure/unit.js'
 import { memoryQosPass } from './memory-qos-pass/unit.js'
 import { memoryQosStart } from './memory-qos-start/unit.js'
 import { pods } from './pods/unit.js'
+import { probes } from './probes/unit.js'
 import { formatReport } from './report.js'
 import { scrape } from './scrape/unit.js'
 import { startup } from './startup/unit.js'
@@ -26,6 +27,7 @@ const units: readonly BenchUnit[] = [
   memoryQosStart,
   pods,
   kubelet,
+  probes,
   apiRequests,
 ]
 
