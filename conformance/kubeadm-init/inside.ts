@@ -11,6 +11,7 @@ interface ContainerStatus {
   readonly restartCount: number
   readonly ready: boolean
   readonly started?: boolean
+  readonly state?: { readonly terminated?: { readonly exitCode: number } }
   readonly lastState?: { readonly terminated?: { readonly exitCode: number } }
 }
 interface Pod {
@@ -21,7 +22,11 @@ interface Pod {
     readonly ownerReferences?: readonly { readonly kind: string; readonly name: string }[]
   }
   readonly spec: { readonly containers: readonly Readonly<Record<string, unknown>>[] }
-  readonly status: { readonly phase?: string; readonly containerStatuses?: readonly ContainerStatus[] }
+  readonly status: {
+    readonly phase?: string
+    readonly containerStatuses?: readonly ContainerStatus[]
+    readonly ephemeralContainerStatuses?: readonly ContainerStatus[]
+  }
 }
 interface Node {
   readonly spec: { readonly taints?: readonly { readonly key: string }[] }
@@ -111,6 +116,7 @@ async function onlyRestarted(before: ReadonlyMap<string, Pod>, which: readonly C
   }
 }
 
+const image = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-2'
 const deployment = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -126,7 +132,7 @@ const deployment = {
         containers: [
           {
             name: 'app',
-            image: 'registry.k8s.io/e2e-test-images/busybox:1.37.0-2',
+            image,
             command: ['sleep', '1000000'],
           },
         ],
@@ -194,6 +200,19 @@ async function checkInstalled(): Promise<void> {
       )
       return status.availableReplicas === 2 ? undefined : JSON.stringify(status)
     })
+  })
+  await check('kubectl debug: an ephemeral container sees the processes of its target', async () => {
+    const { items } = await get<{ readonly items: readonly Pod[] }>('pods', '-l', 'app=work')
+    const name = items[0]?.metadata.name ?? ''
+    const look = ['--', 'sh', '-c', 'ps']
+    await kubectl(plan, ['debug', name, '--image', image, '--target=app', '-c', 'look', ...look])
+    await until('it has ended', 60, async () => {
+      const pod = await get<Pod>('pod', name)
+      const { state } = pod.status.ephemeralContainerStatuses?.[0] ?? {}
+      return state?.terminated?.exitCode === 0 ? undefined : JSON.stringify(state)
+    })
+    const seen = await kubectl(plan, ['logs', name, '-c', 'look'])
+    assert(seen.includes('sleep 1000000'), seen)
   })
   await check('kubectl logs shows the log of a static pod', async () => {
     const log = await kubectl(plan, ['logs', '-n', 'kube-system', mirrorOf('kube-scheduler')])

@@ -69,7 +69,7 @@ export async function kubectl(
   args: readonly string[],
   input?: string,
 ): Promise<string> {
-  const { stdout } = await runCommand(command, [...args, '--request-timeout=10s'], {
+  const { stdout } = await runCommand(command, ['--request-timeout=10s', ...args], {
     timeoutMs: 30_000,
     env: { ...process.env, KUBECONFIG: adminKubeconfig },
     ...(input === undefined ? {} : { input }),

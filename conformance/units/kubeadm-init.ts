@@ -25,7 +25,7 @@ import { peerOf } from '../peers/catalogue.js'
 import { type OptionValues, type Unit, type UnitContext, UsageError } from '../unit.js'
 
 const IMAGES_MS = 20 * 60_000
-const CHECKS = 12
+const CHECKS = 13
 
 interface Told {
   readonly name: string
