@@ -94,8 +94,11 @@ describe('probes', () => {
         ],
       })
     await logged(/Liveness probe failed: command timed out: \\?"yes\\?" timed out after 2s/)
-    for (const name of Object.keys(endless))
-      await until(`${name} is restarted`, async () => (await restartsOf(name)) > 0, 60_000)
+    await until('yes is restarted', async () => (await restartsOf('yes')) > 0, 60_000)
+    // A message that is too large says nothing about the container; a slow machine is over the timeout before.
+    await logged(
+      /Liveness probe (errored and resulted in unknown state|failed): .*pod="default\/long-node-1"/,
+    )
     expect(residentMiB()).toBeLessThan(400)
     await endPods(node(), ...Object.keys(endless))
   })
