@@ -96,7 +96,7 @@ async function runTurn(stack: Stack, o: ProbeOptions, server: ProbeServer): Prom
 }
 
 const options = JSON.parse(process.argv[2] ?? '{}') as ProbeOptions
-const server = await startProbeServer(options.address, ports)
+const server = await startProbeServer(ports)
 const turns: ProbeTurn[] = []
 for (let turn = 0; turn < options.turns; turn++)
   for (const stack of stacks) {

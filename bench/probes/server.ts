@@ -19,10 +19,16 @@ const serving = Buffer.of(0, 0, 0, 0, 2, 8, 1)
 /** In the request: prefix, tag and length of the service's name. */
 const serviceOffset = 7
 
-export async function startProbeServer(
-  host: string,
-  { http, grpc }: { readonly http: number; readonly grpc: number },
-): Promise<ProbeServer> {
+/** On every address: a standalone upstream kubelet knows none of a pod in the host's network, and dials this machine. */
+const host = '0.0.0.0'
+
+export async function startProbeServer({
+  http,
+  grpc,
+}: {
+  readonly http: number
+  readonly grpc: number
+}): Promise<ProbeServer> {
   const arrivals = new Map<string, number[]>()
   const note = (key: string): void => {
     const times = arrivals.get(key)
