@@ -103,11 +103,11 @@ for (let turn = 0; turn < options.turns; turn++)
     const directory = join(options.directory, `turn-${turn}-${stack}`)
     const done = await runTurn(stack, { ...options, directory }, server)
     turns.push(done)
+    await writeFile(options.results, JSON.stringify(turns))
     const { count } = done.probes.http
     console.log(`turn ${turn + 1}, ${stack}: ${done.usage.kubelet.cpuS.toFixed(2)} s of CPU, ${count} GETs`)
     await emptyRuntime(options.programs.runtime)
     await rm(join(directory, 'root'), { recursive: true, force: true, maxRetries: 5 })
-    await writeFile(options.results, JSON.stringify(turns))
   }
 server.close()
 process.exit()
