@@ -9,7 +9,7 @@ import { type PartUsage, readUsage, usedBetween } from '../kubelet/usage.js'
 import { execPod, networkPod, periodMs, ports } from './pods.js'
 import { type Kind, kinds, latenessOf, type ProbeServer, startProbeServer } from './server.js'
 
-export const stacks = ['upstream', 'keelson'] as const
+const stacks = ['upstream', 'keelson'] as const
 export type Stack = (typeof stacks)[number]
 
 export interface ProbeOptions {

@@ -7,8 +7,8 @@ import { installUnit } from '../node-environment/systemd-stand-ins.js'
 import { type CommandResult, runCommand } from '../process.js'
 import { type Component, type InitPlan, nodeName } from './plan.js'
 
-export const out = join(insideDirectory, 'out')
-export const adminKubeconfig = '/etc/kubernetes/admin.conf'
+const out = join(insideDirectory, 'out')
+const adminKubeconfig = '/etc/kubernetes/admin.conf'
 const kubeadmApi = 'kubeadm.k8s.io/v1beta4'
 const INIT_MS = 8 * 60_000
 
