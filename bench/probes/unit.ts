@@ -45,7 +45,12 @@ async function prepare(directory: string): Promise<Parameters<typeof startEnviro
   await bundleForLab(join(import.meta.dirname, 'inside.ts'), join(directory, 'bench.mjs'))
   await writeKeelson(directory)
   const options: ProbeOptions = {
-    programs: { kubelet: inCache(peer('kubelet')), keelson: insideKeelson, runtime: runtimeSocket },
+    programs: {
+      kubelet: inCache(peer('kubelet')),
+      keelson: insideKeelson,
+      node: process.execPath,
+      runtime: runtimeSocket,
+    },
     directory: join(insideDirectory, 'bench'),
     images: {
       pause: 'registry.k8s.io/pause:3.10.2',
