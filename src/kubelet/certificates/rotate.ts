@@ -48,7 +48,9 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
   }
   let pair = await store.current()
   let taken = clocks()
-  const timeNow = (): number => timeForPair(pair, taken, clocks())
+  /** What the API server's clock had reached when the pair came; 0: not known. */
+  let knownMs = 0
+  const timeNow = (): number => timeForPair(pair, taken, clocks(), knownMs)
   if (pair !== undefined) o.onPair(pair, undefined)
   let random = o.random()
   let waitMs = firstWaitMs
@@ -69,6 +71,7 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
         pair = found
         renewNow = false
         taken = clocks()
+        knownMs = 0
         continue
       }
       if (pair !== undefined && timeNow() >= pair.facts.notAfterMs && o.whenEnded !== undefined) {
@@ -77,7 +80,7 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
       }
       const key = o.certificates.newKey()
       log.info('asking the cluster for a new certificate', { use })
-      const certificate = await requestCertificate({
+      const { certificate, createdMs } = await requestCertificate({
         ...o,
         subject,
         names,
@@ -90,6 +93,7 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
       pair = await store.write(certificate, key)
       renewNow = false
       taken = clocks()
+      knownMs = createdMs
       random = o.random()
       waitMs = firstWaitMs
       log.info('a new certificate is in use', {
