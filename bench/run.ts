@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { apiRequests } from './api-requests/unit.js'
+import { binding } from './binding/unit.js'
 import { cgroupSweep } from './cgroup-sweep/unit.js'
 import { cri } from './cri/unit.js'
 import { kubelet } from './kubelet/unit.js'
@@ -29,6 +30,7 @@ const units: readonly BenchUnit[] = [
   kubelet,
   probes,
   apiRequests,
+  binding,
 ]
 
 const unitOptions = units.flatMap((unit) => Object.keys(unit.options ?? {}))
