@@ -21,6 +21,7 @@ import type { BenchOptions, BenchUnit } from './unit.js'
 const units: readonly BenchUnit[] = [
   cgroupSweep,
   cri,
+  probes,
   scrape,
   startup,
   memoryPressure,
@@ -28,7 +29,6 @@ const units: readonly BenchUnit[] = [
   memoryQosStart,
   pods,
   kubelet,
-  probes,
   apiRequests,
   binding,
 ]
