@@ -15,6 +15,7 @@ import { pods } from './pods/unit.js'
 import { probes } from './probes/unit.js'
 import { formatReport } from './report.js'
 import { scrape } from './scrape/unit.js'
+import { soakUnit } from './soak/unit.js'
 import { startup } from './startup/unit.js'
 import type { BenchOptions, BenchUnit } from './unit.js'
 
@@ -29,6 +30,7 @@ const units: readonly BenchUnit[] = [
   memoryQosStart,
   pods,
   kubelet,
+  soakUnit,
   apiRequests,
   binding,
 ]
