@@ -41,7 +41,7 @@ export function parseOptions(given: Readonly<Record<string, string | boolean | u
     const value = given[name]
     return typeof value === 'string' ? value : undefined
   }
-  const [group, focus, shard] = [text('group'), text('focus'), text('shard')]
+  const [group, focus, skip, shard] = [text('group'), text('focus'), text('skip'), text('shard')]
   const procs = Number(text('procs') ?? PROCS)
   if (!Number.isInteger(procs) || procs < 1 || procs > 64)
     throw new UsageError(`--procs ${text('procs')}: give a number from 1 to 64`)
@@ -53,6 +53,7 @@ export function parseOptions(given: Readonly<Record<string, string | boolean | u
       set: oneOf<SetName>('set', text('set') ?? defaultSet(group), sets),
       ...(group === undefined ? {} : { group: oneOf<GroupName>('group', group, groupNames) }),
       ...(focus === undefined ? {} : { focus }),
+      ...(skip === undefined ? {} : { skip }),
       ...(shard === undefined ? {} : { shard: parseShard(shard) }),
     },
     procs,

@@ -77,6 +77,7 @@ export async function runSuite(run: SuiteRun): Promise<string> {
     ...(run.place === 'uml' ? {} : { imageArchive: inCache(run.images.archive) }),
     // Specs that restart the kubelet do so through systemd.
     systemdStandIns: run.specs.some((s) => s.labels.includes('Serial')),
+    logind: run.place === 'host' && run.specs.some((s) => s.labels.includes('Feature:GracefulNodeShutdown')),
     argv: suiteArguments(run),
     cwd: join(insideDirectory, 'out'),
     env: { HOME: '/root', TMPDIR: '/tmp' },

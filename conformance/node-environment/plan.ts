@@ -40,6 +40,8 @@ export interface EnvironmentPlan {
   readonly imageArchive?: string
   /** Stand-ins for systemd-run and systemctl; without them the environment has neither. */
   readonly systemdStandIns: boolean
+  /** A system bus with systemd-logind; default: neither. */
+  readonly logind?: boolean
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>

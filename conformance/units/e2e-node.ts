@@ -100,6 +100,7 @@ export const e2eNode: Unit = {
       summary: `${sets.join(', ')} (default plain: NodeConformance without Serial, Slow, Disruptive, Flaky, Alpha, Beta, Feature; for the group pressure node-conformance)`,
     },
     focus: { type: 'string', summary: 'only specs whose names contain the text' },
+    skip: { type: 'string', summary: 'no specs whose names contain the text' },
     shard: { type: 'string', summary: 'K/N: the K-th of N parts of the selection' },
     runtime: { type: 'string', summary: `${runtimes.join(' or ')} (default containerd-2)` },
     place: {
