@@ -12,6 +12,8 @@ export interface E2eNodeOptions {
   readonly place: Place
   readonly selection: Selection
   readonly procs: number
+  /** Size of a file system for the node alone; undefined: it shares this host's. */
+  readonly diskGiB?: number
   readonly record: boolean
   /** Where logs and the raw report are copied to. */
   readonly keep: string | undefined
@@ -45,6 +47,10 @@ export function parseOptions(given: Readonly<Record<string, string | boolean | u
   const procs = Number(text('procs') ?? PROCS)
   if (!Number.isInteger(procs) || procs < 1 || procs > 64)
     throw new UsageError(`--procs ${text('procs')}: give a number from 1 to 64`)
+  const disk = text('disk')
+  const diskGiB = Number(disk ?? 1)
+  if (!Number.isInteger(diskGiB) || diskGiB < 1 || diskGiB > 1024)
+    throw new UsageError(`--disk ${disk}: give a number of GiB from 1 to 1024`)
   return {
     kubelet: oneOf<KubeletName>('kubelet', text('kubelet') ?? 'keelson', kubelets),
     runtime: oneOf<RuntimeName>('runtime', text('runtime') ?? 'containerd-2', runtimes),
@@ -57,6 +63,7 @@ export function parseOptions(given: Readonly<Record<string, string | boolean | u
       ...(shard === undefined ? {} : { shard: parseShard(shard) }),
     },
     procs,
+    ...(disk === undefined ? {} : { diskGiB }),
     record: given.record === true,
     keep: text('keep'),
   }

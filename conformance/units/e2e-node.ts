@@ -107,6 +107,10 @@ export const e2eNode: Unit = {
       type: 'string',
       summary: `${places.join(' or ')} (default host); uml is a lab machine with cgroup v2`,
     },
+    disk: {
+      type: 'string',
+      summary: 'GiB of a file system that the node has for itself (default: it shares that of this host)',
+    },
     procs: { type: 'string', summary: 'how many specs at once (default 12; they mostly wait)' },
     keep: { type: 'string', summary: 'directory for the logs and the raw report' },
     record: { type: 'boolean', summary: 'write conformance/results and the table of docs/conformance.md' },
