@@ -1,4 +1,4 @@
-// grow START_MIB MIB_PER_SECOND: has START_MIB of memory at once, then so much more each second, in steps of a twentieth of one.
+// grow START_MIB MIB_PER_SECOND: has START_MIB of memory at once, then so much more each second.
 // It does not react to SIGTERM, as the first process of a container does not by default.
 #include <stdlib.h>
 #include <time.h>
@@ -10,14 +10,23 @@ static void take(size_t bytes)
         memory[at] = 1;
 }
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec / 1e9;
+}
+
 int main(int count, char **arguments)
 {
     const size_t mib = 1024 * 1024;
-    const struct timespec step = {0, 50 * 1000 * 1000};
+    const struct timespec step = {0, 20 * 1000 * 1000};
     if (count != 3)
         return 2;
-    take(strtoul(arguments[1], NULL, 10) * mib);
-    for (const size_t more = strtoul(arguments[2], NULL, 10) * mib / 20;; nanosleep(&step, NULL))
-        if (more > 0)
-            take(more);
+    const size_t first = strtoul(arguments[1], NULL, 10), rate = strtoul(arguments[2], NULL, 10);
+    take(first * mib);
+    const double began = now();
+    for (size_t taken = 0;; nanosleep(&step, NULL))
+        for (const size_t due = (now() - began) * rate; taken < due; taken++)
+            take(mib);
 }

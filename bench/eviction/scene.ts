@@ -8,7 +8,7 @@ export const modes = ['off', 'on'] as const
 export type Mode = (typeof modes)[number]
 
 /** MiB a second; each as often as the others. */
-export const rates = [10, 20, 40, 80, 160] as const
+export const rates = [15, 30, 60, 120, 240] as const
 
 interface PodOfScene {
   readonly name: string
@@ -20,11 +20,11 @@ interface PodOfScene {
 /** Keeps what it has, below its limit, the whole time. */
 const database: PodOfScene = {
   name: 'database',
-  MiB: 120,
-  resources: { limits: { memory: '160Mi', cpu: '100m' } },
+  MiB: 150,
+  resources: { limits: { memory: '200Mi', cpu: '100m' } },
 }
-/** Has more than twice as much as any other but does not exceed what it asked for. */
-const below: PodOfScene = { name: 'below', MiB: 150, resources: { requests: { memory: '220Mi' } } }
+/** Has more than any other at first, and does not exceed what it asked for. */
+const below: PodOfScene = { name: 'below', MiB: 180, resources: { requests: { memory: '240Mi' } } }
 
 export interface Scene {
   readonly name: string

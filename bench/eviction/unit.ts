@@ -1,6 +1,6 @@
 // `eviction`: a machine of 1 GiB in which one pod grows until it is evicted or killed, with Memory QoS off and on.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { exitCodeOf, labRequest, runLab } from '../../src/lab/run-machine.js'
@@ -19,7 +19,6 @@ async function runInMachine(signal: AbortSignal): Promise<readonly RunResult[]> 
     execFileSync('gcc', ['-static', '-O1', '-o', join(out, 'grow'), join(import.meta.dirname, 'grow.c')], {
       stdio: 'inherit',
     })
-    const runs = process.env['BENCH_RUNS']
     const outcome = await runLab(
       labRequest({
         machine: 'uml',
@@ -28,7 +27,12 @@ async function runInMachine(signal: AbortSignal): Promise<readonly RunResult[]> 
         containerd: { systemdCgroup: false },
         memoryMiB,
         timeoutS,
-        env: runs === undefined ? {} : { BENCH_RUNS: runs },
+        env: Object.fromEntries(
+          ['BENCH_RUNS', 'BENCH_MODE'].flatMap((name) => {
+            const value = process.env[name]
+            return value === undefined ? [] : [[name, value]]
+          }),
+        ),
       }),
       { stdout: process.stderr, stderr: process.stderr },
       signal,
@@ -105,8 +109,19 @@ const method = (results: readonly RunResult[]): string => {
   ].join('\n\n')
 }
 
+/** Of both modes, which may be measured one at a time: BENCH_MODE=off and BENCH_MODE=on. */
+const runsFile = resolve(import.meta.dirname, '../results/eviction.json')
+
+function withEarlier(fresh: readonly RunResult[]): readonly RunResult[] {
+  const earlier = existsSync(runsFile) ? (JSON.parse(readFileSync(runsFile, 'utf8')) as RunResult[]) : []
+  const measured = new Set(fresh.map((r) => r.mode))
+  const all = [...earlier.filter((r) => !measured.has(r.mode)), ...fresh]
+  writeFileSync(runsFile, `[\n${all.map((r) => JSON.stringify(r)).join(',\n')}\n]\n`)
+  return all
+}
+
 async function measure(signal: AbortSignal): Promise<BenchReport> {
-  const results = await runInMachine(signal)
+  const results = withEarlier(await runInMachine(signal))
   writeFileSync(resolve(import.meta.dirname, '../../docs/eviction.svg'), plot(results))
   return {
     file: 'eviction',
