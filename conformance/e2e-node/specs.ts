@@ -62,14 +62,18 @@ export interface Selection {
   readonly shard?: { readonly part: number; readonly of: number }
 }
 
+/** `one text|another text` */
+const hasOneOf = (name: string, texts: string): boolean =>
+  texts.split('|').some((text) => name.includes(text))
+
 /** In the order of the list, so that shards of one selection never overlap. */
 export function selectSpecs(list: readonly ListedSpec[], selection: Selection): ListedSpec[] {
   const { set, group, focus, skip, shard } = selection
   return list
     .filter((s) => inSet[set](s))
     .filter((s) => group === undefined || s.group === group)
-    .filter((s) => focus === undefined || s.name.includes(focus))
-    .filter((s) => skip === undefined || !s.name.includes(skip))
+    .filter((s) => focus === undefined || hasOneOf(s.name, focus))
+    .filter((s) => skip === undefined || !hasOneOf(s.name, skip))
     .filter((_, i) => shard === undefined || i % shard.of === shard.part - 1)
 }
 

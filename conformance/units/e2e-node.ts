@@ -99,8 +99,8 @@ export const e2eNode: Unit = {
       type: 'string',
       summary: `${sets.join(', ')} (default plain: NodeConformance without Serial, Slow, Disruptive, Flaky, Alpha, Beta, Feature; for the group pressure node-conformance)`,
     },
-    focus: { type: 'string', summary: 'only specs whose names contain the text' },
-    skip: { type: 'string', summary: 'no specs whose names contain the text' },
+    focus: { type: 'string', summary: 'TEXT[|TEXT...]: only specs whose names contain one of them' },
+    skip: { type: 'string', summary: 'TEXT[|TEXT...]: no specs whose names contain one of them' },
     shard: { type: 'string', summary: 'K/N: the K-th of N parts of the selection' },
     runtime: { type: 'string', summary: `${runtimes.join(' or ')} (default containerd-2)` },
     place: {
