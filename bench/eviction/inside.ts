@@ -7,14 +7,14 @@ import type { PodJson } from '../../src/core/pod/document.js'
 import { imageReferences } from '../../src/lab/images/images.js'
 import { commandFromHere, LabKubelet } from '../../test/lab/inside/lab-kubelet.js'
 import { OomKills } from './oom-kills.js'
-import { type Mode, modes, type RunResult, rates, type Scene, scenes, thresholdMiB } from './scene.js'
+import { type Mode, type RunResult, rates, type Scene, scenes, thresholdMiB } from './scene.js'
 
 await commandFromHere()
 // The kernel may kill any pod, but not this process and what it starts.
 writeFileSync('/proc/self/oom_score_adj', '-999')
 
-const runsPerRate = Number(process.env['BENCH_RUNS'] ?? '2')
-const chosen = modes.filter((mode) => mode === (process.env['BENCH_MODE'] ?? mode))
+const runsPerRate = Number(process.env['BENCH_RUNS'])
+const mode: Mode = process.env['BENCH_MODE'] === 'on' ? 'on' : 'off'
 const programs = '/run/bench'
 mkdirSync(programs, { recursive: true })
 copyFileSync(join(import.meta.dirname, 'grow'), `${programs}/grow`)
@@ -22,7 +22,7 @@ copyFileSync(join(import.meta.dirname, 'grow'), `${programs}/grow`)
 const kubelet = new LabKubelet()
 const oomKills = new OomKills()
 
-const configOf = (mode: Mode): string => `evictionHard: {memory.available: ${thresholdMiB}Mi}
+const configOf = (): string => `evictionHard: {memory.available: ${thresholdMiB}Mi}
 evictionPressureTransitionPeriod: 2s
 ${mode === 'on' ? 'featureGates: {MemoryQoS: true}\nmemoryReservationPolicy: TieredReservation\nmemoryThrottlingFactor: 0.9' : ''}`
 
@@ -108,7 +108,7 @@ async function calm(scene: Scene): Promise<void> {
 }
 
 let serial = 0
-async function measure(mode: Mode, scene: Scene, rate: number): Promise<RunResult> {
+async function measure(scene: Scene, rate: number): Promise<RunResult> {
   await calm(scene)
   const grower = `${scene.grower.name}${++serial}`
   const before = restartsOf(await pods())
@@ -152,19 +152,17 @@ async function measure(mode: Mode, scene: Scene, rate: number): Promise<RunResul
 }
 
 const results: RunResult[] = []
-for (const mode of chosen) {
-  await kubelet.restart({ driver: 'cgroupfs', config: configOf(mode), keelson: 'evictStaticPods: true' })
-  for (const scene of scenes) {
-    for (let round = 0; round < runsPerRate; round++)
-      for (const rate of rates) {
-        const result = await measure(mode, scene, rate)
-        results.push(result)
-        console.log(JSON.stringify(result))
-        writeFileSync(`${process.env['LAB_OUT'] ?? '.'}/eviction.json`, JSON.stringify(results))
-      }
-    for (const { name } of scene.steady) kubelet.removePod(name)
-    await until('no pod is left', 60, async () => (await pods()).length === 0)
-  }
+await kubelet.start({ driver: 'cgroupfs', config: configOf(), keelson: 'evictStaticPods: true' })
+for (const scene of scenes) {
+  for (let round = 0; round < runsPerRate; round++)
+    for (const rate of rates) {
+      const result = await measure(scene, rate)
+      results.push(result)
+      console.log(JSON.stringify(result))
+      writeFileSync(`${process.env['LAB_OUT'] ?? '.'}/eviction.json`, JSON.stringify(results))
+    }
+  for (const { name } of scene.steady) kubelet.removePod(name)
+  await until('no pod is left', 60, async () => (await pods()).length === 0)
 }
 await kubelet.stop()
 process.exit(0)

@@ -151,7 +151,7 @@ describe.skipIf(missingRequirement(needs) !== undefined)('a small disk', () => {
       'EvictionThresholdMet: Attempting to reclaim ephemeral-storage',
     )
     expect(node.log()).toContain('the node has enough of the resource again, without evicting a pod')
-    expect(node.log()).not.toContain('evicting a pod"')
+    expect(node.log()).not.toContain('"evicting a pod"')
     await remove('trigger')
   })
 
@@ -169,7 +169,7 @@ describe.skipIf(missingRequirement(needs) !== undefined)('a small disk', () => {
     })
     expect((await node.containers()).map((c) => c.labels['io.kubernetes.pod.name'])).not.toContain('finished')
     expect((await pod('trigger'))?.status?.phase).toBe('Running')
-    expect(node.log()).not.toContain('evicting a pod"')
+    expect(node.log()).not.toContain('"evicting a pod"')
     await remove('finished', 'trigger')
   })
 
