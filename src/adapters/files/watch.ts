@@ -14,11 +14,26 @@ const MISSING_MS = 1_000
 /** A notice that waits until it is asked for. */
 class Notice {
   private raised = false
+  private readonly renames = new Map<string, number>()
   private wake: (() => void) | undefined
 
   raise(): void {
     this.raised = true
     this.wake?.()
+  }
+
+  /**
+   * A name came or went. Twice since the last listing it was free in between; a file that is moved over another one is
+   * noticed once.
+   */
+  rename(name: string): void {
+    this.renames.set(name, (this.renames.get(name) ?? 0) + 1)
+  }
+
+  takeRecreated(): ReadonlySet<string> {
+    const names = [...this.renames].filter(([, times]) => times > 1).map(([name]) => name)
+    this.renames.clear()
+    return new Set(names)
   }
 
   /** Until the notice, the time or the signal. */
@@ -49,6 +64,7 @@ class PathWatch {
   constructor(
     private readonly path: string,
     private readonly notice: Notice,
+    private readonly onName: (name: string) => void = () => {},
   ) {}
 
   renew(): void {
@@ -70,7 +86,10 @@ class PathWatch {
 
   private start(): void {
     try {
-      this.watcher = watch(this.path, { persistent: false }, () => this.notice.raise())
+      this.watcher = watch(this.path, { persistent: false }, (event, name) => {
+        if (event === 'rename' && name !== null) this.onName(name)
+        this.notice.raise()
+      })
       this.watcher.on('error', () => this.close())
     } catch {
       // Gone again, or out of inotify watches: the periodic listing still sees every change.
@@ -94,16 +113,24 @@ export async function* watchDirectory(
   const notice = new Notice()
   const path = resolve(directory)
   // The parent too, for the moment when the directory appears or goes.
-  const watches = [path, dirname(path)].map((one) => new PathWatch(one, notice))
+  const watches = [
+    new PathWatch(path, notice, (name) => notice.rename(name)),
+    new PathWatch(dirname(path), notice),
+  ]
   let known: string | undefined
+  let names: ReadonlySet<string> = new Set()
   try {
     while (!signal.aborted) {
       // Before the listing: a change between the two would go unnoticed until the next one.
       for (const one of watches) one.renew()
+      const recreated = notice.takeRecreated()
       const listed = await listFiles(directory, list)
-      const files = listed ?? []
+      const files = (listed ?? []).map((f) =>
+        recreated.has(f.name) && names.has(f.name) ? { ...f, recreated: true } : f,
+      )
       const print = fingerprint(files)
-      if (print !== known) {
+      names = new Set(files.map(({ name }) => name))
+      if (print !== known || files.some((f) => f.recreated === true)) {
         known = print
         yield files
       }
