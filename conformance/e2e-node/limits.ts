@@ -5,9 +5,6 @@ export interface Limit {
   readonly specs: readonly string[]
 }
 
-export const quotaMonitoring = (quotas: string, userNamespaces: string): string =>
-  `[sig-node] LocalStorageCapacityIsolationFSQuotaMonitoring [Feature:LocalStorageCapacityIsolationQuota] [Feature:LSCIQuotaMonitoring] [Feature:UserNamespacesSupport] when we run containers that should cause use quotas for LSCI monitoring (quotas enabled: ${quotas}, userNamespacesEnabled: ${userNamespaces}) should eventually evict all of the correct pods [Disruptive] [Serial] [Slow]`
-
 export const limits: readonly Limit[] = [
   {
     why: 'this kernel (6.18) counts no I/O per device in the blkio controller of cgroup v1, so there are no container_fs_* and container_blkio_* series',
@@ -25,25 +22,6 @@ export const limits: readonly Limit[] = [
       (name) =>
         `[sig-node] ImageGarbageCollect when ImageMaximumGCAge is set ${name} [NodeConformance] [Serial]`,
     ),
-  },
-  {
-    why: 'pulls all images of the suite before it begins, some of which have fixed digests and cannot be made here',
-    specs: ['ImageGCNoEviction', 'ImageGCTerminatedPodsContainersCleanup'].map(
-      (name) =>
-        `[sig-node] ${name} [Feature:Eviction] when we run containers that should cause DiskPressure should eventually evict all of the correct pods [Disruptive] [Serial] [Slow]`,
-    ),
-  },
-  {
-    why: 'skips itself: containerd has its images and its containers on one file system',
-    specs: [
-      'should display different stats for imageFs and containerFs',
-      'when there is disk pressure on containerFs should eventually evict all of the correct pods [Disruptive] [Serial] [Slow]',
-      'when there is disk pressure on imageFs should evict all of the correct pods [Disruptive] [Serial] [Slow]',
-    ].map((name) => `[sig-node] KubeletSeparateDiskGC [Feature:KubeletSeparateDiskGC] ${name}`),
-  },
-  {
-    why: 'skips itself: this kernel keeps no project quotas',
-    specs: ['true', 'false'].map((userNamespaces) => quotaMonitoring('true', userNamespaces)),
   },
   {
     why: 'skips itself: it is for runtimes without recursive read-only mounts, and containerd 2 has them',
