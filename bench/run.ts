@@ -6,7 +6,6 @@ import { parseArgs } from 'node:util'
 import { apiRequests } from './api-requests/unit.js'
 import { cgroupSweep } from './cgroup-sweep/unit.js'
 import { cri } from './cri/unit.js'
-import { eviction } from './eviction/unit.js'
 import { kubelet } from './kubelet/unit.js'
 import { memoryPressure } from './memory-pressure/unit.js'
 import { memoryQosPass } from './memory-qos-pass/unit.js'
@@ -23,7 +22,6 @@ const units: readonly BenchUnit[] = [
   scrape,
   startup,
   memoryPressure,
-  eviction,
   memoryQosPass,
   memoryQosStart,
   pods,

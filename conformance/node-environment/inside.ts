@@ -14,7 +14,6 @@ import { formatHosts, startRegistry } from '../images/registry.js'
 import { createCgroups } from './cgroups.js'
 import { formatConfig } from './containerd-config.js'
 import { type GuardianPlan, guard } from './guardian.js'
-import { busArguments, busProgram, busSocket, configureLogind, logindProgram } from './logind.js'
 import { mountEverything } from './mounts.js'
 import { createNetwork } from './network.js'
 import { type EnvironmentPlan, insideBundle, insideDirectory, registryPort, runtimeSocket } from './plan.js'
@@ -85,18 +84,6 @@ async function startRuntime(plan: EnvironmentPlan): Promise<void> {
   await mustRun(importImages, { signal: AbortSignal.timeout(IMPORT_MS) })
 }
 
-async function startLogind(plan: EnvironmentPlan): Promise<void> {
-  await configureLogind()
-  const bus = await startService(plan, 'system', [busProgram, ...busArguments])
-  await waitFor('the system bus', bus, async () => existsSync(busSocket))
-  const logind = await startService(plan, 'system', [logindProgram])
-  await waitFor('systemd-logind', logind, async () => {
-    const args = ['org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager']
-    await mustRun(['busctl', 'get-property', ...args, 'InhibitDelayMaxUSec'])
-    return true
-  })
-}
-
 async function runCommand(plan: EnvironmentPlan): Promise<number> {
   const [command, ...args] = plan.argv
   if (command === undefined) throw new Error('no command to run inside')
@@ -115,7 +102,6 @@ async function runNode(planFile: string): Promise<number> {
   await createNetwork(insideDirectory)
   await startImages(plan)
   await startRuntime(plan)
-  if (plan.logind) await startLogind(plan)
   process.stdout.write(`node ready after ${((Date.now() - started) / 1000).toFixed(1)} s\n`)
   return await runCommand(plan)
 }
