@@ -15,6 +15,7 @@ import { formatReport } from './report.js'
 import { scrape } from './scrape/unit.js'
 import { startup } from './startup/unit.js'
 import type { BenchUnit } from './unit.js'
+import { volumes } from './volumes/unit.js'
 
 const units: readonly BenchUnit[] = [
   cgroupSweep,
@@ -27,6 +28,7 @@ const units: readonly BenchUnit[] = [
   pods,
   kubelet,
   apiRequests,
+  volumes,
 ]
 
 const { values, positionals } = parseArgs({
