@@ -4,7 +4,7 @@ export interface VolumesResult {
   /** Of the kubelet, in the whole time. */
   readonly cpuS: number
   readonly rssMiB: number
-  /** Of single config maps and secrets, served by the API server at the end. */
+  /** Of single config maps and secrets, served by the API server at the end and not before the pods. */
   readonly watches: number
   /** Of the kubelet to the API server. */
   readonly connections: number
