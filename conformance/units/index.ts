@@ -12,7 +12,6 @@ import { kubeadmJoin } from './kubeadm-join.js'
 import { kubectlUnit } from './kubectl.js'
 import { kubeletSwap } from './kubelet-swap.js'
 import { metricsServer } from './metrics-server.js'
-import { subPathAttack } from './subpath-attack.js'
 
 export const units: readonly Unit[] = [
   driver,
@@ -23,7 +22,6 @@ export const units: readonly Unit[] = [
   metricsServer,
   kubeadmJoin,
   kubeletSwap,
-  subPathAttack,
   e2eNode,
   cluster,
   kubectlUnit,
