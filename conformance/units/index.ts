@@ -12,6 +12,7 @@ import { kubeadmJoin } from './kubeadm-join.js'
 import { kubectlUnit } from './kubectl.js'
 import { kubeletSwap } from './kubelet-swap.js'
 import { metricsServer } from './metrics-server.js'
+import { rollUnit } from './roll.js'
 
 export const units: readonly Unit[] = [
   driver,
@@ -22,6 +23,7 @@ export const units: readonly Unit[] = [
   metricsServer,
   kubeadmJoin,
   kubeletSwap,
+  rollUnit,
   e2eNode,
   cluster,
   kubectlUnit,

@@ -20,6 +20,8 @@ export interface RemoveOptions {
   /** How long to wait for a cgroup to become free. Default 2,000 ms. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
+  /** Ends the processes that are still in it. Default: they are waited for. */
+  readonly killProcesses?: boolean
 }
 
 export interface WalkOptions {

@@ -32,10 +32,10 @@ function formatStamp(now: Date): string {
   return `${date}-${two(now.getHours())}-${two(now.getMinutes())}-${two(now.getSeconds())}`
 }
 
-const failed = (path: string, cause: unknown) =>
+const failed = (what: string, path: string, cause: unknown, advice: string) =>
   keelsonError(
     'file.write-failed',
-    `write the certificate ${path}: ${cause instanceof Error ? cause.message : String(cause)}; the old one stays in use`,
+    `write ${what} ${path}: ${cause instanceof Error ? cause.message : String(cause)}; ${advice}`,
     { path },
     cause,
   )
@@ -104,7 +104,7 @@ export function createPairStore(
         await turnLink(file)
         await removeOld(file)
       } catch (e) {
-        throw failed(file, e)
+        throw failed('the certificate', file, e, 'what was in use before stays so')
       }
       return pair
     },
@@ -117,7 +117,7 @@ export function createPairStore(
         await ready()
         await replaceFile(pendingPath, key, { mode: 0o600 })
       } catch (e) {
-        throw failed(pendingPath, e)
+        throw failed('the key', pendingPath, e, 'make room and start again; nothing was asked for yet')
       }
       return key
     },

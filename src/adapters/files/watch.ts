@@ -1,13 +1,14 @@
 // Watches a directory: the kernel's notices make it quick, a slow full listing makes it sure. Survives the directory
 // being removed and made again.
 import { type FSWatcher, statSync, watch } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FileEntry, ListOptions, WatchOptions } from '../../ports/files.js'
 import { listFiles } from './list.js'
 
 const RESCAN_MS = 20_000
-const SETTLE_MS = 50
+/** A file that is copied appears empty and is whole a moment later. Every pod waits for it before it starts. */
+const SETTLE_MS = 10
 /** A missing directory's parent may be missing too, and then its creation is not notified. */
 const MISSING_MS = 1_000
 
@@ -64,7 +65,8 @@ class PathWatch {
   constructor(
     private readonly path: string,
     private readonly notice: Notice,
-    private readonly onName: (name: string) => void = () => {},
+    /** Of an entry that changed or was renamed; what it returns says whether that is news. */
+    private readonly isNews: (event: 'rename' | 'change', name: string) => boolean,
   ) {}
 
   renew(): void {
@@ -87,8 +89,7 @@ class PathWatch {
   private start(): void {
     try {
       this.watcher = watch(this.path, { persistent: false }, (event, name) => {
-        if (event === 'rename' && name !== null) this.onName(name)
-        this.notice.raise()
+        if (name === null || this.isNews(event, name)) this.notice.raise()
       })
       this.watcher.on('error', () => this.close())
     } catch {
@@ -114,8 +115,12 @@ export async function* watchDirectory(
   const path = resolve(directory)
   // The parent too, for the moment when the directory appears or goes.
   const watches = [
-    new PathWatch(path, notice, (name) => notice.rename(name)),
-    new PathWatch(dirname(path), notice),
+    new PathWatch(path, notice, (event, name) => {
+      if (event === 'rename') notice.rename(name)
+      return true
+    }),
+    // A log that is written beside it is no news.
+    new PathWatch(dirname(path), notice, (_, name) => name === basename(path)),
   ]
   let known: string | undefined
   let names: ReadonlySet<string> = new Set()

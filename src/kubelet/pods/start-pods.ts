@@ -11,7 +11,7 @@ import type { RunCommand } from '../../serve/endpoints/run.js'
 import type { OpenStream } from '../../serve/endpoints/streams.js'
 import { createAdmission } from '../admission/admit-pods.js'
 import { preemptPods } from '../admission/preempt.js'
-import { createPodEvents } from '../events/pod-events.js'
+import { createPodEvents, type PodEvents } from '../events/pod-events.js'
 import { removeDeadContainers } from '../gc/dead-containers.js'
 import { prunePullRecords } from '../images/pull-records.js'
 import { defaultLabels } from '../node/decide/node-labels.js'
@@ -26,9 +26,10 @@ import { createNodeCgroups } from './run/node-cgroups.js'
 import { removeLogLinks } from './run/prepare.js'
 import { rotateLogs } from './run/rotate-logs.js'
 import { type PodRunner, startPodRunner } from './run/runner.js'
+import { adoptStaticPods } from './source/adopt-static-pods.js'
 import { ApiSource } from './source/api-source.js'
 import { mergeSources } from './source/merge-sources.js'
-import { watchStaticPods } from './source/static-source.js'
+import { type StaticPods, watchStaticPods } from './source/static-source.js'
 import { StatusReporter } from './status/report-statuses.js'
 
 export interface RunningPods extends PodRunner {
@@ -37,6 +38,8 @@ export interface RunningPods extends PodRunner {
   readonly openStream: OpenStream
   /** Undefined: there is no such pod. */
   events(namespace: string, pod: string): readonly PodEventJson[] | undefined
+  /** For parts of the kubelet that end pods. */
+  readonly recordEvent: PodEvents['pod']
   removeLogLinks(): Promise<void>
   /** Of pods that have ended for good. */
   removeDeadContainers(signal: AbortSignal): Promise<void>
@@ -102,7 +105,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
   const runner = startPodRunner({
     context,
     wanted: mergeSources(
-      { files: path === '' ? undefined : staticPods(path, i), api: apiPods?.watch(signal) },
+      { files: path === '' ? undefined : staticPods(path, i, context), api: apiPods?.watch(signal) },
       signal,
     ),
     admission: [...(i.admissionHandlers ?? []), admissionRules(i, context, () => runner)],
@@ -139,6 +142,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
         .find((pod) => pod.metadata.namespace === namespace && pod.metadata.name === name)
       return found && events.recent(found.metadata.uid)
     },
+    recordEvent: (pod, event) => events.pod(pod, event),
     runCommand: (request, stop) => runCommand(request, runner, context, stop),
     removeLogLinks: () => removeLogLinks(context),
     removeDeadContainers: (ending) => removeDeadContainers(runner.finished(), context, ending),
@@ -172,8 +176,12 @@ const admissionRules = (
   })
 }
 
-const staticPods = (path: string, { config, ports, node, nodeName, signal }: PodsInput) =>
-  watchStaticPods({
+const staticPods = (
+  path: string,
+  { config, ports, node, nodeName, signal }: PodsInput,
+  context: PodContext,
+): AsyncIterable<StaticPods> => {
+  const files = watchStaticPods({
     path,
     nodeName,
     rescanMs: config.kubelet.fileCheckFrequency,
@@ -185,3 +193,5 @@ const staticPods = (path: string, { config, ports, node, nodeName, signal }: Pod
     log: ports.log,
     signal,
   })
+  return adoptStaticPods(files, context)
+}
