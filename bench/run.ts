@@ -12,8 +12,10 @@ import { memoryPressure } from './memory-pressure/unit.js'
 import { memoryQosPass } from './memory-qos-pass/unit.js'
 import { memoryQosStart } from './memory-qos-start/unit.js'
 import { pods } from './pods/unit.js'
+import { probes } from './probes/unit.js'
 import { formatReport } from './report.js'
 import { scrape } from './scrape/unit.js'
+import { soakUnit } from './soak/unit.js'
 import { startup } from './startup/unit.js'
 import type { BenchOptions, BenchUnit } from './unit.js'
 import { volumes } from './volumes/unit.js'
@@ -21,6 +23,7 @@ import { volumes } from './volumes/unit.js'
 const units: readonly BenchUnit[] = [
   cgroupSweep,
   cri,
+  probes,
   scrape,
   startup,
   memoryPressure,
@@ -28,6 +31,7 @@ const units: readonly BenchUnit[] = [
   memoryQosStart,
   pods,
   kubelet,
+  soakUnit,
   apiRequests,
   binding,
   volumes,

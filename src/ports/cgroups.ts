@@ -56,6 +56,8 @@ export interface CgroupTree {
   apply(path: CgroupPath, values: ControlValues, signal?: AbortSignal): Promise<void>
   /** Removes the cgroup and the empty ones below it. Already gone is not an error; processes inside are cgroup.busy. */
   remove(path: CgroupPath, options?: RemoveOptions): Promise<void>
+  /** Ends the kept descriptors of a cgroup that is gone: an open file keeps it in the kernel. It may be read again. */
+  forget(path: CgroupPath): void
   /** Ends the kept descriptors. */
   close(): void
 }

@@ -132,6 +132,10 @@ export class SystemdCgroupTree implements CgroupTree {
     await this.files.remove(path, options)
   }
 
+  forget(path: CgroupPath): void {
+    this.files.forget(path)
+  }
+
   close(): void {
     this.files.close()
   }
