@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { apiRequests } from './api-requests/unit.js'
+import { binding } from './binding/unit.js'
 import { cgroupSweep } from './cgroup-sweep/unit.js'
 import { cri } from './cri/unit.js'
 import { kubelet } from './kubelet/unit.js'
@@ -11,14 +12,18 @@ import { memoryPressure } from './memory-pressure/unit.js'
 import { memoryQosPass } from './memory-qos-pass/unit.js'
 import { memoryQosStart } from './memory-qos-start/unit.js'
 import { pods } from './pods/unit.js'
+import { probes } from './probes/unit.js'
 import { formatReport } from './report.js'
 import { scrape } from './scrape/unit.js'
+import { soakUnit } from './soak/unit.js'
 import { startup } from './startup/unit.js'
 import type { BenchOptions, BenchUnit } from './unit.js'
+import { volumes } from './volumes/unit.js'
 
 const units: readonly BenchUnit[] = [
   cgroupSweep,
   cri,
+  probes,
   scrape,
   startup,
   memoryPressure,
@@ -26,7 +31,10 @@ const units: readonly BenchUnit[] = [
   memoryQosStart,
   pods,
   kubelet,
+  soakUnit,
   apiRequests,
+  binding,
+  volumes,
 ]
 
 const unitOptions = units.flatMap((unit) => Object.keys(unit.options ?? {}))

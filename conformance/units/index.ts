@@ -8,10 +8,12 @@ import { critest } from './critest.js'
 import { driver } from './driver.js'
 import { e2e } from './e2e.js'
 import { e2eNode } from './e2e-node.js'
+import { kubeadmInit } from './kubeadm-init.js'
 import { kubeadmJoin } from './kubeadm-join.js'
 import { kubectlUnit } from './kubectl.js'
 import { kubeletSwap } from './kubelet-swap.js'
 import { metricsServer } from './metrics-server.js'
+import { rollUnit } from './roll.js'
 
 export const units: readonly Unit[] = [
   driver,
@@ -20,8 +22,10 @@ export const units: readonly Unit[] = [
   critest,
   cadvisor,
   metricsServer,
+  kubeadmInit,
   kubeadmJoin,
   kubeletSwap,
+  rollUnit,
   e2eNode,
   cluster,
   kubectlUnit,
