@@ -11,6 +11,7 @@ import { e2eNode } from './e2e-node.js'
 import { kubeadmJoin } from './kubeadm-join.js'
 import { kubectlUnit } from './kubectl.js'
 import { kubeletSwap } from './kubelet-swap.js'
+import { matrix } from './matrix.js'
 import { metricsServer } from './metrics-server.js'
 
 export const units: readonly Unit[] = [
@@ -22,6 +23,7 @@ export const units: readonly Unit[] = [
   metricsServer,
   kubeadmJoin,
   kubeletSwap,
+  matrix,
   e2eNode,
   cluster,
   kubectlUnit,
