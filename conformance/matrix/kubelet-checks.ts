@@ -1,16 +1,15 @@
 // A cell whose client is a kubelet, upstream's or ours: static pods through their life, over one endpoint and then over the
 // other.
-import type { ChildProcess } from 'node:child_process'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { stringify } from 'yaml'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { ContainerState } from '../../src/cri-api/api.js'
 import type { CriClient } from '../../src/ports/runtime.js'
-import { driverOf, insideDirectory } from '../node-environment/plan.js'
+import { driverOf } from '../node-environment/plan.js'
 import type { CellPlan } from './cell-plan.js'
 import { cgroupOf, isV2, readCgroupFile } from './cgroup-files.js'
+import { manifests, startKubelet, tellsDriver, throttlingFactor } from './kubelet.js'
 import {
   askKubelet,
   check,
@@ -19,29 +18,15 @@ import {
   endProcess,
   image,
   NotHere,
+  out,
   serverEndpoint,
-  startProcess,
   startServer,
   until,
 } from './node.js'
 
 const MiB = 1024 * 1024
-const directory = join(insideDirectory, 'kubelet')
-const manifests = join(directory, 'manifests')
-const factor = 0.9
 const request = 64 * MiB
 const limit = 128 * MiB
-
-const gates = {
-  PodAndContainerStatsFromCRI: true,
-  EventedPLEG: true,
-  CRIListStreaming: true,
-  MemoryQoS: true,
-} as const
-
-/** Only RuntimeConfig can tell a kubelet the driver: where it exists, the configured one is wrong on purpose. */
-const tellsDriver = ({ runtime, way }: CellPlan): boolean =>
-  way === 'keelson cri' || runtime === 'containerd-2' || runtime === 'cri-o'
 
 const podNames = ['app', 'pair'] as const
 const pod = (name: string, containers: readonly string[]): string =>
@@ -67,7 +52,6 @@ const pod = (name: string, containers: readonly string[]): string =>
 export async function runKubeletCell(plan: CellPlan): Promise<void> {
   const direct = createCriClient(directEndpoint(plan.runtime), { timeoutMs: 30_000 })
   let server = plan.way === 'keelson cri' ? await startServer(plan.programs.keelson, plan.runtime) : undefined
-  for (const path of [manifests, join(directory, 'logs')]) await mkdir(path, { recursive: true })
   let kubelet = await startKubelet(plan, plan.way === 'keelson cri' ? serverEndpoint : undefined)
   try {
     await checkLife(plan, direct)
@@ -130,7 +114,7 @@ async function checkLife(plan: CellPlan, direct: CriClient): Promise<void> {
   await check('driver from the runtime', () => checkDriver(plan, direct))
   await check('losing support', () => checkLosingSupport(plan))
   await check('Memory QoS values', () => checkMemoryQos(direct))
-  await check('evented PLEG', () => checkEvents())
+  await check('evented PLEG', () => checkEvents(plan))
   await check('Stream* calls', async () => {
     if (plan.way === 'directly') throw new NotHere('the runtime is asked directly')
     const client = createCriClient(serverEndpoint, { timeoutMs: 30_000 })
@@ -157,40 +141,6 @@ async function checkLife(plan: CellPlan, direct: CriClient): Promise<void> {
     return { restartedMs }
   })
   await check('endpoints complete', () => checkEndpoints())
-}
-
-async function startKubelet(plan: CellPlan, between: string | undefined): Promise<ChildProcess> {
-  const right = driverOf(plan.place)
-  const wrong = right === 'systemd' ? 'cgroupfs' : 'systemd'
-  const config = join(directory, 'kubelet.yaml')
-  await writeFile(
-    config,
-    stringify({
-      apiVersion: 'kubelet.config.k8s.io/v1beta1',
-      kind: 'KubeletConfiguration',
-      staticPodPath: manifests,
-      podLogsDir: join(directory, 'logs'),
-      containerRuntimeEndpoint: between ?? directEndpoint(plan.runtime),
-      cgroupDriver: tellsDriver(plan) ? wrong : right,
-      failCgroupV1: false,
-      failSwapOn: false,
-      fileCheckFrequency: '1s',
-      authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
-      authorization: { mode: 'AlwaysAllow' },
-      evictionHard: { 'memory.available': '50Mi' },
-      featureGates: gates,
-      memoryThrottlingFactor: factor,
-      resolvConf: '/etc/resolv.conf',
-    }),
-  )
-  const flags = [`--config=${config}`, `--root-dir=${join(directory, 'root')}`, '--hostname-override=node-1']
-  const ours = [process.execPath, plan.programs.keelson, 'kubelet', ...flags]
-  return startProcess(
-    'kubelet',
-    plan.client === 'upstream kubelet'
-      ? [plan.programs.kubelet, ...flags, '--v=2']
-      : [...ours, '--profile=upstream', '--kubernetes-version=1.37.1'],
-  )
 }
 
 async function running(direct: CriClient) {
@@ -240,7 +190,7 @@ async function checkDriver(plan: CellPlan, direct: CriClient): Promise<unknown> 
   const path = await mainCgroup(direct)
   const found = path.includes('kubepods.slice/') ? 'systemd' : 'cgroupfs'
   if (found !== driverOf(plan.place)) throw new Error(`the container is in ${path}`)
-  if (!tellsDriver(plan))
+  if (!tellsDriver(plan, plan.way === 'keelson cri'))
     throw new NotHere('this runtime has no RuntimeConfig; the configured driver is used')
   return { driver: found, configured: 'the other one' }
 }
@@ -248,35 +198,46 @@ async function checkDriver(plan: CellPlan, direct: CriClient): Promise<unknown> 
 async function checkLosingSupport(plan: CellPlan): Promise<unknown> {
   const metrics = await askKubelet('/metrics')
   const shown = /^kubelet_cri_losing_support\{.*\} 1$/m.exec(metrics)?.[0]
-  if (tellsDriver(plan) !== (shown === undefined)) throw new Error(`the metric is ${shown ?? 'absent'}`)
+  if (tellsDriver(plan, plan.way === 'keelson cri') !== (shown === undefined))
+    throw new Error(`the metric is ${shown ?? 'absent'}`)
   return { metric: shown ?? 'absent' }
 }
 
 async function checkMemoryQos(direct: CriClient): Promise<unknown> {
   if (!isV2()) throw new NotHere('cgroup v1 has no memory.high')
-  const expected = Math.floor((request + (limit - request) * factor) / 4096) * 4096
+  const expected = Math.floor((request + (limit - request) * throttlingFactor) / 4096) * 4096
   const found = readCgroupFile(await mainCgroup(direct), 'memory.high')
   if (found !== String(expected)) throw new Error(`memory.high is ${found}, not ${expected}`)
   return { memoryHigh: expected }
 }
 
-/** With events a kubelet lists seldom: each second without them. */
-async function checkEvents(): Promise<unknown> {
-  const count = async (): Promise<number> =>
-    Number(/^kubelet_pleg_relist_interval_seconds_count (\d+)/m.exec(await askKubelet('/metrics'))?.[1])
-  const before = await count()
+/** The upstream kubelet counts events; ours lists seldom with them, and each second without. */
+async function checkEvents({ client }: CellPlan): Promise<unknown> {
+  const read = async (name: string): Promise<number> =>
+    Number(new RegExp(`^${name} (\\d+)`, 'm').exec(await askKubelet('/metrics'))?.[1])
+  if (client === 'upstream kubelet') {
+    const received = await read('kubelet_evented_pleg_connection_latency_seconds_count')
+    const errors = await read('kubelet_evented_pleg_connection_error_count')
+    if (!(received >= 5 && errors === 0)) throw new Error(`${received} events, ${errors} failed streams`)
+    return { received }
+  }
+  const before = await read('kubelet_pleg_relist_interval_seconds_count')
   await sleep(8_000)
-  const relists = (await count()) - before
-  if (relists > 4) throw new Error(`${relists} relists in 8 s: the kubelet does not use events`)
+  const relists = (await read('kubelet_pleg_relist_interval_seconds_count')) - before
+  if (!(relists <= 4)) throw new Error(`${relists} relists in 8 s: the kubelet does not use events`)
   return { relistsIn8s: relists }
 }
 
 const families = ['container_cpu_usage_seconds_total', 'container_memory_working_set_bytes'] as const
 
+const hasRow = (text: string, family: string, container: string): boolean =>
+  text.split('\n').some((l) => l.startsWith(`${family}{`) && l.includes(`container="${container}"`))
+
 async function checkEndpoints(): Promise<unknown> {
   let found: Record<string, number> = {}
   await until('every container has values on the three endpoints', 90, async () => {
     const cadvisor = await askKubelet('/metrics/cadvisor')
+    await writeFile(join(out, 'cadvisor.txt'), cadvisor)
     const resource = await askKubelet('/metrics/resource')
     const { pods } = JSON.parse(await askKubelet('/stats/summary')) as {
       pods: {
@@ -287,17 +248,13 @@ async function checkEndpoints(): Promise<unknown> {
     }
     const names = ['main', 'one', 'two']
     const missing = [
-      ...families.flatMap((f) =>
-        names
-          .filter((n) => !new RegExp(`^${f}\\{container="${n}",`, 'm').test(cadvisor))
-          .map((n) => `${f} ${n}`),
-      ),
+      ...families.flatMap((f) => names.filter((n) => !hasRow(cadvisor, f, n)).map((n) => `${f} ${n}`)),
       ...[
         'container_cpu_usage_seconds_total',
         'container_memory_working_set_bytes',
         'container_start_time_seconds',
       ]
-        .flatMap((f) => names.filter((n) => !new RegExp(`^${f}\\{container="${n}",`, 'm').test(resource)))
+        .flatMap((f) => names.filter((n) => !hasRow(resource, f, n)))
         .map((n) => `/metrics/resource ${n}`),
       ...(pods.length === 2 ? [] : [`summary: ${pods.length} pods`]),
       ...pods.flatMap((p) =>

@@ -35,4 +35,4 @@ export const judged = (cell: Cell, checks: readonly CheckLine[]): CheckLine[] =>
   checks.map((c) => (c.outcome === 'failed' && isControl(cell) ? { ...c, outcome: 'not here' } : c))
 
 export const isFinished = (result: CellResult | undefined): boolean =>
-  result !== undefined && result.checks.every((c) => c.outcome !== 'failed')
+  result?.checks.every((c) => c.outcome !== 'failed') === true

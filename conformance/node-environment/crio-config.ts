@@ -71,6 +71,11 @@ for word; do
   [ "$last" = --bundle ] && bundle=$word
   last=$word
 done
-[ -z "$bundle" ] || sed -i -E "s/\\"oomScoreAdj\\":-[0-9]+/\\"oomScoreAdj\\":$own/; s/\\"hugepageLimits\\":\\[[^]]*\\]/\\"hugepageLimits\\":[]/" "$bundle/config.json"
+if [ -n "$bundle" ]; then
+  file=$bundle/config.json
+  asked=$(sed -n -E 's/.*"oomScoreAdj": *(-?[0-9]+).*/\\1/p' "$file" | head -n 1)
+  [ "\${asked:-1000}" -ge "$own" ] || sed -i -E "s/\\"oomScoreAdj\\": *-?[0-9]+/\\"oomScoreAdj\\":$own/" "$file"
+  sed -i -E 's/"hugepageLimits": *\\[[^]]*\\]/"hugepageLimits":[]/' "$file"
+fi
 exec ${runc} "$@"
 `

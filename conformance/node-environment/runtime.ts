@@ -70,7 +70,9 @@ async function prepareCrio(plan: EnvironmentPlan, programs: CrioPrograms): Promi
   const isWrapped = (await lacksSysResource()) || !existsSync('/sys/kernel/mm/hugepages')
   if (isWrapped) await writeFile(wrapper, formatRuncWrapper(programs.runc), { mode: 0o755 })
   await writeFile(at('policy.json'), signaturePolicy)
-  await writeFile(at('registries.conf'), formatRegistries(registryAddress))
+  // The environment's own /etc: CRI-O reads them nowhere else.
+  await mkdir('/etc/containers', { recursive: true })
+  await writeFile('/etc/containers/registries.conf', formatRegistries(registryAddress))
   await mkdir(at('empty.d'), { recursive: true })
   const socket = socketOf('cri-o')
   await writeFile(
@@ -87,7 +89,7 @@ async function prepareCrio(plan: EnvironmentPlan, programs: CrioPrograms): Promi
   return {
     name: 'CRI-O',
     argv: [programs.crio, '--config', runtimeConfig, '--config-dir', at('empty.d')],
-    env: { ...process.env, CONTAINERS_REGISTRIES_CONF: at('registries.conf') },
+    env: process.env,
     ready: async () => existsSync(socket),
   }
 }

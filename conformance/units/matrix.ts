@@ -7,7 +7,7 @@ import { missingRequirement } from '../../test/support/requirements.js'
 import type { CellPlan } from '../matrix/cell-plan.js'
 import { allCells, type Cell, clients, impossible, keyOf, pairwiseCells, ways } from '../matrix/cells.js'
 import { missingFor, runProgram } from '../matrix/environment.js'
-import { isFinished, judged, keepResult, readResults } from '../matrix/results.js'
+import { isFinished, judged, keepResult, readResults, resultsFile } from '../matrix/results.js'
 import { writePage } from '../matrix/table.js'
 import { places, runtimes } from '../node-environment/plan.js'
 import { inCache, insideKeelson, peersOf } from '../node-environment/programs.js'
@@ -39,6 +39,8 @@ const missingHere = ({ place, runtime }: Cell): string | undefined =>
     commands: ['unshare', 'setpriv', 'ip'],
   }) ?? missingFor(runtime)
 
+const fileOf = ({ options }: UnitContext): string => String(options.results ?? resultsFile)
+
 async function runCell(context: UnitContext, cell: Cell): Promise<void> {
   const { keep } = context.options
   const argument: CellPlan = { ...cell, programs: programsOf(context) }
@@ -61,7 +63,7 @@ async function runCell(context: UnitContext, cell: Cell): Promise<void> {
     reason: `status ${status}`,
   } as const
   const all = judged(cell, [...checks, ...(status === 0 && checks.length > 0 ? [] : [ended])])
-  await keepResult(cell, { on: new Date().toISOString().slice(0, 10), seconds, checks: all })
+  await keepResult(cell, { on: new Date().toISOString().slice(0, 10), seconds, checks: all }, fileOf(context))
   for (const { name, outcome, reason = '', values } of all) {
     const title = `${keyOf(cell)}: ${name}`
     if (outcome === 'not here') context.note(`     ${title}: ${reason.split('\n')[0]}`)
@@ -80,7 +82,7 @@ async function run(context: UnitContext): Promise<void> {
   for (const cell of chosenCells(context.options)) {
     const missing = missingHere(cell)
     if (missing !== undefined) context.skip(keyOf(cell), missing)
-    else if (again !== true && isFinished((await readResults())[keyOf(cell)]))
+    else if (again !== true && isFinished((await readResults(fileOf(context)))[keyOf(cell)]))
       context.note(`${keyOf(cell)}: finished in a run before`)
     else await runCell(context, cell)
   }
@@ -104,6 +106,7 @@ export const matrix: Unit = {
     all: { type: 'boolean', summary: 'every cell, and not only a cover of all pairs' },
     again: { type: 'boolean', summary: 'also cells that have passed in a run before' },
     keep: { type: 'string', summary: 'directory for the logs of each cell' },
+    results: { type: 'string', summary: 'file of results instead of the recorded one' },
     record: { type: 'boolean', summary: 'write the table of docs/conformance.md' },
   },
   checkOptions(options) {
