@@ -14,7 +14,7 @@ import { pods } from './pods/unit.js'
 import { formatReport } from './report.js'
 import { scrape } from './scrape/unit.js'
 import { startup } from './startup/unit.js'
-import type { BenchUnit } from './unit.js'
+import type { BenchOptions, BenchUnit } from './unit.js'
 
 const units: readonly BenchUnit[] = [
   cgroupSweep,
@@ -29,23 +29,33 @@ const units: readonly BenchUnit[] = [
   apiRequests,
 ]
 
+const unitOptions = units.flatMap((unit) => Object.keys(unit.options ?? {}))
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     results: { type: 'string', default: process.env.LAB_OUT ?? resolve(import.meta.dirname, 'results') },
+    ...Object.fromEntries(unitOptions.map((name) => [name, { type: 'string' as const }])),
   },
 })
+/** Not that of the results: where a page goes does not change it. */
+const given: BenchOptions = Object.fromEntries(
+  Object.entries(values).filter(([name]) => unitOptions.includes(name)),
+)
 
 if (positionals.length === 0) {
   console.log('usage: npm run bench -- NAME... | all\n')
-  for (const unit of units) console.log(`  ${unit.name.padEnd(16)} ${unit.summary}`)
+  for (const { name, summary, options = {} } of units) {
+    console.log(`  ${name.padEnd(16)} ${summary}`)
+    for (const [option, use] of Object.entries(options)) console.log(`${' '.repeat(19)}--${option} ${use}`)
+  }
   process.exit(0)
 }
 
 /** As one would type it to get the same page again. */
-const commandFor = (name: string): string => {
+const commandFor = ({ name, options = {} }: BenchUnit): string => {
   const machine = process.env.LAB_BED
-  const bench = `npm run bench -- ${name}`
+  const own = Object.keys(options).filter((option) => given[option] !== undefined)
+  const bench = [`npm run bench -- ${name}`, ...own.map((option) => `--${option} ${given[option]}`)].join(' ')
   return machine === undefined || machine === 'host'
     ? bench
     : `keelson lab run --machine ${machine} --memory 3072 --out DIR -- ${bench}`
@@ -68,8 +78,8 @@ let passed = 0
 let failed = 0
 for (const unit of chosen) {
   try {
-    const report = await unit.run(stop.signal)
-    const page = formatReport(report, report.command ?? commandFor(unit.name))
+    const report = await unit.run(stop.signal, given)
+    const page = formatReport(report, report.command ?? commandFor(unit))
     console.log(page)
     mkdirSync(values.results, { recursive: true })
     writeFileSync(join(values.results, `${report.file}.md`), page)

@@ -20,10 +20,15 @@ export interface BenchReport {
   readonly targets: readonly BenchTarget[]
 }
 
+/** What was given on the command line, by the option's name. */
+export type BenchOptions = Readonly<Record<string, string | undefined>>
+
 export interface BenchUnit {
   readonly name: string
   readonly summary: string
-  run(signal: AbortSignal): Promise<BenchReport>
+  /** Names of options that it takes, each with a value, and what they are for. */
+  readonly options?: Readonly<Record<string, string>>
+  run(signal: AbortSignal, options: BenchOptions): Promise<BenchReport>
 }
 
 export const median = (values: readonly number[]): number => {

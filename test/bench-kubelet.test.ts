@@ -43,7 +43,15 @@ test('medians over turns, ratios to the upstream kubelet, and missed targets as 
     turn('upstream', 5, [305, 315]),
     turn('keelson', 2, [285, 405]),
   ]
-  const options = { turns: 3, pods: 110, singlePods: 2, windowMs: 60_000, command: 'c', load: 0.1 }
+  const options = {
+    turns: 3,
+    pods: 110,
+    singlePods: 2,
+    windowMs: 60_000,
+    runtime: 'containerd-1.6',
+    node: '24',
+    load: 0.1,
+  }
   const page = formatPage(turns, options)
   const row = (name: string): readonly string[] | undefined => page.rows.find((r) => r[0] === name)
   expect(page.columns).toEqual(['what', 'upstream kubelet', 'Keelson', 'ratio'])

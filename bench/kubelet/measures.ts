@@ -1,16 +1,18 @@
 // What is read out of the turns of one stack: each measure has a name, a unit and the median, or a percentile, over the turns.
+import type { Usage } from '../process-usage.js'
 import { median } from '../unit.js'
 import type { Turn } from './turn.js'
 import { type PartName, type PartUsage, totalOf } from './usage.js'
 
 interface Measure {
   readonly unit: 's' | 'ms' | 's/min' | 'MiB'
+  /** Not a number: no turn measured it. */
   readonly of: (turns: readonly Turn[]) => number
 }
 
-const overTurns = (unit: Measure['unit'], of: (turn: Turn) => number): Measure => ({
+const overTurns = (unit: Measure['unit'], of: (turn: Turn) => number | undefined): Measure => ({
   unit,
-  of: (turns) => median(turns.map(of)),
+  of: (turns) => median(turns.flatMap((turn) => of(turn) ?? [])),
 })
 
 export function percentile(values: readonly number[], share: number): number {
@@ -27,11 +29,18 @@ const singles = (share: number): Measure => ({
     ),
 })
 
-const cpu = (unit: Measure['unit'], usage: (turn: Turn) => PartUsage, part?: PartName): Measure =>
-  overTurns(unit, (t) => (part === undefined ? totalOf(usage(t)) : usage(t)[part]).cpuS)
+type UsageOf = (turn: Turn) => PartUsage | undefined
 
-const memory = (usage: (turn: Turn) => PartUsage, part?: PartName): Measure =>
-  overTurns('MiB', (t) => (part === undefined ? totalOf(usage(t)) : usage(t)[part]).rssMiB)
+const partOf = (usage: PartUsage | undefined, part: PartName | undefined): Usage | undefined =>
+  usage === undefined || part === undefined ? usage && totalOf(usage) : usage[part]
+
+const cpu = (unit: Measure['unit'], usage: UsageOf, part?: PartName): Measure =>
+  overTurns(unit, (t) => partOf(usage(t), part)?.cpuS)
+
+const memory = (usage: UsageOf, part?: PartName): Measure =>
+  overTurns('MiB', (t) => partOf(usage(t), part)?.rssMiB)
+
+const seconds = (ms: number | undefined): number | undefined => ms && ms / 1000
 
 /** In the order of the page. */
 export const measures = {
@@ -39,7 +48,7 @@ export const measures = {
   'CPU until healthy': overTurns('s', (t) => t.healthyCpuS),
   'one pod, p50': singles(0.5),
   'one pod, p99': singles(0.99),
-  'many pods to running': overTurns('s', (t) => t.manyMs / 1000),
+  'many pods to running': overTurns('s', (t) => seconds(t.manyMs)),
   'many pods to running: CPU of the kubelet': cpu('s', (t) => t.many, 'kubelet'),
   'many pods to running: CPU of containerd': cpu('s', (t) => t.many, 'containerd'),
   'many pods to running: CPU of shims': cpu('s', (t) => t.many, 'shims'),
@@ -59,7 +68,16 @@ export const measures = {
   'three endpoints: memory of containerd': memory((t) => t.scraped, 'containerd'),
   'three endpoints: memory of shims': memory((t) => t.scraped, 'shims'),
   'three endpoints: memory of the server': memory((t) => t.scraped, 'server'),
-  'stop of many pods': overTurns('s', (t) => t.stopPodsMs / 1000),
+  'three endpoints: memory of all': memory((t) => t.scraped),
+  'longest delay of the event loop': {
+    unit: 'ms',
+    of: (turns) =>
+      percentile(
+        turns.flatMap((t) => t.loopDelayMs ?? []),
+        1,
+      ),
+  },
+  'stop of many pods': overTurns('s', (t) => seconds(t.stopPodsMs)),
   'stop of many pods: CPU of the kubelet': cpu('s', (t) => t.stopPods, 'kubelet'),
   'stop of the kubelet': overTurns('ms', (t) => t.stopKubeletMs),
 } as const satisfies Readonly<Record<string, Measure>>

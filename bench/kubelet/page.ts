@@ -1,8 +1,8 @@
 // The page of the comparison: a row for each measure, a column for each stack, and its ratio to the upstream kubelet.
-import { atMost, type BenchReport } from '../unit.js'
+import { atMost, type BenchReport, type BenchTarget } from '../unit.js'
 import { type MeasureName, measureNames, measures } from './measures.js'
 import { type StackName, stackNames, stackTitles } from './stack.js'
-import { targets } from './targets.js'
+import { type Target, targetsFor } from './targets.js'
 import type { Turn } from './turn.js'
 
 const baseline: StackName = 'upstream'
@@ -12,25 +12,29 @@ export interface PageOptions {
   readonly pods: number
   readonly singlePods: number
   readonly windowMs: number
-  readonly command: string
+  readonly runtime: string
+  /** Of Keelson. */
+  readonly node: string
   /** Of the machine before the run: ratios of a busy one say less. */
   readonly load: number
 }
 
 const formatValue = (value: number, unit: string): string => {
+  if (Number.isNaN(value)) return ''
   if (unit === 'ms' || unit === 'MiB') return `${value.toFixed(0)} ${unit}`
   return `${value.toFixed(2)} ${unit}`
 }
 
 /** A share of nothing says nothing. */
 const formatRatio = (value: number, base: number): string =>
-  base === 0 || value === 0 ? '' : `${(value / base).toFixed(2)}x`
+  base === 0 || value === 0 || Number.isNaN(value / base) ? '' : `${(value / base).toFixed(2)}x`
 
 export function formatPage(turns: readonly Turn[], o: PageOptions): BenchReport {
   const stacks = stackNames.filter((stack) => turns.some((t) => t.stack === stack))
   const value = (measure: MeasureName, stack: StackName): number =>
     measures[measure].of(turns.filter((t) => t.stack === stack))
   const others = stacks.filter((stack) => stack !== baseline)
+  const named = (text: string): string => text.replace('many pods', `${o.pods} pods`)
   const row = (measure: MeasureName): string[] => {
     const base = value(measure, baseline)
     const { unit } = measures[measure]
@@ -38,25 +42,38 @@ export function formatPage(turns: readonly Turn[], o: PageOptions): BenchReport 
       const own = value(measure, stack)
       return [formatValue(own, unit), formatRatio(own, base)]
     })
-    return [measure.replace('many pods', `${o.pods} pods`), formatValue(base, unit), ...cells]
+    return [named(measure), formatValue(base, unit), ...cells]
   }
+  const judge = (target: Target): BenchTarget[] => {
+    const own = value(target.measure, target.stack)
+    const name = `${named(target.measure)}, ${stackTitles[target.stack]}`
+    if ('atMost' in target) {
+      const { unit } = measures[target.measure]
+      const limit = `<= ${target.atMost} ${unit}`
+      const judged = { name, measured: formatValue(own, unit), limit, met: own <= target.atMost }
+      return Number.isNaN(own) ? [] : [judged]
+    }
+    const ratio = own / value(target.measure, target.against)
+    const from = target.from === undefined ? '' : ` (${target.from})`
+    const full = `${name} against ${stackTitles[target.against]}${from}`
+    return Number.isNaN(ratio) ? [] : [atMost(full, ratio, Number(target.limit.toFixed(2)))]
+  }
+  const measured = measureNames.filter((m) => stacks.some((stack) => !Number.isNaN(value(m, stack))))
   return {
-    file: 'kubelet',
+    file: [
+      'kubelet',
+      o.runtime === 'containerd-1.6' ? '' : `-${o.runtime}`,
+      o.pods === 110 ? '' : `-${o.pods}`,
+    ].join(''),
     title: 'Keelson beside the upstream kubelet',
-    command: o.command,
     method: [
-      `Both kubelets in turns on the same containerd 1.6 of Debian, in one node environment of private namespaces on this host: static pods, no API server, cgroupfs. Medians over ${o.turns} ${o.turns === 1 ? 'turn' : 'turns'}; a turn begins with an empty runtime. Load average of the machine before the run: ${o.load.toFixed(1)}.`,
+      `Both kubelets in turns on the same ${o.runtime}, in one node environment of private namespaces on this host: static pods, no API server, cgroupfs. Keelson runs on Node ${o.node}. Medians over ${o.turns} ${o.turns === 1 ? 'turn' : 'turns'}; a turn begins with an empty runtime. Load average of the machine before the run: ${o.load.toFixed(1)}.`,
       `A pod runs when its container has executed its first command, which is seen by a file that it writes: neither kubelet nor runtime is asked. One pod: from the manifest's appearance, ${o.singlePods} pods one after the other in each turn, percentiles over all turns.`,
-      `At rest: ${o.pods} pods, ${(o.windowMs / 1000).toFixed(0)} s without a request; then the same with /metrics/cadvisor, /metrics/resource and /stats/summary every 10 s. CPU per minute, of the processes themselves; shims are with the runc that they run. Memory is resident. The server is \`keelson cri\`.`,
+      `At rest: ${o.pods} pods, ${(o.windowMs / 1000).toFixed(0)} s without a request; then the same with /metrics/cadvisor, /metrics/resource and /stats/summary every 10 s. CPU per minute, of the processes themselves; shims are with the runc that they run. Memory is resident. The server is \`keelson cri\`. The upstream kubelet has cAdvisor; Keelson has the gate PodAndContainerStatsFromCRI off where the column does not say otherwise.`,
       `Stop: from the removal of all manifests until the last sandbox has ended.`,
     ].join(' '),
     columns: ['what', stackTitles[baseline], ...others.flatMap((stack) => [stackTitles[stack], 'ratio'])],
-    rows: measureNames.map(row),
-    targets: targets
-      .filter(({ stack }) => others.includes(stack))
-      .map(({ measure, stack, limit }) => {
-        const name = `${measure.replace('many pods', `${o.pods} pods`)}, ${stackTitles[stack]} against upstream`
-        return atMost(name, value(measure, stack) / value(measure, baseline), limit)
-      }),
+    rows: measured.map(row),
+    targets: targetsFor(o.pods).flatMap(judge),
   }
 }

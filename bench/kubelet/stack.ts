@@ -19,8 +19,9 @@ export const stackTitles: Readonly<Record<StackName, string>> = {
 
 export interface StackPrograms {
   readonly kubelet: string
-  /** The bundle of the command line. */
+  /** The bundle of the command line, and the Node that runs it. */
   readonly keelson: string
+  readonly node: string
   /** Socket of the runtime. */
   readonly runtime: string
 }
@@ -78,7 +79,7 @@ export async function prepareStack(
   const start = (argv: readonly string[]): ChildProcess =>
     spawn(argv[0] ?? '', argv.slice(1), { stdio: ['ignore', log, log] })
   const between = join(directory, 'cri.sock')
-  const keelson = [process.execPath, programs.keelson]
+  const keelson = [programs.node, programs.keelson]
   const isBetween = name === 'keelson with cri'
   const server = isBetween
     ? start([

@@ -9,7 +9,12 @@ import { removePod, watchMarks, writePod } from './pods.js'
 import { ports, prepareStack, type RunningStack, type StackName, type StackPrograms } from './stack.js'
 import { type PartUsage, processesNamed, readUsage, usedBetween } from './usage.js'
 
+/** What a turn measures; pods that run are needed for the last four. */
+export const rowNames = ['start', 'one', 'many', 'rest', 'scrapes', 'stop'] as const
+export type RowName = (typeof rowNames)[number]
+
 export interface TurnOptions {
+  readonly rows: readonly RowName[]
   readonly programs: StackPrograms
   /** Below it the turn keeps its files; of the node environment. */
   readonly directory: string
@@ -23,18 +28,21 @@ export interface TurnOptions {
   readonly log: (line: string) => void
 }
 
+/** What was not asked for is not there. */
 export interface Turn {
   readonly stack: StackName
   readonly healthyMs: number
   readonly healthyCpuS: number
   readonly singlePodMs: readonly number[]
-  readonly manyMs: number
-  readonly many: PartUsage
+  readonly manyMs?: number
+  readonly many?: PartUsage
   /** CPU seconds per minute. */
-  readonly rest: PartUsage
-  readonly scraped: PartUsage
-  readonly stopPodsMs: number
-  readonly stopPods: PartUsage
+  readonly rest?: PartUsage
+  readonly scraped?: PartUsage
+  /** Longest delay of Keelson's event loop while the pods started, at rest and during scrapes. */
+  readonly loopDelayMs?: number
+  readonly stopPodsMs?: number
+  readonly stopPods?: PartUsage
   readonly stopKubeletMs: number
 }
 
@@ -44,22 +52,32 @@ const HEALTH_TIMEOUT_MS = 120_000
 const PODS_TIMEOUT_MS = 600_000
 const ANSWER_TIMEOUT_MS = 30_000
 
-/** Status of the answer; 0 when there is none. The body is read to its end and thrown away. */
-function ask(url: string): Promise<number> {
+interface Answer {
+  /** 0: there was none. */
+  readonly status: number
+  readonly body: string
+}
+
+function ask(url: string): Promise<Answer> {
   const send = url.startsWith('https:') ? httpsRequest : httpRequest
   return new Promise((resolve) => {
     const options = { rejectUnauthorized: false, agent: false, timeout: ANSWER_TIMEOUT_MS }
     const outgoing = send(url, options, (answer) => {
-      answer.resume().once('end', () => resolve(answer.statusCode ?? 0))
+      let body = ''
+      answer.setEncoding('utf8').on('data', (text: string) => {
+        body += text
+      })
+      answer.once('end', () => resolve({ status: answer.statusCode ?? 0, body }))
     })
-    outgoing.once('timeout', () => outgoing.destroy()).once('error', () => resolve(0))
+    outgoing.once('timeout', () => outgoing.destroy())
+    outgoing.once('error', () => resolve({ status: 0, body: '' }))
     outgoing.end()
   })
 }
 
 async function untilHealthy({ kubelet }: RunningStack, logFile: string): Promise<void> {
   const deadline = performance.now() + HEALTH_TIMEOUT_MS
-  while ((await ask(`http://127.0.0.1:${ports.health}/healthz`)) !== 200) {
+  while ((await ask(`http://127.0.0.1:${ports.health}/healthz`)).status !== 200) {
     const ended = kubelet.exitCode !== null || kubelet.signalCode !== null
     if (ended || performance.now() > deadline)
       throw new Error(`the kubelet did not become healthy:\n${readFileSync(logFile, 'utf8').slice(-3_000)}`)
@@ -81,11 +99,18 @@ async function scrapeFor(windowMs: number): Promise<void> {
   while (performance.now() < end) {
     const next = performance.now() + SCRAPE_MS
     for (const path of endpoints) {
-      const status = await ask(`https://127.0.0.1:${ports.server}${path}`)
+      const { status } = await ask(`https://127.0.0.1:${ports.server}${path}`)
       if (status !== 200) throw new Error(`${path} answered ${status}`)
     }
     await sleep(Math.max(0, Math.min(next, end) - performance.now()))
   }
+}
+
+/** The kubelet's own metric, of the last minutes: since the pods began to start. */
+async function longestLoopDelayMs(): Promise<number | undefined> {
+  const { body } = await ask(`https://127.0.0.1:${ports.server}/metrics`)
+  const found = /^keelson_event_loop_delay_seconds\{quantile="1"\} (\S+)$/m.exec(body)?.[1]
+  return found === undefined ? undefined : Number(found) * 1000
 }
 
 const perMinute = (usage: PartUsage, elapsedMs: number): PartUsage => {
@@ -112,6 +137,35 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
     const ms = performance.now() - from
     return { usage: usedBetween(before, readUsage(running, o.runtimeCgroup)), ms }
   }
+  const wants = (...rows: readonly RowName[]): boolean => rows.some((row) => o.rows.includes(row))
+
+  const runMany = async (): Promise<Partial<Turn>> => {
+    const names = Array.from({ length: o.pods }, (_, i) => `many-${i}`)
+    const many = await measured(async () => {
+      for (const name of names) await write(name)
+      await marks.waitFor(names, PODS_TIMEOUT_MS)
+    })
+    o.log(`${stack}: ${o.pods} pods after ${(many.ms / 1000).toFixed(1)} s`)
+    if (wants('rest', 'scrapes')) await sleep(o.settleMs) // garbage of the start is collected
+    const rest = wants('rest') ? await measured(() => sleep(o.windowMs)) : undefined
+    if (wants('scrapes')) await scrapeFor(SCRAPE_MS) // the first scrape fills caches
+    const scraped = wants('scrapes') ? await measured(() => scrapeFor(o.windowMs)) : undefined
+    const loopDelayMs = stack === 'upstream' ? undefined : await longestLoopDelayMs()
+    o.log(`${stack}: at rest and scraped`)
+    const stopPods = await measured(async () => {
+      for (const name of names) await removePod(running.manifests, name)
+      await untilNoSandbox('stop')
+    })
+    return {
+      manyMs: many.ms,
+      many: many.usage,
+      ...(rest && { rest: perMinute(rest.usage, rest.ms) }),
+      ...(scraped && { scraped: perMinute(scraped.usage, scraped.ms) }),
+      ...(loopDelayMs !== undefined && { loopDelayMs }),
+      stopPodsMs: stopPods.ms,
+      stopPods: stopPods.usage,
+    }
+  }
   try {
     await untilHealthy(running, join(o.directory, 'kubelet.log'))
     const healthyMs = performance.now() - began
@@ -120,7 +174,7 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
     await sleep(5_000) // what is done once after the start
 
     const singlePodMs: number[] = []
-    for (let i = 0; i < o.singlePods; i++) {
+    for (let i = 0; wants('one') && i < o.singlePods; i++) {
       const name = `single-${i}`
       const written = performance.now()
       await write(name)
@@ -130,40 +184,13 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
       await untilNoSandbox(name)
       await sleep(300)
     }
-    o.log(`${stack}: ${o.singlePods} single pods`)
+    if (wants('one')) o.log(`${stack}: ${o.singlePods} single pods`)
 
-    const names = Array.from({ length: o.pods }, (_, i) => `many-${i}`)
-    const many = await measured(async () => {
-      for (const name of names) await write(name)
-      await marks.waitFor(names, PODS_TIMEOUT_MS)
-    })
-    o.log(`${stack}: ${o.pods} pods after ${(many.ms / 1000).toFixed(1)} s`)
-    await sleep(o.settleMs) // garbage of the start is collected
-    const rest = await measured(() => sleep(o.windowMs))
-    await scrapeFor(SCRAPE_MS) // the first scrape fills caches
-    const scraped = await measured(() => scrapeFor(o.windowMs))
-    o.log(`${stack}: at rest and scraped`)
-
-    const stopPods = await measured(async () => {
-      for (const name of names) await removePod(running.manifests, name)
-      await untilNoSandbox('stop')
-    })
+    const withPods = wants('many', 'rest', 'scrapes', 'stop') ? await runMany() : {}
     const stopping = performance.now()
     await running.stopKubelet()
     const stopKubeletMs = performance.now() - stopping
-    return {
-      stack,
-      healthyMs,
-      healthyCpuS,
-      singlePodMs,
-      manyMs: many.ms,
-      many: many.usage,
-      rest: perMinute(rest.usage, rest.ms),
-      scraped: perMinute(scraped.usage, scraped.ms),
-      stopPodsMs: stopPods.ms,
-      stopPods: stopPods.usage,
-      stopKubeletMs,
-    }
+    return { stack, healthyMs, healthyCpuS, singlePodMs, ...withPods, stopKubeletMs }
   } finally {
     marks.close()
     await running.stop()

@@ -1,45 +1,107 @@
 // `kubelet`: the upstream kubelet and Keelson in turns on the same containerd 1.6, in a node environment of private
-// namespaces on this host. As root; about four minutes for each stack and turn, 40 in all.
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+// namespaces on this host. As root; about three minutes and a half for each stack and turn of 110 pods.
+import { chmod, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureSuiteImages, missingForImages } from '../../conformance/images/ensure-images.js'
-import { insideDirectory, runtimeSocket } from '../../conformance/node-environment/plan.js'
+import {
+  insideDirectory,
+  type RuntimeName,
+  runtimeSocket,
+  runtimes,
+} from '../../conformance/node-environment/plan.js'
 import {
   inCache,
   insideKeelson,
+  runtimePeers,
   runtimePrograms,
   writeKeelson,
 } from '../../conformance/node-environment/programs.js'
 import { startEnvironment } from '../../conformance/node-environment/start.js'
 import { buildPeer, cacheRoot } from '../../conformance/peers/build.js'
+import type { PeerName } from '../../conformance/peers/catalogue.js'
+import {
+  ensureNode,
+  type NodeRelease,
+  nodeReleases,
+  packagedNode,
+} from '../../scripts/package/node-release.js'
 import { missingRequirement } from '../../test/support/requirements.js'
 import { bundleForLab } from '../bundle-for-lab.js'
-import type { BenchReport, BenchUnit } from '../unit.js'
+import type { BenchOptions, BenchReport, BenchUnit } from '../unit.js'
 import type { InsideOptions } from './inside.js'
 import { formatPage } from './page.js'
-import { stackNames } from './stack.js'
-import type { Turn } from './turn.js'
+import { type StackName, stackNames } from './stack.js'
+import { type RowName, rowNames, type Turn } from './turn.js'
 
-/** Fewer and shorter only while the benchmark itself is worked on; the page then names them in its command. */
-const settings = {
-  KUBELET_TURNS: 3,
-  KUBELET_PODS: 110,
-  KUBELET_SINGLE_PODS: 20,
-  KUBELET_WINDOW_S: 60,
-} as const
-type Setting = keyof typeof settings
-const settingOf = (name: Setting): number => Number(process.env[name] ?? settings[name])
-const changed = (Object.keys(settings) as Setting[]).filter((name) => settingOf(name) !== settings[name])
-const command = [...changed.map((name) => `${name}=${settingOf(name)}`), 'npm run bench -- kubelet'].join(' ')
+interface Settings {
+  readonly turns: number
+  readonly pods: number
+  readonly singlePods: number
+  readonly windowMs: number
+  readonly runtime: RuntimeName
+  readonly rows: readonly RowName[]
+  readonly stacks: readonly StackName[]
+  readonly node: NodeRelease
+}
 
-const SETTLE_MS = 30_000
+const options = {
+  turns: 'N: of each stack (3)',
+  pods: 'N: at rest (110)',
+  'single-pods': 'N: one after the other, in each turn (20)',
+  window: 'SECONDS: at rest, and with scrapes (60)',
+  runtime: `NAME: ${runtimes.join(', ')} (containerd-1.6)`,
+  rows: `LIST: ${rowNames.join(',')} (all)`,
+  stacks: `LIST: ${stackNames.join(',')} (all)`,
+  node: `LINE: of Node, for Keelson: ${Object.keys(nodeReleases).join(', ')} (that of the packages)`,
+}
+
+function oneOf<T extends string>(name: string, all: readonly T[], word: string): T {
+  const found = all.find((one) => one === word)
+  if (found === undefined) throw new Error(`--${name} ${word}: one of ${all.join(', ')}`)
+  return found
+}
+
+function readSettings(given: BenchOptions): Settings {
+  const count = (name: keyof typeof options, otherwise: number): number => {
+    const value = Number(given[name] ?? otherwise)
+    if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} ${given[name]}: a whole number`)
+    return value
+  }
+  const list = <T extends string>(name: keyof typeof options, all: readonly T[]): readonly T[] =>
+    given[name]?.split(',').map((word) => oneOf(name, all, word.trim())) ?? all
+  const lines = Object.keys(nodeReleases)
+  const line = given['node'] === undefined ? undefined : oneOf('node', lines, given['node'])
+  return {
+    turns: count('turns', 3),
+    pods: count('pods', 110),
+    singlePods: count('single-pods', 20),
+    windowMs: count('window', 60) * 1000,
+    runtime: oneOf('runtime', runtimes, given['runtime'] ?? 'containerd-1.6'),
+    rows: list('rows', rowNames),
+    stacks: list('stacks', stackNames),
+    node: line === undefined ? packagedNode : nodeReleases[Number(line) as keyof typeof nodeReleases],
+  }
+}
+
+/** A fifth of it would do for the start's garbage; the kubelets' own loops have run by then. */
+const SETTLE_MS = 20_000
 const image = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-2'
 /** The node environment starts containerd in it. */
 const runtimeCgroup = 'docker-daemon'
 const log = (line: string): void => console.error(`kubelet: ${line}`)
 
-async function prepare(directory: string): Promise<Parameters<typeof startEnvironment>[0]> {
+async function prepare(
+  directory: string,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<Parameters<typeof startEnvironment>[0]> {
+  const { binary } = await ensureNode(settings.node, signal, log)
+  await copyFile(binary, join(directory, 'node-of-keelson'))
+  await chmod(join(directory, 'node-of-keelson'), 0o755)
+  const peers = new Map<PeerName, string>()
+  if (settings.runtime !== 'containerd-1.6')
+    for (const name of runtimePeers) peers.set(name, await buildPeer(name, log))
   const [kubelet, agnhost, sampleDevicePlugin] = [
     await buildPeer('kubelet', log),
     await buildPeer('agnhost', log),
@@ -49,23 +111,24 @@ async function prepare(directory: string): Promise<Parameters<typeof startEnviro
   await bundleForLab(join(import.meta.dirname, 'inside.ts'), join(directory, 'bench.mjs'))
   await writeKeelson(directory)
   const options: InsideOptions = {
-    programs: { kubelet: inCache(kubelet), keelson: insideKeelson, runtime: runtimeSocket },
+    programs: {
+      kubelet: inCache(kubelet),
+      keelson: insideKeelson,
+      node: join(insideDirectory, 'node-of-keelson'),
+      runtime: runtimeSocket,
+    },
     directory: join(insideDirectory, 'bench'),
     image,
     runtimeCgroup,
-    stacks: stackNames,
-    turns: settingOf('KUBELET_TURNS'),
-    pods: settingOf('KUBELET_PODS'),
-    singlePods: settingOf('KUBELET_SINGLE_PODS'),
-    windowMs: settingOf('KUBELET_WINDOW_S') * 1000,
+    ...settings,
     settleMs: SETTLE_MS,
     results: join(insideDirectory, 'out/turns.json'),
   }
   return {
     directory,
     cache: cacheRoot(),
-    runtime: 'containerd-1.6',
-    programs: runtimePrograms('containerd-1.6', () => ''),
+    runtime: settings.runtime,
+    programs: runtimePrograms(settings.runtime, (name) => peers.get(name) ?? ''),
     imageLayout: inCache(images.layout),
     imageArchive: inCache(images.archive),
     systemdStandIns: false,
@@ -77,21 +140,22 @@ async function prepare(directory: string): Promise<Parameters<typeof startEnviro
   }
 }
 
-async function run(signal: AbortSignal): Promise<BenchReport> {
+async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchReport> {
+  const settings = readSettings(given)
   const missing =
     missingRequirement({ root: true, packages: ['containerd'], commands: ['unshare', 'setpriv', 'ip'] }) ??
     missingForImages()
   if (missing !== undefined) throw new Error(missing)
   const directory = await mkdtemp(join(tmpdir(), 'keelson-bench-'))
   try {
-    return await runIn(directory, signal)
+    return await runIn(directory, settings, signal)
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
-async function runIn(directory: string, signal: AbortSignal): Promise<BenchReport> {
-  const request = await prepare(directory)
+async function runIn(directory: string, settings: Settings, signal: AbortSignal): Promise<BenchReport> {
+  const request = await prepare(directory, settings, signal)
   const [load = 0] = loadavg()
   const environment = await startEnvironment(request)
   const stop = (): void => void environment.close().catch(() => {})
@@ -101,14 +165,7 @@ async function runIn(directory: string, signal: AbortSignal): Promise<BenchRepor
     signal.throwIfAborted()
     if (status !== 0) throw new Error(`the run inside the environment ended with status ${status}`)
     const turns = JSON.parse(await readFile(join(directory, 'out/turns.json'), 'utf8')) as readonly Turn[]
-    return formatPage(turns, {
-      command,
-      load,
-      turns: settingOf('KUBELET_TURNS'),
-      pods: settingOf('KUBELET_PODS'),
-      singlePods: settingOf('KUBELET_SINGLE_PODS'),
-      windowMs: settingOf('KUBELET_WINDOW_S') * 1000,
-    })
+    return formatPage(turns, { ...settings, node: settings.node.version, load })
   } finally {
     signal.removeEventListener('abort', stop)
     await environment.close()
@@ -117,6 +174,7 @@ async function runIn(directory: string, signal: AbortSignal): Promise<BenchRepor
 
 export const kubelet: BenchUnit = {
   name: 'kubelet',
-  summary: 'the upstream kubelet and Keelson in turns: start, pods, rest, scrapes, stop (root; 40 minutes)',
+  summary: 'the upstream kubelet and Keelson in turns: start, pods, rest, scrapes, stop (root; 30 minutes)',
+  options,
   run,
 }

@@ -2,15 +2,13 @@
 // sig-node that need the API alone; they pass with every kubelet, and prove the control plane.
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  type ClusterOptions,
-  clusterFlags,
-  parseClusterOptions,
-  requireFreePort,
-} from '../cluster/options.js'
+import { clusterFlags, requireFreePort } from '../cluster/options.js'
 import { insideAdmin } from '../cluster/plan.js'
 import { missingForCluster, prepareCluster } from '../cluster/prepare.js'
 import { clusterPeers, startCluster } from '../cluster/start-cluster.js'
+import { environmentLimitOf, keelsonLimitOf } from '../e2e/limits.js'
+import { chooseSpecs, defaultProcs, type E2eOptions, parseE2eOptions, sigs } from '../e2e/options.js'
+import { writeTable } from '../e2e/table.js'
 import { describeRun, followProgress } from '../e2e-node/describe-run.js'
 import { listSpecs } from '../e2e-node/list-specs.js'
 import { suiteFailures } from '../e2e-node/report.js'
@@ -25,41 +23,10 @@ import {
 import { focusArguments, type ListedSpec } from '../e2e-node/specs.js'
 import { insideDirectory } from '../node-environment/plan.js'
 import { inCache } from '../node-environment/programs.js'
-import { type OptionValues, type Unit, type UnitContext, UsageError } from '../unit.js'
+import type { Unit, UnitContext } from '../unit.js'
 
 const BASE_MS = 10 * 60_000
 const SPEC_MS = 3 * 60_000
-const PROCS = 4
-
-const apiOnly = /^\[sig-node\] (PodTemplates |Lease |\[DRA\] CRUD Tests ).*\[Conformance\]/
-
-export interface E2eOptions extends ClusterOptions {
-  readonly focus: string | undefined
-  readonly procs: number
-  readonly record: boolean
-  readonly keep: string | undefined
-}
-
-export function parseE2eOptions(given: OptionValues): E2eOptions {
-  const text = (name: string): string | undefined => {
-    const value = given[name]
-    return typeof value === 'string' ? value : undefined
-  }
-  const procs = Number(text('procs') ?? PROCS)
-  if (!Number.isInteger(procs) || procs < 1 || procs > 64)
-    throw new UsageError(`--procs ${text('procs')}: give a number from 1 to 64`)
-  if (text('focus') === '') throw new UsageError('--focus: give a text that names of specs contain')
-  return {
-    ...parseClusterOptions(given),
-    focus: text('focus'),
-    procs,
-    record: given.record === true,
-    keep: text('keep'),
-  }
-}
-
-export const chooseSpecs = (list: readonly ListedSpec[], focus: string | undefined): ListedSpec[] =>
-  list.filter(({ name }) => (focus === undefined ? apiOnly.test(name) : name.includes(focus)))
 
 function suiteArguments(context: UnitContext, o: E2eOptions, specs: readonly ListedSpec[]): string[] {
   const out = join(insideDirectory, 'out')
@@ -86,7 +53,7 @@ const timeoutOf = (o: E2eOptions, specs: readonly ListedSpec[]): number =>
   BASE_MS + (SPEC_MS * specs.length) / o.procs
 
 async function runSpecs(context: UnitContext, o: E2eOptions, specs: readonly ListedSpec[]): Promise<string> {
-  const { focus: _focus, procs: _procs, record: _record, keep, ...options } = o
+  const { selection: _selection, procs: _procs, record: _record, keep, ...options } = o
   const cluster = await startCluster({
     ...(await prepareCluster(context, options)),
     argv: suiteArguments(context, o, specs),
@@ -116,21 +83,28 @@ async function judge(context: UnitContext, o: E2eOptions, fresh: Results): Promi
   for (const change of compareResults(old, fresh)) context.note(change)
   if (o.record) {
     await writeResults(path, mergeResults(old, fresh))
+    await writeTable()
     context.note(`recorded in ${path}`)
   }
-  for (const [name, { outcome, message }] of Object.entries(fresh.specs))
-    await context.check(name, async () => {
-      if (outcome !== 'passed') throw new Error(`${outcome}: ${message ?? ''}`)
+  const entries = Object.entries(fresh.specs)
+  const count = (outcome: string): number => entries.filter(([, s]) => s.outcome === outcome).length
+  context.note(['passed', 'failed', 'skipped', 'not run'].map((k) => `${count(k)} ${k}`).join(', '))
+  await context.check(`${o.kubelet}: what does not pass is what the lists name`, async () => {
+    const lines = entries.flatMap(([name, { outcome, message }]) => {
+      const why = environmentLimitOf(name) ?? (o.kubelet === 'keelson' ? keelsonLimitOf(name) : undefined)
+      if (outcome === 'passed') return why === undefined ? [] : [`listed, but passes: ${name}: ${why}`]
+      return why === undefined ? [`${outcome}: ${name}: ${message ?? ''}`] : []
     })
+    if (lines.length > 0) throw new Error(lines.join('\n'))
+  })
 }
 
 async function run(context: UnitContext): Promise<void> {
   const o = parseE2eOptions(context.options)
   const list = await listSpecs(context.peer('e2e'), context.directory)
-  const specs = chooseSpecs(list, o.focus)
+  const specs = chooseSpecs(list, o.selection)
   const found = await context.check('the selection has specs', async () => {
-    if (specs.length === 0)
-      throw new Error(`none of ${list.length} specs contains ${JSON.stringify(o.focus)}`)
+    if (specs.length === 0) throw new Error(`none of ${list.length} specs; see --sig and --focus`)
   })
   if (!found) return
   context.note(`${specs.length} of ${list.length} specs`)
@@ -148,11 +122,12 @@ export const e2e: Unit = {
   peers: [...clusterPeers, 'e2e', 'ginkgo', 'kubectl'],
   options: {
     ...clusterFlags,
+    sig: { type: 'string', summary: `all Conformance specs of ${sigs.join(', ')}; several with commas` },
     focus: {
       type: 'string',
       summary: 'specs whose names contain the text (default: the nine of sig-node that need the API alone)',
     },
-    procs: { type: 'string', summary: `how many specs at once (default ${PROCS})` },
+    procs: { type: 'string', summary: `how many specs at once (default ${defaultProcs})` },
     keep: { type: 'string', summary: 'directory for the logs and the raw report' },
     record: { type: 'boolean', summary: 'write the results to conformance/results' },
   },

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-import { processIo } from './io.js'
 // The binary: one command line in, one exit status out.
-import { endOnBrokenPipe, processStreams } from './process/broken-pipe.js'
-import { run } from './program.js'
+import { useCompileCache } from './process/compile-cache.js'
 
-endOnBrokenPipe(processStreams())
-process.exitCode = await run(process.argv.slice(2), processIo())
+const argv = process.argv.slice(2)
+useCompileCache(argv[0])
+// Only now: what is imported above is compiled before the cache is there.
+const { runProgram } = await import('./run-program.js')
+process.exitCode = await runProgram(argv)

@@ -200,8 +200,6 @@ describe('settings that are not honoured', () => {
   })
 
   for (const asked of [
-    'kubeletCgroups: /kube.slice',
-    'systemCgroups: /system',
     'cpuManagerPolicy: static',
     'memoryManagerPolicy: Static',
     'topologyManagerPolicy: restricted',

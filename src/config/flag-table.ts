@@ -140,6 +140,7 @@ export const flagTable = {
   'image-credential-provider-config': { kind: 'text' },
   'image-credential-provider-bin-dir': { kind: 'text' },
   'root-dir': { kind: 'text' },
+  'runtime-cgroups': { kind: 'text' },
   // Ours
   'keelson-config': { kind: 'text' },
   'kubernetes-version': { kind: 'text' },
@@ -173,7 +174,7 @@ const others: readonly { readonly effect: OtherEffect; readonly flags: string }[
     flags: `cni-bin-dir 20-23; cni-cache-dir 20-23; cni-conf-dir 20-23; container-runtime 20-26; docker-endpoint 20-23;
       experimental-dockershim-root-directory 20-23; image-pull-progress-deadline 20-23; network-plugin 20-23;
       network-plugin-mtu 20-23; non-masquerade-cidr 20-23; pod-infra-container-image 20-34;
-      redirect-container-streaming! 20-20; runtime-cgroups`,
+      redirect-container-streaming! 20-20`,
   },
   {
     effect: { kind: 'harmless', why: 'cloud providers are outside the kubelet' },

@@ -85,6 +85,7 @@ const processFlags = [
   'image-credential-provider-config',
   'image-credential-provider-bin-dir',
   'root-dir',
+  'runtime-cgroups',
   'kubernetes-version',
   'profile',
   'strict',

@@ -91,6 +91,8 @@ const fieldsRead = {
   systemReserved: reservation('resources reserved for the system', { default: {} }),
   kubeReservedCgroup: path('cgroup of the Kubernetes daemons', unset),
   systemReservedCgroup: path('cgroup of the system daemons', unset),
+  kubeletCgroups: path('cgroup that the kubelet moves itself to; default: it stays in its own', unset),
+  systemCgroups: path('cgroup that processes of the root cgroup are moved to; needs cgroupRoot', unset),
   podPidsLimit: integer(-1, Number.MAX_SAFE_INTEGER)('processes per pod; -1: no limit', { default: -1 }),
   cpuCFSQuota: flag('enforce CPU limits', { default: true }),
   cpuCFSQuotaPeriod: duration(ms, s)('CFS period; other than 100ms needs the gate CustomCPUCFSQuotaPeriod', {

@@ -72,6 +72,8 @@ describe('problems', () => {
     ['authorization', 'authorization: {mode: Open}\n', /"Open" is not one of Webhook, AlwaysAllow/],
     ['key without certificate', 'tlsPrivateKeyFile: /k\n', /without tlsCertFile/],
     ['one port twice', 'port: 10248\n', /healthzPort: 10248 is also port/],
+    ['system processes in the root', 'cgroupRoot: /\nsystemCgroups: /\n', /systemCgroups: is the root/],
+    ['system processes without cgroupRoot', 'systemCgroups: /system\n', /systemCgroups: needs cgroupRoot/],
     ['control characters', 'cgroupRoot: "/a\\u0007"\n', /control characters/],
   ] as const) {
     test(name, () => expect(problems(body)).toEqual([expect.stringMatching(says)]))

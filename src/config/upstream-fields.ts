@@ -17,14 +17,6 @@ const otherThan =
 export const upstreamFields = {
   // Protection of the node
   kernelMemcgNotification: harmless('available memory is read several times a second when it is scarce'),
-  kubeletCgroups: missing({
-    what: 'the kubelet stays in its cgroup',
-    remedy: 'set Slice= in its systemd unit',
-  }),
-  systemCgroups: missing({
-    what: 'system processes are not moved to it',
-    remedy: 'let systemd run them in system.slice',
-  }),
 
   // Guarantees to pods
   cpuManagerPolicy: missing({

@@ -43,6 +43,13 @@ const rules: readonly Rule[] = [
     const message = 'needs the feature gate NodeSwap'
     return [problem('memorySwap.swapBehavior', message, 'set the gate to true or use NoSwap')]
   },
+  function cgroupOfTheSystem({ kubelet: { systemCgroups, cgroupRoot } }) {
+    if (systemCgroups === undefined) return []
+    if (systemCgroups === '/')
+      return [problem('systemCgroups', 'is the root cgroup', 'use a cgroup below it, for example /system')]
+    const remedy = 'set cgroupRoot, for example to /'
+    return cgroupRoot === undefined ? [problem('systemCgroups', 'needs cgroupRoot', remedy)] : []
+  },
   function parallelPulls({ kubelet }) {
     if (!kubelet.serializeImagePulls || (kubelet.maxParallelImagePulls ?? 1) === 1) return []
     return [

@@ -12,7 +12,7 @@ import {
 export type Series = (number | null)[]
 
 /** Columns of one chart's worth of time. */
-type Track = { readonly times: number[] } & Readonly<Record<keyof TrackValues, Series>>
+export type Track = { readonly times: number[] } & Readonly<Record<keyof TrackValues, Series>>
 
 export interface History {
   readonly node: Track

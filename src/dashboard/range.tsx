@@ -1,7 +1,8 @@
 // How much time the charts show, and the time before the page was opened, which the server keeps.
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { LiveTrack } from '../core/dashboard/model.js'
-import type { History } from './history.js'
+import { type History, since, type Track } from './history.js'
 
 const ranges = [
   { seconds: 300, title: '5 minutes' },
@@ -12,7 +13,7 @@ const ranges = [
 /** The choice lasts as long as the page, across its views. */
 let chosen: number = ranges[1].seconds
 
-export function useRange(): [number, (seconds: number) => void] {
+function useRange(): [number, (seconds: number) => void] {
   const [seconds, setSeconds] = useState(chosen)
   return [
     seconds,
@@ -23,7 +24,7 @@ export function useRange(): [number, (seconds: number) => void] {
   ]
 }
 
-export const RangeChoice = ({
+const RangeChoice = ({
   seconds,
   onChange,
 }: {
@@ -45,7 +46,7 @@ export const RangeChoice = ({
 /** Asked once for each track; a server that has nothing of it yet has nothing to add. */
 const asked = new WeakMap<History, Set<string>>()
 
-export function useOlder(history: History, id: string | undefined): void {
+function useOlder(history: History, id: string | undefined): void {
   useEffect(() => {
     const known = asked.get(history) ?? new Set<string>()
     asked.set(history, known)
@@ -59,4 +60,29 @@ export function useOlder(history: History, id: string | undefined): void {
       })
       .catch(() => undefined)
   }, [history, id])
+}
+
+/** Charts of the chosen time. `of` is a pod's id, or undefined for the node. */
+export function OverTime({
+  history,
+  of,
+  children,
+}: {
+  readonly history: History
+  readonly of: string | undefined
+  readonly children: (track: Track) => ComponentChildren
+}) {
+  const [seconds, setSeconds] = useRange()
+  useOlder(history, of)
+  const whole = of === undefined ? history.node : history.pod(of)
+  if (whole === undefined) return null
+  return (
+    <section aria-labelledby="over-time">
+      <div class="bar-of-tools">
+        <h2 id="over-time">Over time</h2>
+        <RangeChoice seconds={seconds} onChange={setSeconds} />
+      </div>
+      <div class="charts">{children(since(whole, seconds))}</div>
+    </section>
+  )
 }

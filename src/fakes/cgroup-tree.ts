@@ -119,6 +119,16 @@ export class FakeCgroupTree implements CgroupTree {
     this.write(path, 'cgroup.subtree_control', lacking.map((name) => `+${name}`).join(' '))
   }
 
+  addProcess(path: CgroupPath, pid: number): void {
+    let at: CgroupPath = '/'
+    for (const name of splitPath(path)) {
+      at = childPath(at, name)
+      if (this.kernel.create(at) === undefined) this.calls.push({ call: 'create', path: at })
+    }
+    this.kernel.detach(pid)
+    this.kernel.attach(path, pid)
+  }
+
   async apply(path: CgroupPath, values: ControlValues, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
     for (const [file, value] of Object.entries(values)) this.write(path, file, value)

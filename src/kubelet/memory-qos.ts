@@ -58,6 +58,8 @@ export async function createKubeletMemoryQos(
     ownsOtherFiles: ({ level }) => level !== 'pod',
     found: await openReservedNotes(i),
     isNoted: ({ level }) => level === 'reserved',
+    // Upstream gives a container its values when it is created or resized, and not because settings have changed.
+    keepsFound: ({ level }) => config.profile === 'upstream' && level === 'container',
     event: ({ pod, ...event }) =>
       i.events?.record({ ...event, ...(pod === undefined ? {} : { involved: { kind: 'Pod', ...pod } }) }),
     node: () => node,

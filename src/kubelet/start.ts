@@ -32,6 +32,7 @@ import { startMembership } from './node/membership.js'
 import type { NodeFacts } from './node/node-facts.js'
 import { createNodeStats } from './node/node-stats.js'
 import { createOwnNode, waitForUid } from './node/own-node.js'
+import { startSystemCgroups } from './node/system-cgroups.js'
 import { createNodeObjects } from './objects/node-objects.js'
 import { openRuntime } from './open-connections.js'
 import { runsPods, startPods } from './pods/start-pods.js'
@@ -100,6 +101,7 @@ async function startParts(
   const inUse = await settleDriver(loaded, client, ports, signal)
   exposeLosingSupport(inUse, ports.metrics)
   const linux = await inspectNode(files, inUse, client, ports, life)
+  const system = linux === undefined ? undefined : startSystemCgroups(config, linux.cgroups, ports, signal)
   const pki = certDirectory(config, rootDir)
   const link = await joinCluster(config, nodeName, pki, ports, signal)
   if (link !== undefined) life.onClose(() => link.api.close())
@@ -122,7 +124,16 @@ async function startParts(
 
   const contact = createApiContact(clock, log)
   const metricsUrl = watchMetricsUrl({ client, log, signal })
-  const stats = await createNodeStats({ loaded, nodeName, rootDir, client, images, ports, ...linux })
+  const stats = await createNodeStats({
+    loaded,
+    nodeName,
+    rootDir,
+    client,
+    images,
+    ports,
+    ...linux,
+    systemContainers: system?.containers ?? {},
+  })
   const shared = { config, rootDir, runtime: client, ports, signal }
   const memoryQos =
     linux === undefined || !runsPods(loaded)
@@ -238,6 +249,7 @@ async function startParts(
     done: Promise.all([
       watchDone,
       statsDone,
+      system?.done,
       pods?.done,
       objects?.done,
       protection?.done,

@@ -31,7 +31,7 @@ const containerd: readonly Need[] = [
   { package: 'iptables', file: 'iptables' },
 ]
 
-export type NeedOf = MachineName | 'containerd' | 'images' | 'disk'
+export type NeedOf = MachineName | 'containerd' | 'images' | 'disk' | 'clock'
 
 const needs: Readonly<Record<NeedOf, readonly Need[]>> = {
   uml: [...anyMachine, ...uml],
@@ -43,6 +43,7 @@ const needs: Readonly<Record<NeedOf, readonly Need[]>> = {
     { package: 'tcc', file: 'cc' },
   ],
   disk: [{ package: 'e2fsprogs', file: 'mkfs.ext4' }],
+  clock: [{ package: 'faketime', file: 'faketime' }],
 }
 
 /** Everything that any machine may ask for. */

@@ -130,6 +130,32 @@ describe('transitions with running containers leave no residue', () => {
     expect(shown(fixture)).toEqual(resting)
   })
 
+  test("upstream's rule: after a restart containers keep their values until their own change, the levels above follow", async () => {
+    const fixture = await node(tiered)
+    await fixture.pass()
+    const signal = new AbortController().signal
+    const engine = fixture.newEngine({ keepsFound: ({ level }) => level === 'container' })
+    const off = { ...fixture.input, memoryQos: gateOff }
+    for (let passes = 0; passes < 2; passes += 1) await engine.pass(off, { signal })
+    const containers = { 'web/app': expected.tiered['web/app'], 'db/app': expected.tiered['db/app'] }
+    expect(shown(fixture)).toMatchObject({
+      ...containers,
+      kubepods: '0 0 max',
+      burstable: '0 0 max',
+      web: '0 0 max',
+    })
+    const other = fixture.newEngine({ keepsFound: ({ level }) => level === 'container' })
+    const halved = { ...fixture.input, memoryQos: { ...tiered, factor: 0.5 } }
+    await other.pass(halved, { signal })
+    expect(shown(fixture)).toMatchObject(containers)
+    const grown = makePod('web', { app: { request: '192Mi', limit: '256Mi' }, side: { request: '64Mi' } })
+    await other.pass({ ...halved, pods: [grown, db, batch] }, { signal })
+    expect(shown(fixture)).toMatchObject({
+      'web/app': `0 ${mib(192)} ${mib(224)}`,
+      'web/side': expected.tiered['web/side'],
+    })
+  })
+
   test('request-only change: pod, burstable, kubepods and memory.high follow', async () => {
     const fixture = await node(tiered)
     await fixture.pass()

@@ -52,6 +52,8 @@ export interface EngineOptions {
   readonly findKubelet?: () => Promise<KubeletStart | undefined>
   /** Which cgroups are noted. Default: all. */
   readonly isNoted?: (target: MemoryTarget) => boolean
+  /** Cgroups that keep the values that the first pass finds, until their own wanted values change. Default: none. */
+  readonly keepsFound?: (target: MemoryTarget) => boolean
 }
 
 interface PassOptions {
@@ -186,6 +188,7 @@ export class MemoryQosEngine {
         nowNanos,
         pageSize,
         kubelet,
+        keepsFound: this.options.keepsFound?.(observation.target) ?? false,
       }
       return [{ observation, input, decision: decideFile(input) }]
     })

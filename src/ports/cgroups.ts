@@ -45,6 +45,11 @@ export interface CgroupTree {
   walk(path: CgroupPath, options?: WalkOptions): readonly CgroupPath[]
   /** A directory with its controllers enabled along the way, or a slice through systemd. Nothing to do is not an error. */
   ensure(path: CgroupPath, options?: EnsureOptions): Promise<void>
+  /**
+   * Moves a process with its threads into the cgroup, in every hierarchy; a missing cgroup is created as a plain
+   * directory, also under systemd. Memory that the process has already stays counted where it was.
+   */
+  addProcess(path: CgroupPath, pid: number): void
   /** Writes several values so that they last: under systemd also as properties of the slice. */
   apply(path: CgroupPath, values: ControlValues, signal?: AbortSignal): Promise<void>
   /** Removes the cgroup and the empty ones below it. Already gone is not an error; processes inside are cgroup.busy. */

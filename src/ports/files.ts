@@ -17,6 +17,8 @@ export interface FileEntry {
   readonly inode: bigint
   /** Why nothing is known of it but its name: it is there, and the file system does not say more (EIO, ESTALE). */
   readonly unreadable?: string
+  /** While it was watched it was removed and written again since the last listing; a file that replaced it is not that. */
+  readonly recreated?: boolean
 }
 
 export interface ListOptions {

@@ -5,6 +5,8 @@ export interface Host {
   /** Whether systemd is the first process here, by its own sign: the directory /run/systemd/system. */
   hasSystemd(): boolean
   hostname(): string
+  /** Of this process. */
+  readonly pid: number
   /** Of this process, -1000 to 1000; throws where it is not allowed to. */
   setOomScoreAdj(value: number): void
 }

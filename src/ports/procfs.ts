@@ -40,6 +40,8 @@ export interface Procfs {
   taskStates(pid: number): ReadonlyMap<string, number> | undefined
   /** Counted from /proc/PID/fd, at most maxDescriptors entries. */
   openFiles(pid: number): OpenFiles | undefined
+  /** A process of the kernel, which has no program; also one that has just ended. */
+  isKernelThread(pid: number): boolean
   cgroupOf(pid: number): CgroupMembership | undefined
   /** Kernel release, e.g. `6.1.0-18-amd64`. */
   osRelease(): string

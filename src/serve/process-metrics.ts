@@ -1,8 +1,9 @@
 // The metrics registry of our own process, on prom-client, loaded when first wanted.
 import type { Gauge, Metrics } from '../ports/metrics.js'
 
-/** The delay of the loop is measured by waking it: the library's 10 ms cost a process at rest half a percent of a core. */
-const loopDelayMs = 500
+/** The library's own delay of the loop counts the time between two wake-ups: adapters/host has the delay itself. */
+const seldomMs = 60_000
+const isLoopLag = (name: string): boolean => name.startsWith('nodejs_eventloop_lag_')
 
 export async function createProcessMetrics(
   options: { readonly processDefaults?: boolean } = {},
@@ -10,8 +11,11 @@ export async function createProcessMetrics(
   // The bundler gives a CommonJS package to import() as its default export only.
   const { default: prom } = await import('prom-client')
   const registry = new prom.Registry()
-  if (options.processDefaults !== false)
-    prom.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: loopDelayMs })
+  if (options.processDefaults !== false) {
+    prom.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: seldomMs })
+    for (const { name } of registry.getMetricsAsArray().filter((metric) => isLoopLag(metric.name)))
+      registry.removeSingleMetric(name)
+  }
   const common = (name: string, help: string, labels: readonly string[] = []) => ({
     name,
     help,

@@ -32,6 +32,8 @@ export interface StatsOptions {
   readonly streaming?: boolean
   /** Gate HugepageAwareEviction. */
   readonly hugepageAware?: boolean
+  /** Profile upstream: what cAdvisor answers where Keelson would omit a value or know a better one. Default false. */
+  readonly asCadvisor?: boolean
   /** Default 10,000. */
   readonly periodMs?: number
   /** Logs, volumes, layers. Default 60,000, as volumeStatsAggPeriod. */

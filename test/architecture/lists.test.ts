@@ -77,7 +77,7 @@ const unitLists: readonly UnitList[] = [
     folders: ['src/dashboard/views'],
     lists: ['src/dashboard/app.tsx'],
     program: 'src/dashboard/main.tsx',
-    shared: ['logs', 'markdown', 'memory-bar', 'next', 'pod-table', 'pods', 'scroll', 'words'],
+    shared: ['columns', 'logs', 'markdown', 'memory-bar', 'next', 'pod-table', 'pods', 'scroll', 'words'],
   },
   {
     kind: 'a fuzz target',

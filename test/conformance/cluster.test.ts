@@ -20,7 +20,7 @@ import { forward } from '../../conformance/cluster/forward.js'
 import { formatKubeconfig } from '../../conformance/cluster/kubeconfig.js'
 import { parseClusterOptions, requireFreePort } from '../../conformance/cluster/options.js'
 import { createSigningRequest } from '../../conformance/cluster/signing-request.js'
-import { chooseSpecs, parseE2eOptions } from '../../conformance/units/e2e.js'
+import { chooseSpecs, parseE2eOptions } from '../../conformance/e2e/options.js'
 
 let directory = ''
 let certificates: ClusterCertificates
@@ -61,14 +61,15 @@ describe('flags', () => {
   })
 
   test('e2e has its own beside them', () => {
-    expect(parseE2eOptions({ focus: 'Lease', procs: '2', record: true })).toMatchObject({
-      focus: 'Lease',
+    expect(parseE2eOptions({ focus: 'Lease', sig: 'node,storage', procs: '2', record: true })).toMatchObject({
+      selection: { focus: 'Lease', sigs: ['node', 'storage'] },
       procs: 2,
       record: true,
       kubelet: 'upstream',
     })
     expect(() => parseE2eOptions({ procs: 'many' })).toThrow('--procs many: give a number from 1 to 64')
     expect(() => parseE2eOptions({ focus: '' })).toThrow('--focus')
+    expect(() => parseE2eOptions({ sig: 'node,nodes' })).toThrow('--sig nodes: choose from api-machinery')
   })
 
   test('a port in use is said before anything is started', async () => {
@@ -81,16 +82,18 @@ describe('flags', () => {
   })
 })
 
-test('without a focus the specs are those of sig-node that need the API alone', () => {
-  const spec = (name: string) => ({ name, group: 'later' as const, labels: [] })
-  const list = [
-    spec('[sig-node] Lease lease API should be available [Conformance]'),
-    spec('[sig-node] [DRA] CRUD Tests resource.k8s.io/v1 DeviceClass [Conformance]'),
-    spec('[sig-node] [DRA] CRUD Tests resource.k8s.io/v1beta1 DeviceClass'),
-    spec('[sig-node] Pods should be submitted and removed [NodeConformance] [Conformance]'),
-  ]
-  expect(chooseSpecs(list, undefined)).toEqual(list.slice(0, 2))
-  expect(chooseSpecs(list, 'Pods')).toEqual(list.slice(3))
+test('which specs of the cluster suite run: those that need the API alone, Conformance of groups, or by name', () => {
+  const spec = (name: string, ...labels: string[]) => ({ name, group: 'later' as const, labels })
+  const lease = spec('[sig-node] Lease lease API should be available [Conformance]', 'Conformance')
+  const dra = spec('[sig-node] [DRA] CRUD Tests resource.k8s.io/v1 DeviceClass [Conformance]', 'Conformance')
+  const beta = spec('[sig-node] [DRA] CRUD Tests resource.k8s.io/v1beta1 DeviceClass')
+  const pods = spec('[sig-node] Pods should be submitted and removed [Conformance]', 'Conformance')
+  const secrets = spec('[sig-storage] Secrets should be consumable [Conformance]', 'Conformance')
+  const list = [lease, dra, beta, pods, secrets]
+  expect(chooseSpecs(list, { sigs: [], focus: undefined })).toEqual([lease, dra])
+  expect(chooseSpecs(list, { sigs: [], focus: 'DRA' })).toEqual([dra, beta])
+  expect(chooseSpecs(list, { sigs: ['node'], focus: undefined })).toEqual([lease, dra, pods])
+  expect(chooseSpecs(list, { sigs: ['node', 'storage'], focus: 'be ' })).toEqual([lease, pods, secrets])
 })
 
 describe('certificates', () => {

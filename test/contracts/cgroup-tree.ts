@@ -69,6 +69,23 @@ export const cgroupContract: readonly ContractCase[] = [
     },
   },
   {
+    name: 'addProcess makes the cgroup and moves the process to it, in every hierarchy',
+    async run({ tree, base, startProcess }) {
+      await tree.ensure(`${base}/a`)
+      const { pid, end } = await startProcess(`${base}/a`)
+      try {
+        tree.addProcess(`${base}/b`, pid)
+        const pids = (path: CgroupPath) => parsePids(tree.read(path, 'cgroup.procs') ?? new Uint8Array())
+        assert.deepEqual([pids(`${base}/a`), pids(`${base}/b`)], [[], [pid]])
+        // Nothing of it holds the first one, in whatever hierarchy.
+        await tree.remove(`${base}/a`)
+        assert.equal(await codeOf(() => tree.remove(`${base}/b`, { timeoutMs: 100 })), 'cgroup.busy')
+      } finally {
+        await end()
+      }
+    },
+  },
+  {
     name: 'ensure with a controller that the kernel does not have names it',
     async run({ tree, base }) {
       await assert.rejects(tree.ensure(base, { controllers: ['teapot'] }), /teapot/)

@@ -39,6 +39,7 @@ test('an emptyDir above its sizeLimit: the pod is evicted, its neighbour stays',
     reason: 'Evicted',
     message: 'Usage of EmptyDir volume "scratch" exceeds the limit "1Mi". ',
   })
+  expect((await node().ask('/podevents/default/greedy-node-1')).body).toContain('"reason":"Evicted"')
   expect((await phaseOf('modest'))?.phase).toBe('Running')
   expect(await metric()).toContain('kubelet_evictions{eviction_signal="emptydirfs.limit"} 1')
   await endPods(node(), 'greedy', 'modest')

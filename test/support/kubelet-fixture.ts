@@ -92,6 +92,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
     os: options.os ?? 'linux',
     hasSystemd: () => options.systemd ?? true,
     hostname: () => 'Node-1',
+    pid: 4242,
     setOomScoreAdj: (value: number) => void oomScores.push(value),
   } as const
   const fixture: KubeletFixture = {

@@ -94,6 +94,15 @@ describe('pair files', () => {
     expect(readdirSync(directory).filter((f) => /\d\.pem$/.test(f))).toHaveLength(5)
   })
 
+  test('a pair that was written after the clock was set back stays, though its name is the oldest', async () => {
+    const [one, two] = [await leaf(), await leaf()]
+    for (const s of [20, 21, 22, 23, 24, 25])
+      await createPairStore(directory, 'kubelet-client', at(s)).write(one.certificate, one.key)
+    const store = createPairStore(directory, 'kubelet-client', at(3))
+    await store.write(two.certificate, two.key)
+    expect((await store.current())?.certificate.trim()).toBe(two.certificate.trim())
+  })
+
   test('a crash before the link was renamed: the next look finishes it', async () => {
     const { certificate, key } = await leaf()
     const store = createPairStore(directory, 'kubelet-client', at(5))

@@ -32,10 +32,10 @@ function formatStamp(now: Date): string {
   return `${date}-${two(now.getHours())}-${two(now.getMinutes())}-${two(now.getSeconds())}`
 }
 
-const failed = (path: string, cause: unknown) =>
+const failed = (what: string, path: string, cause: unknown, advice: string) =>
   keelsonError(
     'file.write-failed',
-    `write the certificate ${path}: ${cause instanceof Error ? cause.message : String(cause)}; the old one stays in use`,
+    `write ${what} ${path}: ${cause instanceof Error ? cause.message : String(cause)}; ${advice}`,
     { path },
     cause,
   )
@@ -77,12 +77,13 @@ export function createPairStore(
       await handle.close()
     }
   }
-  const removeOld = async (): Promise<void> => {
+  /** By name, so by their time; the pair in use stays also when its time is an earlier one, after the clock was set back. */
+  const removeOld = async (inUse: string): Promise<void> => {
     const dated = new RegExp(`^${prefix}-\\d{4}(-\\d{2}){5}\\.pem$`)
     const old = (await readdir(directory))
-      .filter((name) => dated.test(name))
+      .filter((name) => dated.test(name) && join(directory, name) !== inUse)
       .sort()
-      .slice(0, -keptPairs)
+      .slice(0, 1 - keptPairs)
     for (const name of old) await rm(join(directory, name), { force: true })
   }
   return {
@@ -101,9 +102,9 @@ export function createPairStore(
         await ready()
         await replaceFile(file, text, { mode: 0o600 })
         await turnLink(file)
-        await removeOld()
+        await removeOld(file)
       } catch (e) {
-        throw failed(file, e)
+        throw failed('the certificate', file, e, 'what was in use before stays so')
       }
       return pair
     },
@@ -116,7 +117,7 @@ export function createPairStore(
         await ready()
         await replaceFile(pendingPath, key, { mode: 0o600 })
       } catch (e) {
-        throw failed(pendingPath, e)
+        throw failed('the key', pendingPath, e, 'make room and start again; nothing was asked for yet')
       }
       return key
     },

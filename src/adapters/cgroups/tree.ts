@@ -1,5 +1,6 @@
 // The cgroup tree on the kernel's files: reading, writing, and the calls that the files beside carry out.
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { cgroupError, errnoOf } from '../../core/cgroup/errors.js'
 import type { CgroupLayout } from '../../core/cgroup/layout.js'
 import { controllerOf } from '../../core/cgroup/path.js'
@@ -99,6 +100,16 @@ export class CgroupFsTree implements CgroupTree {
 
   async ensure(path: CgroupPath, options: EnsureOptions = {}): Promise<void> {
     ensureCgroup(this.hierarchy, path, options)
+  }
+
+  addProcess(path: CgroupPath, pid: number): void {
+    ensureCgroup(this.hierarchy, path, {})
+    for (const root of this.hierarchy.roots)
+      try {
+        writeOnce(join(directory(root, path), 'cgroup.procs'), String(pid))
+      } catch (error) {
+        throw cgroupError(`move process ${pid} to ${path} in ${root}`, { path, pid }, error)
+      }
   }
 
   async apply(path: CgroupPath, values: ControlValues, signal?: AbortSignal): Promise<void> {

@@ -181,6 +181,28 @@ describe('watch', () => {
     expect(await next()).toBe('end')
   })
 
+  test('a file that was removed and written again is told from one that was replaced', async () => {
+    const stop = new AbortController()
+    const listings = files.watch(dir, { signal: stop.signal, settleMs: 40 })[Symbol.asyncIterator]()
+    const next = async () => {
+      const { value } = await listings.next()
+      return value?.map(({ name, recreated }: FileEntry) => [name, recreated === true])
+    }
+    const file = join(dir, 'a')
+    writeFileSync(file, '1')
+    expect(await next()).toEqual([['a', false]])
+    rmSync(file)
+    writeFileSync(file, '1')
+    expect(await next()).toEqual([['a', true]])
+    writeFileSync(`${file}.new`, '1')
+    renameSync(`${file}.new`, file)
+    expect(await next()).toEqual([['a', false]])
+    renameSync(file, `${file}.old`)
+    renameSync(`${file}.old`, file)
+    expect(await next()).toEqual([['a', true]])
+    stop.abort()
+  })
+
   test('the rescan finds what no notice told', async () => {
     mkdirSync(join(dir, 'below'))
     const { stop, next } = follow(dir, { recursive: true, rescanMs: 50 })

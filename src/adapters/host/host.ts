@@ -12,5 +12,6 @@ export const createHost = ({ systemdDirectory = '/run/systemd/system' }: HostOpt
   os: platform() === 'win32' ? 'windows' : 'linux',
   hasSystemd: () => lstatSync(systemdDirectory, { throwIfNoEntry: false })?.isDirectory() === true,
   hostname,
+  pid: process.pid,
   setOomScoreAdj: (value) => writeFileSync('/proc/self/oom_score_adj', String(value)),
 })

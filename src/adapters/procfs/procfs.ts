@@ -72,6 +72,7 @@ export function createProcfs({
     },
     taskStates: (pid) => countTaskStates(join(proc, String(pid), 'task'), maxDescriptors),
     openFiles: (pid) => countOpenFiles(join(proc, String(pid), 'fd'), maxDescriptors),
+    isKernelThread: (pid) => absent(() => readlinkSync(join(proc, String(pid), 'exe'))) === undefined,
     cgroupOf: (pid) => ofProcess(pid, 'cgroup', parseProcCgroup),
     osRelease: () => text('sys/kernel/osrelease').trim(),
     sysctl: (name) => absent(() => readFileSync(join(proc, 'sys', name.replaceAll('.', '/')), 'utf8').trim()),

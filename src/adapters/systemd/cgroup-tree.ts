@@ -94,6 +94,10 @@ export class SystemdCgroupTree implements CgroupTree {
     await this.files.ensure(path, options)
   }
 
+  addProcess(path: CgroupPath, pid: number): void {
+    this.files.addProcess(path, pid)
+  }
+
   async apply(path: CgroupPath, values: ControlValues, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
     const all = { ...this.owned.get(path), ...values }

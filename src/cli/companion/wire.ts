@@ -10,9 +10,9 @@ import { createCompanion } from '../../memory-qos/companion/companion.js'
 import { companionInput } from '../../memory-qos/companion/node-input.js'
 import type { Log } from '../../ports/log.js'
 import { createKubeCalls } from '../../serve/kube-calls.js'
-import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { readConfig } from '../config-files.js'
 import type { Io } from '../io.js'
+import { createDaemonMetrics } from '../process/daemon-metrics.js'
 import { version } from '../version.js'
 import { eventsTo, openSource, readSettingsFile, settingsAsker } from './cluster.js'
 import { serveCompanion } from './http.js'
@@ -52,7 +52,7 @@ export async function startCompanion(
   try {
     const procfs = procfsOf(o)
     const clock = createClock()
-    const metrics = await createProcessMetrics()
+    const metrics = await createDaemonMetrics()
     const kubeApi =
       o.kubeconfig !== undefined || o.inCluster === true
         ? await openKubeApi({ kubeconfig: o.kubeconfig, log, version })

@@ -22,11 +22,11 @@ import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
 import { createUnifiedWriter } from '../../criserver/unified/write-missing.js'
 import type { Log } from '../../ports/log.js'
 import type { ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
-import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { createRepairs } from '../../stats/repair/repairs.js'
 import { createRuntimeNameFinder } from '../../stats/runtime/runtime-name.js'
 import { openCgroupFiles } from '../cgroup-files.js'
 import { type NodeServer, startNodeServer } from '../node-server.js'
+import { createDaemonMetrics } from '../process/daemon-metrics.js'
 import { version } from '../version.js'
 import { criLive } from './dashboard.js'
 import type { CriOptions } from './options.js'
@@ -58,7 +58,7 @@ export async function startCri(
   const client = createCriClient(o.runtimeEndpoint, { timeoutMs: ownTimeoutMs })
   const cgroups = openCgroupFiles(o.cgroupMount)
   const procfs = createProcfs(o.procMount === undefined ? {} : { proc: o.procMount })
-  const metrics = await createProcessMetrics()
+  const metrics = await createDaemonMetrics()
   const cgroupFinder = createCgroupFinder({ runtime: client.runtime, procfs, cgroupVersion: cgroups.version })
   const clock = createClock()
   const values = createValues({ client, cgroups, procfs, files: createStatsFiles(), clock, log })

@@ -26,6 +26,7 @@ import { createProcessMetrics } from '../../serve/process-metrics.js'
 import { openCgroupFiles } from '../cgroup-files.js'
 import { diagnose, openLivePorts } from '../dashboard-ports.js'
 import { startNodeServer } from '../node-server.js'
+import { createDaemonMetrics } from '../process/daemon-metrics.js'
 import { version } from '../version.js'
 
 /** systemd is spoken to with the first change, not before. */
@@ -47,7 +48,7 @@ export const createKubeletPorts = async (
   log: Log,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<KubeletPorts> => {
-  const metrics = await createProcessMetrics()
+  const metrics = await createDaemonMetrics()
   // Made with the first client: a standalone kubelet does not have the families.
   let count: ReturnType<typeof countCalls> | undefined
   return {

@@ -1,6 +1,7 @@
 // Every setting with its value and where the value came from.
 import { useState } from 'preact/hooks'
 import type { LiveSetting, Part } from '../../core/dashboard/model.js'
+import { Columns } from './columns.js'
 import { Scroll } from './scroll.js'
 
 export function ConfigView({ config }: { readonly config: Part<readonly LiveSetting[]> }) {
@@ -36,13 +37,7 @@ export function ConfigView({ config }: { readonly config: Part<readonly LiveSett
       ) : (
         <Scroll label="Settings">
           <table>
-            <thead>
-              <tr>
-                <th scope="col">Setting</th>
-                <th scope="col">Value</th>
-                <th scope="col">From</th>
-              </tr>
-            </thead>
+            <Columns names={['Setting', 'Value', 'From']} />
             <tbody>
               {shown.map((s) => (
                 <tr key={s.path} data-setting={s.path}>

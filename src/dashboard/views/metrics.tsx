@@ -7,6 +7,7 @@ import {
   type Part,
 } from '../../core/dashboard/model.js'
 import { podsUnknown } from '../format.js'
+import { Columns } from './columns.js'
 import { Scroll } from './scroll.js'
 
 interface MetricsProps {
@@ -56,13 +57,7 @@ function Sources({ sources: { fromCri, endpoints, parity, repaired } }: { readon
       </p>
       <Scroll label="Endpoints and their sources">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Endpoint</th>
-              <th scope="col">Source now</th>
-              <th scope="col">Runtime</th>
-            </tr>
-          </thead>
+          <Columns names={['Endpoint', 'Source now', 'Runtime']} />
           <tbody>
             {endpoints.map((e) => (
               <tr key={e.endpoint} data-endpoint={e.endpoint}>
@@ -88,14 +83,7 @@ const Repaired = ({ rows }: { readonly rows: LiveSources['repaired'] }) => (
     <p>Wrong values of the runtime that were read from the kernel instead, or left out.</p>
     <Scroll label="Repaired values of the runtime">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Runtime</th>
-            <th scope="col">Family or field</th>
-            <th scope="col">Reason</th>
-            <th scope="col">Values</th>
-          </tr>
-        </thead>
+        <Columns names={['Runtime', 'Family or field', 'Reason', 'Values']} />
         <tbody>
           {rows.map((r) => (
             <tr key={`${r.runtime} ${r.version} ${r.family} ${r.reason}`} data-repaired={r.reason}>

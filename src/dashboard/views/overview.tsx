@@ -3,8 +3,8 @@ import type { ComponentChildren } from 'preact'
 import { hasList, type LiveCluster } from '../../core/dashboard/model.js'
 import { Chart } from '../chart.js'
 import { bytesText, exactTitle, milliText, nothing, percentText, rateText, runtimeWords } from '../format.js'
-import { type History, since } from '../history.js'
-import { RangeChoice, useOlder, useRange } from '../range.js'
+import type { History } from '../history.js'
+import { OverTime } from '../range.js'
 import type { Picture } from '../store.js'
 import { Pods } from './pods.js'
 
@@ -140,55 +140,50 @@ function NodeCards({ picture }: { readonly picture: Picture }) {
 }
 
 function Charts({ picture, history }: OverviewProps) {
-  const [seconds, setSeconds] = useRange()
-  useOlder(history, undefined)
-  const node = since(history.node, seconds)
   const isV2 = picture.node.cgroupVersion === 'v2'
   return (
-    <section aria-labelledby="node-charts">
-      <div class="bar-of-tools">
-        <h2 id="node-charts">Over time</h2>
-        <RangeChoice seconds={seconds} onChange={setSeconds} />
-      </div>
-      <div class="charts">
-        <Chart
-          title="Memory: working set of all pods"
-          times={node.times}
-          curves={[{ label: 'working set', color: '--set', values: node.workingSet }]}
-          format={bytesOf}
-          absent={null}
-        />
-        <Chart
-          title="CPU of the node"
-          times={node.times}
-          curves={[{ label: 'CPU', color: '--min', values: node.cpu }]}
-          format={milliText}
-          absent={null}
-        />
-        <Chart
-          title="Throttling: memory.high events per second"
-          times={node.times}
-          curves={[{ label: 'all pods', color: '--high', values: node.throttles }]}
-          format={rateText}
-          absent={
-            isV2
-              ? null
-              : 'memory.high is a file of cgroup v2; this machine has v1, so nothing is throttled by it.'
-          }
-        />
-        <Chart
-          title="Pressure of the node (PSI): share of time that tasks waited"
-          times={node.times}
-          curves={[
-            { label: 'memory', color: '--set', values: node.memoryPressure },
-            { label: 'CPU', color: '--min', values: node.cpuPressure },
-            { label: 'I/O', color: '--high', values: node.ioPressure },
-          ]}
-          format={percentText}
-          absent={picture.node.noPressure}
-        />
-      </div>
-    </section>
+    <OverTime history={history} of={undefined}>
+      {(node) => (
+        <>
+          <Chart
+            title="Memory: working set of all pods"
+            times={node.times}
+            curves={[{ label: 'working set', color: '--set', values: node.workingSet }]}
+            format={bytesOf}
+            absent={null}
+          />
+          <Chart
+            title="CPU of the node"
+            times={node.times}
+            curves={[{ label: 'CPU', color: '--min', values: node.cpu }]}
+            format={milliText}
+            absent={null}
+          />
+          <Chart
+            title="Throttling: memory.high events per second"
+            times={node.times}
+            curves={[{ label: 'all pods', color: '--high', values: node.throttles }]}
+            format={rateText}
+            absent={
+              isV2
+                ? null
+                : 'memory.high is a file of cgroup v2; this machine has v1, so nothing is throttled by it.'
+            }
+          />
+          <Chart
+            title="Pressure of the node (PSI): share of time that tasks waited"
+            times={node.times}
+            curves={[
+              { label: 'memory', color: '--set', values: node.memoryPressure },
+              { label: 'CPU', color: '--min', values: node.cpuPressure },
+              { label: 'I/O', color: '--high', values: node.ioPressure },
+            ]}
+            format={percentText}
+            absent={picture.node.noPressure}
+          />
+        </>
+      )}
+    </OverTime>
   )
 }
 

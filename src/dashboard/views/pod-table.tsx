@@ -3,6 +3,7 @@ import type { LivePod } from '../../core/dashboard/model.js'
 import { ageText, bytesRate, bytesText, exactTitle, milliText, nothing } from '../format.js'
 import { memo } from '../memo.js'
 import { podLink } from '../route.js'
+import { Columns } from './columns.js'
 import { levelWords } from './next.js'
 import { Scroll } from './scroll.js'
 
@@ -14,42 +15,24 @@ interface TableProps {
 export const PodTable = ({ pods, now }: TableProps) => (
   <Scroll label="Pods">
     <table class="compact">
-      <thead>
-        <tr>
-          <th scope="col">Pod</th>
-          <th scope="col">State</th>
-          <th scope="col">Phase</th>
-          <th scope="col" class="n">
-            Restarts
-          </th>
-          <th scope="col" class="n">
-            Age
-          </th>
-          <th scope="col">Class</th>
-          <th scope="col" class="n">
-            CPU
-          </th>
-          <th scope="col" class="n">
-            Memory
-          </th>
-          <th scope="col" class="n">
-            Limit
-          </th>
-          <th scope="col" class="n">
-            Net in
-          </th>
-          <th scope="col" class="n">
-            Net out
-          </th>
-          <th scope="col" class="n">
-            Read
-          </th>
-          <th scope="col" class="n">
-            Written
-          </th>
-          <th scope="col">Images</th>
-        </tr>
-      </thead>
+      <Columns
+        names={[
+          'Pod',
+          'State',
+          'Phase',
+          'Restarts #',
+          'Age #',
+          'Class',
+          'CPU #',
+          'Memory #',
+          'Limit #',
+          'Net in #',
+          'Net out #',
+          'Read #',
+          'Written #',
+          'Images',
+        ]}
+      />
       <tbody>
         {pods.map((pod) => (
           <Row key={pod.id} pod={pod} age={ageText(pod.createdAt, now)} />

@@ -11,9 +11,10 @@ import {
   podsUnknown,
   rateText,
 } from '../format.js'
-import { type History, since } from '../history.js'
-import { RangeChoice, useOlder, useRange } from '../range.js'
+import type { History } from '../history.js'
+import { OverTime } from '../range.js'
 import type { Picture } from '../store.js'
+import { Columns } from './columns.js'
 import { Logs } from './logs.js'
 import { BarLegend, MemoryBar, scaleOf } from './memory-bar.js'
 import { Next } from './next.js'
@@ -102,83 +103,76 @@ function PodCharts({
   readonly picture: Picture
   readonly history: History
 }) {
-  const [seconds, setSeconds] = useRange()
-  useOlder(history, pod.id)
-  const whole = history.pod(pod.id)
-  if (whole === undefined) return null
-  const track = since(whole, seconds)
   const { memory, io } = pod.values
   return (
-    <section aria-labelledby="pod-charts">
-      <div class="bar-of-tools">
-        <h2 id="pod-charts">Over time</h2>
-        <RangeChoice seconds={seconds} onChange={setSeconds} />
-      </div>
-      <div class="charts">
-        <Chart
-          title="Working set"
-          times={track.times}
-          curves={[{ label: 'working set', color: '--set', values: track.workingSet }]}
-          format={(v) => (v === null ? '–' : bytesText(String(Math.round(v))))}
-          absent={memory === null ? 'The memory values are not readable.' : null}
-        />
-        <Chart
-          title="Throttling: memory.high events per second"
-          times={track.times}
-          curves={[{ label: 'throttles/s', color: '--high', values: track.throttles }]}
-          format={rateText}
-          absent={
-            memory?.highEvents === null || memory === null ? 'memory.high events need cgroup v2.' : null
-          }
-        />
-        <Chart
-          title="Pressure (PSI): share of time that its tasks waited"
-          times={track.times}
-          curves={[
-            { label: 'memory', color: '--set', values: track.memoryPressure },
-            { label: 'CPU', color: '--min', values: track.cpuPressure },
-            { label: 'I/O', color: '--high', values: track.ioPressure },
-          ]}
-          format={percentText}
-          absent={
-            pod.values.pressure === null
-              ? (picture.node.noPressure ?? 'The kernel does not report pressure for this cgroup.')
-              : null
-          }
-        />
-        <Chart
-          title="CPU"
-          times={track.times}
-          curves={[{ label: 'CPU', color: '--min', values: track.cpu }]}
-          format={milliText}
-          absent={pod.values.cpu === null ? 'The CPU values are not readable.' : null}
-        />
-        <Chart
-          title="Network of the pod"
-          times={track.times}
-          curves={[
-            { label: 'in', color: '--set', values: track.received },
-            { label: 'out', color: '--high', values: track.sent },
-          ]}
-          format={bytesRate}
-          absent={
-            pod.network === null
-              ? 'Unknown: the pod is in the network of the host, or has no interface.'
-              : null
-          }
-        />
-        <Chart
-          title="Disk"
-          times={track.times}
-          curves={[
-            { label: 'read', color: '--set', values: track.read },
-            { label: 'written', color: '--high', values: track.written },
-          ]}
-          format={bytesRate}
-          absent={io === null ? 'Unknown: io.stat is a file of cgroup v2.' : null}
-        />
-      </div>
-    </section>
+    <OverTime history={history} of={pod.id}>
+      {(track) => (
+        <>
+          <Chart
+            title="Working set"
+            times={track.times}
+            curves={[{ label: 'working set', color: '--set', values: track.workingSet }]}
+            format={(v) => (v === null ? '–' : bytesText(String(Math.round(v))))}
+            absent={memory === null ? 'The memory values are not readable.' : null}
+          />
+          <Chart
+            title="Throttling: memory.high events per second"
+            times={track.times}
+            curves={[{ label: 'throttles/s', color: '--high', values: track.throttles }]}
+            format={rateText}
+            absent={
+              memory?.highEvents === null || memory === null ? 'memory.high events need cgroup v2.' : null
+            }
+          />
+          <Chart
+            title="Pressure (PSI): share of time that its tasks waited"
+            times={track.times}
+            curves={[
+              { label: 'memory', color: '--set', values: track.memoryPressure },
+              { label: 'CPU', color: '--min', values: track.cpuPressure },
+              { label: 'I/O', color: '--high', values: track.ioPressure },
+            ]}
+            format={percentText}
+            absent={
+              pod.values.pressure === null
+                ? (picture.node.noPressure ?? 'The kernel does not report pressure for this cgroup.')
+                : null
+            }
+          />
+          <Chart
+            title="CPU"
+            times={track.times}
+            curves={[{ label: 'CPU', color: '--min', values: track.cpu }]}
+            format={milliText}
+            absent={pod.values.cpu === null ? 'The CPU values are not readable.' : null}
+          />
+          <Chart
+            title="Network of the pod"
+            times={track.times}
+            curves={[
+              { label: 'in', color: '--set', values: track.received },
+              { label: 'out', color: '--high', values: track.sent },
+            ]}
+            format={bytesRate}
+            absent={
+              pod.network === null
+                ? 'Unknown: the pod is in the network of the host, or has no interface.'
+                : null
+            }
+          />
+          <Chart
+            title="Disk"
+            times={track.times}
+            curves={[
+              { label: 'read', color: '--set', values: track.read },
+              { label: 'written', color: '--high', values: track.written },
+            ]}
+            format={bytesRate}
+            absent={io === null ? 'Unknown: io.stat is a file of cgroup v2.' : null}
+          />
+        </>
+      )}
+    </OverTime>
   )
 }
 
@@ -191,33 +185,19 @@ function Containers({ pod }: { readonly pod: LivePod }) {
       <h2 id="pod-containers">Containers</h2>
       <Scroll label="Containers">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Container</th>
-              <th scope="col">Image</th>
-              <th scope="col" class="n">
-                CPU
-              </th>
-              <th scope="col" class="n">
-                CPU request
-              </th>
-              <th scope="col" class="n">
-                CPU throttled
-              </th>
-              <th scope="col" class="n">
-                Memory request
-              </th>
-              <th scope="col" class="n">
-                OOM kills
-              </th>
-              <th scope="col" class="n">
-                Read
-              </th>
-              <th scope="col" class="n">
-                Written
-              </th>
-            </tr>
-          </thead>
+          <Columns
+            names={[
+              'Container',
+              'Image',
+              'CPU #',
+              'CPU request #',
+              'CPU throttled #',
+              'Memory request #',
+              'OOM kills #',
+              'Read #',
+              'Written #',
+            ]}
+          />
           <tbody>
             {pod.containers.map((c) => (
               <tr key={c.id}>

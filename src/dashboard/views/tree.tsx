@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { LiveCgroupRow, LiveValue, Part } from '../../core/dashboard/model.js'
 import { bytesText, exactTitle } from '../format.js'
 import { memo } from '../memo.js'
+import { Columns } from './columns.js'
 import { Scroll } from './scroll.js'
 
 const shownAtFirst = 200
@@ -75,26 +76,9 @@ export function CgroupTable({ rows, exact }: TableProps) {
   return (
     <Scroll label="Cgroups and their memory files">
       <table class="tree">
-        <thead>
-          <tr>
-            <th scope="col">Cgroup</th>
-            <th scope="col" class="n">
-              Usage
-            </th>
-            <th scope="col" class="n">
-              memory.min
-            </th>
-            <th scope="col" class="n">
-              memory.low
-            </th>
-            <th scope="col" class="n">
-              memory.high
-            </th>
-            <th scope="col" class="n">
-              memory.max
-            </th>
-          </tr>
-        </thead>
+        <Columns
+          names={['Cgroup', 'Usage #', 'memory.min #', 'memory.low #', 'memory.high #', 'memory.max #']}
+        />
         <tbody>
           {rows.map((row) => (
             <Row key={row.path} row={row} exact={exact} top={top} />

@@ -12,7 +12,7 @@ import { FakeLog } from '../../fakes/log.js'
 import { bootstrapCertificate } from './bootstrap.js'
 import { nodeSubject, servingNames, usagesOf } from './decide/request.js'
 import { requestState } from './decide/request-state.js'
-import { rotationDueMs } from './decide/rotation.js'
+import { rotationDueMs, timeForPair } from './decide/rotation.js'
 import { keepCertificate } from './rotate.js'
 
 const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
@@ -261,4 +261,14 @@ test('what is asked for', () => {
       random: 0,
     }),
   ).toBe(0)
+})
+
+test('the time by which a certificate is judged does not go back with the clock, and goes on while a machine sleeps', () => {
+  const pair = { facts: { notBeforeMs: 1_000 } } as never
+  const taken = { wallMs: 5_000, monotonicMs: 0 }
+  expect(timeForPair(pair, taken, { wallMs: 5_100, monotonicMs: 100 })).toBe(5_100)
+  expect(timeForPair(pair, taken, { wallMs: 200, monotonicMs: 100 })).toBe(5_100)
+  expect(timeForPair(pair, taken, { wallMs: 9_000, monotonicMs: 100 })).toBe(9_000)
+  // Taken with a clock that was behind already: it is at least as late as the certificate's beginning.
+  expect(timeForPair(pair, { wallMs: 10, monotonicMs: 0 }, { wallMs: 110, monotonicMs: 100 })).toBe(1_100)
 })

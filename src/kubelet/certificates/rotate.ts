@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.js'
 import type { KubeApi } from '../../ports/kube-api.js'
 import type { Log } from '../../ports/log.js'
 import { type CertificateUse, nodeSubject } from './decide/request.js'
-import { rotationDueMs } from './decide/rotation.js'
+import { rotationDueMs, type TakenAt, timeForPair } from './decide/rotation.js'
 import { requestCertificate } from './request-certificate.js'
 
 export interface RotateOptions {
@@ -37,17 +37,23 @@ const signingMs = 900_000
 export async function keepCertificate(o: RotateOptions): Promise<void> {
   const { clock, log, signal, store, use } = o
   const nowMs = (): number => Number(clock.nowNanos() / 1_000_000n)
+  const clocks = (): TakenAt => ({
+    wallMs: nowMs(),
+    monotonicMs: Number(clock.monotonicNanos() / 1_000_000n),
+  })
   const pause = async (ms: number): Promise<void> => {
     await clock.sleep(ms, signal).catch(() => undefined)
   }
   let pair = await store.current()
+  let taken = clocks()
+  const timeNow = (): number => timeForPair(pair, taken, clocks())
   if (pair !== undefined) o.onPair(pair, undefined)
   let random = o.random()
   let waitMs = firstWaitMs
   while (!signal.aborted) {
     const names = o.names()
     const subject = nodeSubject(o.nodeName)
-    if (names === undefined || nowMs() < rotationDueMs({ pair, subject, names, random })) {
+    if (names === undefined || timeNow() < rotationDueMs({ pair, subject, names, random })) {
       await pause(lookMs)
       continue
     }
@@ -57,9 +63,10 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
       if (found !== undefined && found.certificate !== pair?.certificate) {
         o.onPair(found, pair)
         pair = found
+        taken = clocks()
         continue
       }
-      if (pair !== undefined && nowMs() >= pair.facts.notAfterMs && o.whenEnded !== undefined) {
+      if (pair !== undefined && timeNow() >= pair.facts.notAfterMs && o.whenEnded !== undefined) {
         await o.whenEnded()
         continue
       }
@@ -76,6 +83,7 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
       })
       const before = pair
       pair = await store.write(certificate, key)
+      taken = clocks()
       random = o.random()
       waitMs = firstWaitMs
       log.info('a new certificate is in use', {

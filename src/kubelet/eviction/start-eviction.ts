@@ -3,7 +3,7 @@ import type { EffectiveConfig } from '../../config/effective.js'
 import type { PodSpec } from '../../core/pod/spec/spec.js'
 import type { PressureStats } from '../../stats/pressure.js'
 import type { EventQueue } from '../events/event-queue.js'
-import { createPodEvents } from '../events/pod-events.js'
+import type { PodEvents } from '../events/pod-events.js'
 import type { ImageGc } from '../gc/image-gc.js'
 import type { KubeletPorts } from '../kubelet-ports.js'
 import type { Toleration } from './decide/admission.js'
@@ -18,6 +18,7 @@ interface NodeEvictionInput {
     active(): readonly PodSpec[]
     readonly kill: EvictionOptions['pods']['kill']
     removeDeadContainers(signal: AbortSignal): Promise<void>
+    readonly recordEvent: PodEvents['pod']
   }
   readonly images: ImageGc
   /** Undefined in standalone mode. */
@@ -34,7 +35,6 @@ interface NodeEviction extends Omit<Eviction, 'rejects'> {
 export function startNodeEviction({ config, pods, ...i }: NodeEvictionInput): NodeEviction {
   const { kubelet, keelson } = config
   const { clock, log, metrics } = i.ports
-  const podEvents = createPodEvents({ queue: i.events, clock, log })
   const eviction = startEviction({
     thresholds: configuredThresholds(kubelet),
     transitionMs: kubelet.evictionPressureTransitionPeriod,
@@ -48,7 +48,7 @@ export function startNodeEviction({ config, pods, ...i }: NodeEvictionInput): No
       images: (signal) => i.images.removeUnused(signal),
     },
     nodeEvent: (event) => i.events?.record(event),
-    podEvent: (pod, event) => podEvents.pod(pod, event),
+    podEvent: pods.recordEvent,
     metrics: createEvictionMetrics(metrics),
     clock,
     log,

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../../config/load.js'
 import { type CgroupDriver, formatCgroupPath } from '../../core/cgroup/name.js'
 import { kubepodsName, qosCgroupName } from '../../core/cgroup/pod-cgroup.js'
 import { isGateEnabled } from '../../core/release/gates.js'
-import type { CgroupTree } from '../../ports/cgroups.js'
+import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { CriClient } from '../../ports/runtime.js'
 import { createStats, type Stats } from '../../stats/create-stats.js'
 import type { MachineFacts } from '../../stats/render/machine-metrics.js'
@@ -20,6 +20,8 @@ interface NodeStatsInput {
   /** Undefined on Windows, as the tree is. */
   readonly driver?: CgroupDriver | undefined
   readonly cgroups?: CgroupTree
+  /** `kubelet`, `runtime` and `misc`, as far as they are known. */
+  readonly systemContainers: Readonly<Record<string, CgroupPath>>
 }
 
 export async function readMachine({
@@ -55,6 +57,7 @@ export async function createNodeStats(input: NodeStatsInput): Promise<Stats> {
   const { kubelet, gates } = loaded.config
   const gate = gates.PodAndContainerStatsFromCRI
   const period = kubelet.volumeStatsAggPeriod
+  const paths = driver === undefined ? undefined : podPaths(driver, kubelet.cgroupRoot ?? '/')
   return createStats({
     nodeName: input.nodeName,
     client,
@@ -68,18 +71,20 @@ export async function createNodeStats(input: NodeStatsInput): Promise<Stats> {
     fromCri: isGateEnabled(gates, 'PodAndContainerStatsFromCRI') || cgroups === undefined,
     cgroupSourceIsDeprecated: gate !== undefined && gate.stage !== 'alpha',
     streaming: isGateEnabled(gates, 'CRIListStreaming'),
+    asCadvisor: loaded.config.profile === 'upstream',
     hugepageAware: isGateEnabled(gates, 'HugepageAwareEviction'),
     filesystemPeriodMs: period > 0 ? period : period < 0 ? DAY_MS : 60_000,
     rootDir: input.rootDir,
     podLogsDir: kubelet.podLogsDir,
     periodMs: loaded.config.keelson.metrics.period,
     switches: loaded.config.keelson.metrics,
-    ...(cgroups === undefined || driver === undefined
+    ...(cgroups === undefined || paths === undefined
       ? {}
       : {
           cgroups,
           machine: await readMachine(ports),
-          ...podPaths(driver, kubelet.cgroupRoot ?? '/'),
+          ...paths,
+          systemContainers: { ...input.systemContainers, ...paths.systemContainers },
         }),
   })
 }

@@ -9,7 +9,7 @@ import { parseTime } from '../../core/units/rfc3339.js'
 import type { Clock } from '../../ports/clock.js'
 import type { KubeApi } from '../../ports/kube-api.js'
 import type { Log } from '../../ports/log.js'
-import { needsRefresh } from './decide/token-refresh.js'
+import { type Clocks, hasExpired, needsRefresh } from './decide/token-refresh.js'
 
 interface TokenOptions {
   readonly api: Pick<KubeApi, 'create'>
@@ -29,8 +29,8 @@ export interface TokenQuestion {
 interface CachedToken {
   readonly uid: string
   readonly token: string
-  readonly issuedMs: number
-  readonly expiresMs: number
+  readonly issued: Clocks
+  readonly lifeMs: number
   readonly random: number
 }
 
@@ -48,7 +48,10 @@ const untilKnown = (failures: number, error: KeelsonError): number | undefined =
 
 export function createTokenCache({ api, clock, log, random }: TokenOptions): TokenCache {
   const cached = new Map<string, CachedToken>()
-  const nowMs = (): number => Number(clock.nowNanos() / 1_000_000n)
+  const clocks = (): Clocks => ({
+    wallMs: Number(clock.nowNanos() / 1_000_000n),
+    monotonicMs: Number(clock.monotonicNanos() / 1_000_000n),
+  })
   const ask = async (q: TokenQuestion, signal: AbortSignal): Promise<CachedToken> => {
     const { namespace, name, uid } = q.pod
     const request: TokenRequest = {
@@ -62,17 +65,17 @@ export function createTokenCache({ api, clock, log, random }: TokenOptions): Tok
     }
     const path = objectPath(serviceAccounts, { namespace, name: q.serviceAccount, subresource: 'token' })
     const create = () => api.create<TokenRequest>(path, request, { signal, timeoutMs: callTimeoutMs })
-    const { status } = await retry(create, { clock, signal, waitMs: untilKnown })
+    const { spec, status } = await retry(create, { clock, signal, waitMs: untilKnown })
     const expires = status === undefined ? undefined : parseTime(status.expirationTimestamp)
     if (status === undefined || status.token === '' || expires === undefined)
       throw keelsonError('kubeapi.failed', 'the API server responded to a TokenRequest without a token')
-    return {
-      uid,
-      token: status.token,
-      issuedMs: nowMs(),
-      expiresMs: Number(expires / 1_000_000n),
-      random: random(),
-    }
+    const issued = clocks()
+    // The server says how long it lives, whatever was asked for.
+    const lifeMs =
+      spec?.expirationSeconds === undefined
+        ? Number(expires / 1_000_000n) - issued.wallMs
+        : spec.expirationSeconds * 1000
+    return { uid, token: status.token, issued, lifeMs, random: random() }
   }
   return {
     async token(q, signal) {
@@ -84,14 +87,14 @@ export function createTokenCache({ api, clock, log, random }: TokenOptions): Tok
         q.pod.uid,
       ])
       const found = cached.get(key)
-      if (found !== undefined && !needsRefresh(found, nowMs())) return found.token
+      if (found !== undefined && !needsRefresh(found, clocks())) return found.token
       try {
         const fresh = await ask(q, signal)
         cached.set(key, fresh)
         return fresh.token
       } catch (e) {
         signal.throwIfAborted()
-        if (found !== undefined && nowMs() < found.expiresMs) {
+        if (found !== undefined && !hasExpired(found, clocks())) {
           log.warn('failed to refresh a service account token; using the old one until it expires', {
             pod: `${q.pod.namespace}/${q.pod.name}`,
             error: asKeelsonError(e),

@@ -135,3 +135,20 @@ test('the last lines, from the end', async () => {
   expect(await readAll(await open({ tailLines: 2 }))).toBe('line 4998\nline 4999\n')
   expect(await readAll(await open({ tailLines: 0 }))).toBe('')
 })
+
+test('--previous of an instance that is just removed: the one that is the previous a moment later is read', async () => {
+  const instance = (attempt: number, state: ObservedContainer['state']) =>
+    ({ id: `c${attempt}`, name: 'app', attempt, state }) as ObservedContainer
+  let containers = [instance(2, 'exited'), instance(1, 'exited')]
+  writeFileSync(join(dir, 'default_web_1/app/2.log'), line('second'))
+  setTimeout(() => {
+    containers = [instance(3, 'running'), instance(2, 'exited')]
+  }, 100)
+  const lines = await readContainerLog(
+    { ...request, previous: true },
+    { find: () => ({ ...nothingObserved('1', 'web', 'default'), containers }), pods: () => [] },
+    { host: createPodHost(), clock: createClock(), paths: { rootDir: '/', podLogsDir: dir } },
+    AbortSignal.timeout(20_000),
+  )
+  expect(await readAll(lines)).toBe('second\n')
+})

@@ -28,6 +28,23 @@ export async function readContainerLog(
   c: LogContext,
   signal: AbortSignal,
 ): Promise<AsyncIterable<string>> {
+  for (let tries = 1; ; tries += 1) {
+    const { path, isRunning } = findLog(request, runner, c)
+    // A failure is said with a status of its own: once the lines come it is too late for one.
+    const file = await c.host.openLog(path)
+    await file?.close()
+    // An old instance may just be removed, its log first: a moment later another one is the previous.
+    if (file !== undefined || !request.previous || tries === openTries || signal.aborted)
+      return lines(path, request, c, isRunning, signal)
+    await pause(c.clock, followMs, signal)
+  }
+}
+
+function findLog(
+  request: LogRequest,
+  runner: Pick<PodRunner, 'find' | 'pods'>,
+  { paths }: LogContext,
+): { readonly path: string; isRunning(): boolean } {
   const { namespace, pod: name, container } = request
   const document = runner
     .pods()
@@ -35,16 +52,15 @@ export async function readContainerLog(
   const choice = chooseLog(request, runner.find(namespace, name), document)
   if (choice.kind === 'none') throw keelsonError(choice.code, choice.message)
   const { pod, container: chosen } = choice
-  const path = `${podLogDirectory(c.paths, pod)}/${containerLogPath(container, chosen.attempt)}`
-  const isRunning = (): boolean => {
-    const now: ObservedContainer | undefined = runner
-      .find(namespace, name)
-      ?.containers.find((one) => one.id === chosen.id)
-    return now?.state === 'running' || now?.state === 'created'
+  return {
+    path: `${podLogDirectory(paths, pod)}/${containerLogPath(container, chosen.attempt)}`,
+    isRunning() {
+      const now: ObservedContainer | undefined = runner
+        .find(namespace, name)
+        ?.containers.find((one) => one.id === chosen.id)
+      return now?.state === 'running' || now?.state === 'created'
+    },
   }
-  // Said with a status of its own: once the lines come it is too late for one.
-  await (await c.host.openLog(path))?.close()
-  return lines(path, request, c, isRunning, signal)
 }
 
 async function* lines(

@@ -41,6 +41,21 @@ describe('one file', () => {
       decision: { kind: 'write', why: 'changed', grows: true },
     },
     {
+      name: 'made under other settings, and those stay: left at the first look',
+      input: { keepsFound: true },
+      decision: { kind: 'kept' },
+    },
+    {
+      name: 'left for this wanted value: still left',
+      input: { keepsFound: true, history: { ...noHistory, keptFor: '8192' } },
+      decision: { kind: 'kept' },
+    },
+    {
+      name: 'left for another wanted value: written now',
+      input: { keepsFound: true, history: { ...noHistory, keptFor: '4096' } },
+      decision: { kind: 'write', why: 'first', grows: true },
+    },
+    {
       name: 'somebody reset it',
       input: { history: applied('8192') },
       decision: { kind: 'write', why: 'drift', grows: true },

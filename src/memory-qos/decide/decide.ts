@@ -14,6 +14,8 @@ export interface FileHistory {
   readonly heldSinceNanos: bigint | undefined
   /** The kubelet that ran when our value was last restored. */
   readonly kubelet?: string | undefined
+  /** The wanted value for which another one, found at the first look, was left. */
+  readonly keptFor?: string | undefined
 }
 
 /** The kubelet of this node, as far as its start is concerned. */
@@ -28,6 +30,8 @@ export const noHistory: FileHistory = { applied: undefined, putBackNanos: [], he
 
 export type FileDecision =
   | { readonly kind: 'settled' }
+  /** Made under other settings: it stays until the wanted value changes. */
+  | { readonly kind: 'kept' }
   | { readonly kind: 'write'; readonly why: 'first' | 'changed' | 'drift'; readonly grows: boolean }
   /** memory.high below usage: reclaim and throttling would start at once. */
   | { readonly kind: 'held'; readonly usage: bigint }
@@ -45,6 +49,8 @@ export interface FileDecisionInput {
   readonly pageSize: bigint
   /** Undefined: none was found, or it does not write this file. */
   readonly kubelet?: KubeletStart | undefined
+  /** What is found at the first look stays, as with upstream, which changes no running container for new settings. */
+  readonly keepsFound?: boolean
 }
 
 export const maxPutBack = 3
@@ -65,8 +71,10 @@ export function decideFile(i: FileDecisionInput): FileDecision {
   const wanted = settledValue(i.file, i.desired, i.pageSize)
   const is = settledValue(i.file, i.observed, i.pageSize)
   if (is === wanted) return { kind: 'settled' }
+  const { applied, keptFor = wanted } = i.history
+  if (i.keepsFound === true && applied === undefined && keptFor === wanted) return { kind: 'kept' }
   const grows = growsTo(is, wanted)
-  const why = i.history.applied === undefined ? 'first' : i.history.applied === wanted ? 'drift' : 'changed'
+  const why = applied === undefined ? 'first' : applied === wanted ? 'drift' : 'changed'
   if (why === 'drift' && !isFromStart(i)) {
     const recent = recentOf(i.history, i.nowNanos)
     if (recent.length >= maxPutBack) return { kind: 'drift', putBack: recent.length }
@@ -97,6 +105,8 @@ export function nextHistory(i: FileDecisionInput, decision: FileDecision, writte
   switch (decision.kind) {
     case 'settled':
       return { ...i.history, applied: wanted, putBackNanos: recent, heldSinceNanos: undefined }
+    case 'kept':
+      return { ...i.history, keptFor: wanted }
     case 'held':
       return { ...i.history, heldSinceNanos: i.history.heldSinceNanos ?? i.nowNanos }
     case 'drift':

@@ -46,6 +46,7 @@ export function createHost(o: HostOptions): HostSource {
     procfs,
     device: createDevices(o.deviceName),
     hugePageSizes: createHugePageSizes({ cgroups }),
+    asCadvisor: o.asCadvisor === true,
     ...(countsTasks ? { taskStates: (pid) => procfs.taskStates(pid) } : {}),
   }
   const locator = createCgroupLocator({ cgroups, podRoots: o.podRoots ?? ['/kubepods', '/kubepods.slice'] })

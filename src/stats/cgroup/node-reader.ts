@@ -76,9 +76,12 @@ export function createNodeReader(o: NodeReaderOptions): NodeReader {
   const usageOf = (key: string, values: CgroupValues): Usage =>
     usageFrom(values, history.exchange(key, cpuReading(values)))
 
-  function readSystem(bootNanos: bigint): SystemContainer[] {
+  function systemContainers(
+    valuesOf: (path: CgroupPath) => CgroupValues | undefined,
+    bootNanos: bigint,
+  ): SystemContainer[] {
     return Object.entries(o.systemContainers).flatMap(([name, path]) => {
-      const values = readCgroup(path, 'pod', context, nowNanos)
+      const values = valuesOf(path)
       if (values === undefined) return []
       const startTimeNanos = name === 'kubelet' ? o.startedAtNanos : bootNanos
       return [{ name, startTimeNanos, usage: usageOf(`system ${name}`, values) }]
@@ -111,17 +114,18 @@ export function createNodeReader(o: NodeReaderOptions): NodeReader {
       const node = readNode(context, procfs, o.hostPid, nowNanos)
       const bootNanos = procfs.stat().bootTimeSeconds * 1_000_000_000n
       const paths = new Set([...o.slices, ...Object.values(o.systemContainers)])
-      const slices = [...paths].flatMap((path) => {
+      const byPath = new Map<CgroupPath, CgroupValues>()
+      for (const path of paths) {
         const values = readCgroup(path, 'pod', context, nowNanos)
-        return values === undefined ? [] : [{ path, values }]
-      })
+        if (values !== undefined) byPath.set(path, values)
+      }
       const sample: NodeSample = {
         timeNanos: node.cgroup.timeNanos,
         startTimeNanos: bootNanos,
         usage: nodeUsage(node, usageOf('/', node.cgroup), o.hugepageAware),
         network: node.network && networkUsage(node.network, node.cgroup.timeNanos),
         rlimit: processes(),
-        systemContainers: readSystem(bootNanos),
+        systemContainers: systemContainers((path) => byPath.get(path), bootNanos),
       }
       history.sweep()
       return {
@@ -134,7 +138,7 @@ export function createNodeReader(o: NodeReaderOptions): NodeReader {
               if (node.network !== undefined) emitNetwork(node.network, emit)
             })
           if (switches.rows.slices)
-            for (const { path, values } of slices)
+            for (const [path, values] of byPath)
               write(cgroupLabels(labelSets, 'slice', path), values.timeNanos, (emit) => {
                 emitCgroup(values, emit)
                 emitTimes(0n, values.timeNanos, emit)

@@ -8,6 +8,7 @@ import { diskTimes } from '../collectors/disk-io.js'
 import { memory } from '../collectors/memory.js'
 import { type MemoryValues, workingSet } from '../collectors/memory-values.js'
 import { type NetworkValues, networkValues } from '../collectors/network.js'
+import { zeroPressure } from '../collectors/pressure.js'
 import { type CgroupValues, readCgroup } from './container-stats.js'
 
 export interface NodeValues {
@@ -106,15 +107,16 @@ export function readNode(
   const info = procfs.memInfo()
   const root = readCgroup('/', 'node', context, nowNanos)
   const interfaces = procfs.netDev(hostPid)
+  const absentPressure = context.asCadvisor === true ? zeroPressure : undefined
   return {
     cgroup: {
       timeNanos: root?.timeNanos ?? nowNanos(),
       cpu: root?.cpu ?? cpuFromProc(procfs),
       memory: withMachineLimits(root?.memory ?? memoryFromProc(info), info),
       pressure: {
-        cpu: procfs.pressure('cpu'),
-        memory: procfs.pressure('memory'),
-        io: procfs.pressure('io'),
+        cpu: procfs.pressure('cpu') ?? absentPressure?.cpu,
+        memory: procfs.pressure('memory') ?? absentPressure?.memory,
+        io: procfs.pressure('io') ?? absentPressure?.io,
       },
       io: [
         ...(root?.io ?? []),
@@ -123,7 +125,7 @@ export function readNode(
       hugePages: undefined,
       processes: root?.processes,
     },
-    network: interfaces === undefined ? undefined : networkValues(interfaces),
+    network: interfaces === undefined ? undefined : networkValues(interfaces, context),
     hugePageBytes: hugePageBytes(info),
   }
 }

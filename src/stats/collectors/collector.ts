@@ -15,6 +15,11 @@ export interface CollectContext {
   readonly taskStates?: Procfs['taskStates']
   /** Labels of a block device, by `8:0`. */
   readonly device: (majorMinor: string) => Device
+  /**
+   * Profile upstream, where cAdvisor's answer differs: PSI that the kernel does not count is 0, page faults of a v1
+   * cgroup are its own alone, and a node without eth0 has no default interface.
+   */
+  readonly asCadvisor?: boolean
   /** Sizes that this kernel keeps files for, as in their names: `2MB`. */
   readonly hugePageSizes: (path: CgroupPath) => readonly string[]
 }

@@ -3,12 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { put } from '../../../test/support/stats-fixture.js'
 import { splitHierarchy, unifiedHierarchy } from '../../adapters/cgroups/hierarchy.js'
 import { CgroupFsTree } from '../../adapters/cgroups/tree.js'
 import { createProcfs } from '../../adapters/procfs/procfs.js'
-import { readCgroup } from '../cgroup/container-stats.js'
+import { readCgroup, usageFrom } from '../cgroup/container-stats.js'
 import { formatDecimal } from '../render/exposition.js'
 import type { CollectContext, Scope } from './collector.js'
 import { createDevices } from './device.js'
@@ -160,4 +160,28 @@ test('threads by state, where they are asked for', () => {
 test('a cgroup that has gone reads as nothing', () => {
   const of = context(2)
   expect(readCgroup('/gone', 'container', of, () => 1n)).toBeUndefined()
+})
+
+describe('as cAdvisor, on v1', () => {
+  const read = (asCadvisor: boolean) => {
+    put(join(root, 'cpuacct/c/cpuacct.usage'), '5\n')
+    put(join(root, 'memory/c/memory.usage_in_bytes'), '10\n')
+    put(join(root, 'memory/c/memory.stat'), 'pgfault 3\ntotal_pgfault 70\npgmajfault 0\ntotal_pgmajfault 4\n')
+    const values = readCgroup('/c', 'pod', context(1, { asCadvisor }), () => 1n)
+    if (values === undefined) throw new Error('nothing was read')
+    return usageFrom(values, undefined)
+  }
+  const none = { totalNanos: 0n, avg10: 0, avg60: 0, avg300: 0 }
+
+  test('pressure is 0, and page faults are those of the cgroup alone', () => {
+    const { cpu, memory, io } = read(true)
+    for (const part of [cpu, memory, io]) expect(part?.psi).toEqual({ some: none, full: none })
+    expect(memory).toMatchObject({ pageFaults: 3n, majorPageFaults: 0n })
+  })
+
+  test('otherwise pressure is unknown, and page faults are those of the subtree', () => {
+    const { cpu, memory, io } = read(false)
+    expect([cpu?.psi, memory?.psi, io]).toEqual([undefined, undefined, undefined])
+    expect(memory).toMatchObject({ pageFaults: 70n, majorPageFaults: 4n })
+  })
 })

@@ -51,6 +51,9 @@ export const readMemoryV1: ReadValues<MemoryValues> = (path, _scope, context) =>
   const limit = readLimit(context, path, 'memory.limit_in_bytes')
   const memsw = readLimit(context, path, 'memory.memsw.limit_in_bytes')
   const inactiveFile = stat.total_inactive_file ?? 0n
+  const pageFaults = stat.pgfault ?? 0n
+  const majorPageFaults = stat.pgmajfault ?? 0n
+  const subtree: Partial<typeof stat> = context.asCadvisor === true ? {} : stat
   return {
     usage,
     workingSet: workingSet(usage, inactiveFile),
@@ -59,11 +62,8 @@ export const readMemoryV1: ReadValues<MemoryValues> = (path, _scope, context) =>
     mappedFile: (hierarchical ? stat.total_mapped_file : stat.mapped_file) ?? 0n,
     activeFile: stat.total_active_file ?? 0n,
     inactiveFile,
-    pageFaults: { own: stat.pgfault ?? 0n, withChildren: stat.total_pgfault ?? stat.pgfault ?? 0n },
-    majorPageFaults: {
-      own: stat.pgmajfault ?? 0n,
-      withChildren: stat.total_pgmajfault ?? stat.pgmajfault ?? 0n,
-    },
+    pageFaults: { own: pageFaults, withChildren: subtree.total_pgfault ?? pageFaults },
+    majorPageFaults: { own: majorPageFaults, withChildren: subtree.total_pgmajfault ?? majorPageFaults },
     kernel: readCount(context, path, 'memory.kmem.usage_in_bytes') ?? 0n,
     peak: readCount(context, path, 'memory.max_usage_in_bytes') ?? 0n,
     failures: readCount(context, path, 'memory.failcnt') ?? 0n,

@@ -14,11 +14,14 @@ test('interfaces: no loopback, no ends of pairs; eth0 or the first is the defaul
     txErrors: 0n,
     txDropped: 0n,
   })
-  const pick = (...names: string[]) => {
-    const { defaultInterface, others } = networkValues(names.map(dev))
+  const pick = (...names: string[]) => picked(names)
+  const picked = (names: readonly string[], asCadvisor?: boolean) => {
+    const context = asCadvisor === undefined ? {} : { asCadvisor }
+    const { defaultInterface, others } = networkValues(names.map(dev), context)
     return [defaultInterface?.name, others.map((o) => o.name)]
   }
   expect(pick('lo', 'net1', 'eth0', 'veth12', 'docker0')).toEqual(['eth0', ['net1']])
   expect(pick('lo', 'ens3', 'net1')).toEqual(['ens3', ['net1']])
   expect(pick('lo')).toEqual([undefined, []])
+  expect(picked(['lo', 'ens3', 'net1'], true)).toEqual([undefined, ['ens3', 'net1']])
 })

@@ -3,9 +3,10 @@ import type { NetDev } from '../../core/kernel-text/net-dev.js'
 import type { Emit } from '../catalogue/family.js'
 import { type ExtraLabels, extraLabels } from '../catalogue/family.js'
 import { networkFamilies as f } from '../catalogue/network.js'
+import type { CollectContext } from './collector.js'
 
 export interface NetworkValues {
-  /** eth0, or the first one. Undefined: the pod has none besides the loopback. */
+  /** eth0, or but for profile upstream the first one. Undefined: there is none besides the loopback. */
   readonly defaultInterface: NetDev | undefined
   /** Without the default one. */
   readonly others: readonly NetDev[]
@@ -17,9 +18,12 @@ const notOurs = /^(veth|docker|nerdctl)/
 /** False: the loopback, and interfaces whose traffic is counted elsewhere. */
 export const isCounted = (name: string): boolean => name !== 'lo' && !notOurs.test(name)
 
-export function networkValues(interfaces: readonly NetDev[]): NetworkValues {
+export function networkValues(
+  interfaces: readonly NetDev[],
+  { asCadvisor = false }: Pick<CollectContext, 'asCadvisor'> = {},
+): NetworkValues {
   const ours = interfaces.filter(({ name }) => isCounted(name))
-  const defaultInterface = ours.find(({ name }) => name === 'eth0') ?? ours[0]
+  const defaultInterface = ours.find(({ name }) => name === 'eth0') ?? (asCadvisor ? undefined : ours[0])
   return { defaultInterface, others: ours.filter((i) => i !== defaultInterface) }
 }
 

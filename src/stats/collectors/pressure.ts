@@ -1,5 +1,5 @@
 // Pressure stall information of one cgroup. v2 only, kernel 5.2; the kernel may also have it switched off.
-import { type Pressure, parsePressure } from '../../core/kernel-text/pressure.js'
+import { type Pressure, type PressureLine, parsePressure } from '../../core/kernel-text/pressure.js'
 import type { CgroupPath } from '../../ports/cgroups.js'
 import type { Emit, Family } from '../catalogue/family.js'
 import { pressureFamilies as f } from '../catalogue/pressure.js'
@@ -16,6 +16,12 @@ function readOne(context: CollectContext, path: CgroupPath, file: string): Press
   return text === undefined ? undefined : parsePressure(text)
 }
 
+const noLine: PressureLine = { avg10: 0, avg60: 0, avg300: 0, totalMicros: 0n }
+const noPressure: Pressure = { some: noLine, full: noLine }
+
+/** What cAdvisor has where the kernel counts no pressure. */
+export const zeroPressure: PressureValues = { cpu: noPressure, memory: noPressure, io: noPressure }
+
 const nanosFromMicros = (micros: bigint): bigint => micros * 1_000n
 
 function emitOne(pressure: Pressure | undefined, waiting: Family, stalled: Family, emit: Emit): void {
@@ -27,10 +33,11 @@ function emitOne(pressure: Pressure | undefined, waiting: Family, stalled: Famil
 
 export const pressure: Collector<PressureValues> = {
   read(path, _scope, context) {
-    if (context.cgroups.version === 'v1') return undefined
-    const cpu = readOne(context, path, 'cpu.pressure')
-    const memory = readOne(context, path, 'memory.pressure')
-    const io = readOne(context, path, 'io.pressure')
+    const absent = context.asCadvisor === true ? zeroPressure : undefined
+    if (context.cgroups.version === 'v1') return absent
+    const cpu = readOne(context, path, 'cpu.pressure') ?? absent?.cpu
+    const memory = readOne(context, path, 'memory.pressure') ?? absent?.memory
+    const io = readOne(context, path, 'io.pressure') ?? absent?.io
     return cpu === undefined && memory === undefined && io === undefined ? undefined : { cpu, memory, io }
   },
   emit({ cpu, memory, io }, emit) {

@@ -56,9 +56,11 @@ const faultNames: ReadonlySet<string> = new Set([
   'container_memory_failures_total',
 ])
 
+/** A process cannot start without page faults, but it can without major ones: of those 0 is wrong only where it is known to be. */
 const zeroPageFaults: ValueRule = {
   reason: 'zero-page-faults',
-  suspects: (name, value) => value === 0n && faultNames.has(name),
+  suspects: (name, value, hasDefect) =>
+    value === 0n && faultNames.has(name) && (name === 'memory.pageFaults' || hasDefect('zero-page-faults')),
   isWrong: (_, { same }) => same !== undefined && same > 0n,
 }
 

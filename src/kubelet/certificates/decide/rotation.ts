@@ -31,3 +31,18 @@ function isFor(
     ips.every((ip) => facts.ips.some((known) => isSameIp(known, ip)))
   )
 }
+
+/** The clocks when a pair was taken into use. */
+export interface TakenAt {
+  readonly wallMs: number
+  readonly monotonicMs: number
+}
+
+/**
+ * The time by which a pair is judged. A clock that is set back must not make a certificate outlive itself: what has passed
+ * since the pair was taken is the longer of the two, and it was not taken before it began.
+ */
+export function timeForPair(pair: StoredPair | undefined, taken: TakenAt, now: TakenAt): number {
+  const begun = Math.max(taken.wallMs, pair?.facts.notBeforeMs ?? taken.wallMs)
+  return begun + Math.max(now.wallMs - taken.wallMs, now.monotonicMs - taken.monotonicMs, 0)
+}

@@ -1,7 +1,7 @@
 // What a turn of a pod is made of: what it is decided from, the actions that come out, and what the pod waits for.
 import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
 import type { PodHealth } from '../../probes/decide/health.js'
-import type { ObservedContainer, ObservedPod } from './observed.js'
+import type { KilledFor, ObservedContainer, ObservedPod } from './observed.js'
 import type { Backoff } from './restart-backoff.js'
 
 /** Why a container is not started yet although it should be. */
@@ -40,8 +40,8 @@ export type PodAction =
       readonly targets: readonly StopTarget[]
       readonly graceSeconds: number
       readonly why: string
-      /** A failed probe wants it: the end is not one that back-off counts from. */
-      readonly byProbe?: boolean
+      /** The kubelet restarts them: their exit codes say nothing. */
+      readonly killedFor?: KilledFor
     }
   | { readonly kind: 'stop-sandbox'; readonly id: string }
   | { readonly kind: 'remove-container'; readonly id: string }
@@ -75,8 +75,6 @@ export interface PodTurnInput {
   readonly endedAt: ReadonlyMap<string, bigint>
   /** What probes say of running containers, by id. */
   readonly health?: PodHealth
-  /** Containers that were killed because of a probe, by id. */
-  readonly probeKills?: ReadonlySet<string>
   /** The highest attempt of each container so far, removed instances included. */
   readonly attempts?: ReadonlyMap<string, number>
   /** crashLoopBackOff.maxContainerRestartPeriod, where it is set. */

@@ -93,7 +93,7 @@ function planKill(
     graceSeconds:
       container.probes[probe]?.terminationGracePeriodSeconds ?? spec.terminationGracePeriodSeconds,
     why: `it failed its ${probe} probe`,
-    byProbe: true,
+    killedFor: 'probe',
   }
 }
 
@@ -126,7 +126,7 @@ function planStart(
 function countedEnd(i: PodTurnInput, before: ObservedContainer | undefined): bigint | undefined {
   if (before?.state !== 'exited') return undefined
   const end = i.endedAt.get(before.id)
-  if (i.probeKills?.has(before.id) !== true) return end
+  if (before.killedFor !== 'probe') return end
   const earlier = i.observed.containers.find(
     ({ id, name, state }) => name === before.name && state === 'exited' && id !== before.id,
   )

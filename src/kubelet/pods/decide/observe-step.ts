@@ -9,7 +9,11 @@ export function observe(
 ): PodState {
   // A pod that the runtime does not have has no name there either.
   const { name, namespace } = seen.name === '' ? (state.spec?.pod ?? state.observed) : seen
-  const observed = { ...seen, name, namespace }
+  const containers = seen.containers.map((c) => {
+    const killedFor = state.kills.get(c.id)
+    return killedFor === undefined ? c : { ...c, killedFor }
+  })
+  const observed = { ...seen, name, namespace, containers }
   const endedAt = new Map<string, bigint>()
   for (const { id, state: now, finishedAtNanos } of observed.containers) {
     const known = state.endedAt.get(id)

@@ -3,6 +3,9 @@
 
 export type ObservedState = 'created' | 'running' | 'exited' | 'unknown'
 
+/** Why the kubelet itself ended a container that is to run again: a probe failed, or its definition changed. */
+export type KilledFor = 'probe' | 'change'
+
 export interface ObservedContainer {
   readonly id: string
   readonly name: string
@@ -15,6 +18,8 @@ export interface ObservedContainer {
   readonly startedAtNanos: bigint
   readonly finishedAtNanos: bigint
   readonly exitCode: number
+  /** Known to the kubelet that did it, not to the runtime. */
+  readonly killedFor?: KilledFor | undefined
   readonly reason: string
   readonly message: string
   readonly image: string

@@ -6,7 +6,7 @@ import type { PodStatus } from '../../../core/pod/status-json.js'
 import type { PullBackoff } from '../../images/decide/image-pull.js'
 import type { PodHealth } from '../../probes/decide/health.js'
 import type { Hold, Waiting } from './actions.js'
-import { nothingObserved, type ObservedPod } from './observed.js'
+import { type KilledFor, nothingObserved, type ObservedPod } from './observed.js'
 import type { Backoff } from './restart-backoff.js'
 import { podKey } from './wanted-pod.js'
 
@@ -62,8 +62,8 @@ export interface PodState {
   readonly attempts: ReadonlyMap<string, number>
   /** What probes say of running containers, by id. */
   readonly health: PodHealth
-  /** Containers that were killed because of a probe, by id. */
-  readonly probeKills: ReadonlySet<string>
+  /** Containers that the kubelet ended to start them again, by id. */
+  readonly kills: ReadonlyMap<string, KilledFor>
   /** Of restarts, by container name. */
   readonly backoffs: ReadonlyMap<string, Backoff>
   /** Of pulls, by image. */
@@ -107,7 +107,7 @@ export const createPodState = (
   endedAt: new Map(),
   attempts: new Map(),
   health: new Map(),
-  probeKills: new Set(),
+  kills: new Map(),
   backoffs: new Map(),
   pullBackoffs: new Map(),
   holds: new Map(),

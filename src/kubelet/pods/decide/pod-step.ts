@@ -9,7 +9,7 @@ import type { Hold, PodAction } from './actions.js'
 import { backOffEvents } from './backoff-events.js'
 import { deadlineExceeded, deadlineLeft } from './deadline.js'
 import { observe } from './observe-step.js'
-import type { ObservedPod } from './observed.js'
+import type { KilledFor, ObservedPod } from './observed.js'
 import { type PodState, podName, type Verdict } from './pod-state.js'
 import { reportedAttempts } from './reported-status.js'
 import { nextBackoff } from './restart-backoff.js'
@@ -265,8 +265,8 @@ const gone = (state: PodState): PodStep => ({
 })
 
 function beginAction(state: PodState, action: PodAction, at: Moment, facts: PodFacts): PodStep {
-  if (action.kind === 'stop-containers' && action.byProbe === true)
-    return { state: withProbeKills(state, action.targets), effects: [] }
+  if (action.kind === 'stop-containers' && action.killedFor !== undefined)
+    return { state: withKills(state, action.targets, action.killedFor), effects: [] }
   if (action.kind !== 'start-container') return { state, effects: [] }
   const { name, attempt, endedAtNanos } = action
   const backoffs =
@@ -283,10 +283,14 @@ function beginAction(state: PodState, action: PodAction, at: Moment, facts: PodF
   }
 }
 
-function withProbeKills(state: PodState, targets: readonly { readonly id: string }[]): PodState {
+function withKills(
+  state: PodState,
+  targets: readonly { readonly id: string }[],
+  killedFor: KilledFor,
+): PodState {
   const known = new Set(state.observed.containers.map(({ id }) => id))
-  const ids = [...[...state.probeKills].filter((id) => known.has(id)), ...targets.map(({ id }) => id)]
-  return { ...state, probeKills: new Set(ids) }
+  const before = [...state.kills].filter(([id]) => known.has(id))
+  return { ...state, kills: new Map([...before, ...targets.map(({ id }) => [id, killedFor] as const)]) }
 }
 
 function endAction(state: PodState, action: PodAction, hold: Hold | undefined): PodStep {

@@ -34,6 +34,7 @@ export function planReplacements(
       })),
       graceSeconds: grace,
       why: 'its definition changed',
+      killedFor: 'change',
     },
     ...changed.map(
       ({ name, attempt }): PodAction => ({

@@ -104,14 +104,30 @@ describe('a failed probe', () => {
   })
 
   test('its end is not the one that back-off counts from', () => {
-    const killed = exited('app', 137, { attempt: 1, finishedAtNanos: now })
+    const killed = exited('app', 137, { attempt: 1, finishedAtNanos: now, killedFor: 'probe' })
     const backoffs = new Map([['app', { delayNanos: 10n * second, updatedAtNanos: now - 60n * second }]])
-    const probeKills = new Set(['app#1'])
     const earlier = (ago: bigint) => exited('app', 137, { finishedAtNanos: now - ago * second })
     const starts = (ago: bigint) =>
-      actionsOf(input(app(probed), observed([earlier(ago), killed]), { backoffs, probeKills }))
+      actionsOf(input(app(probed), observed([earlier(ago), killed]), { backoffs }))
     expect(starts(30n)).toContain('start app#2')
     expect(starts(5n)).not.toContain('start app#2')
+  })
+
+  describe('an exit code of 0 under OnFailure', () => {
+    const restarts = (killedFor: 'probe' | 'change' | undefined, policy = 'OnFailure') =>
+      actionsOf(
+        input({ restartPolicy: policy, ...app(probed) }, observed([exited('app', 0, { killedFor })])),
+      ).includes('start app#1')
+
+    test('is the end of a container that chose it', () => expect(restarts(undefined)).toBe(false))
+    test('is no end after a failed probe, unless the pod never restarts', () => {
+      expect(restarts('probe')).toBe(true)
+      expect(restarts('probe', 'Never')).toBe(false)
+    })
+    test('is no end after a change of the definition, whatever the policy', () => {
+      expect(restarts('change')).toBe(true)
+      expect(restarts('change', 'Never')).toBe(true)
+    })
   })
 })
 

@@ -5,7 +5,7 @@ import { allContainerSpecs, type ContainerSpec, type PodSpec } from '../../../co
 import { isOver, newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
 
 type Restarted = Pick<ContainerSpec, 'kind' | 'restartPolicy' | 'restartRules'>
-type Exit = Pick<ObservedContainer, 'exitCode'>
+type Exit = Pick<ObservedContainer, 'exitCode' | 'killedFor'>
 
 const matchingRule = ({ restartRules }: Restarted, { exitCode }: Exit): RestartRule | undefined =>
   restartRules.find(({ operator, exitCodes }) => exitCodes.includes(exitCode) === (operator === 'In'))
@@ -17,6 +17,9 @@ export function restartsAfterExit(
 ): boolean {
   if (container.kind === 'sidecar') return true
   if (container.kind === 'ephemeral') return false
+  if (container.kind === 'app' && exit.killedFor === 'change') return true
+  if (container.kind === 'app' && exit.killedFor === 'probe' && restartsAfterProbe(spec, container))
+    return true
   // For an init container every policy but Never means: until it ends well.
   if (container.kind === 'init' && exit.exitCode === 0) return false
   if (matchingRule(container, exit) !== undefined) return true

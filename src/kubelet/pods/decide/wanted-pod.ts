@@ -35,6 +35,8 @@ export interface WantedPod {
   readonly rejection?: Rejection
   /** The manifest; empty for a pod of the API server. */
   readonly file: string
+  /** How often the manifest was removed and written again: each time the pod ends and begins anew. Default 0. */
+  readonly recreated?: number
   /** The object as the API server has it; undefined for a static pod. */
   readonly api?: KubePod
 }

@@ -15,7 +15,7 @@ import { startPleg } from '../view/pleg.js'
 import type { NodeCgroups } from './node-cgroups.js'
 import { removeOrphans } from './orphans.js'
 import { createPodMetrics } from './pod-metrics.js'
-import { type KillRequest, type PodReport, PodWorker } from './worker.js'
+import { type KillRequest, type PodReport, PodWorker, type WorkerHooks } from './worker.js'
 
 interface PodRunnerOptions {
   readonly context: PodContext
@@ -103,8 +103,11 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     running.add(kept)
   }
 
+  /** Restarts of pods that have ended and are wanted again. */
+  const earlierAttempts = new Map<string, ReadonlyMap<string, number>>()
+
   const addWorker = (uid: string): PodWorker => {
-    const worker: PodWorker = new PodWorker(uid, c, BigInt(o.syncMs) * 1_000_000n, {
+    const hooks: WorkerHooks = {
       nameIsFree: () => {
         // Two pods of the API server can have one name only when the first was deleted by force: nothing waits for it.
         if (worker.isFromApi) return true
@@ -118,6 +121,10 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
         o.onPods?.()
         log.info('pod removed', { pod: worker.name, uid })
         for (const other of workers.values()) if (other.name === worker.name) other.notify()
+        if (wanted?.pods.has(uid) !== true) return
+        // Its manifest was there again before the pod had ended: only now it can begin anew.
+        earlierAttempts.set(uid, worker.attempts)
+        keep(takeInTurn(() => wanted))
       },
       onStatus: () => o.onStatus?.(uid),
       onTurn: (seconds, acted) => {
@@ -125,7 +132,9 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
         // The relist finds no news in what a worker has seen first.
         if (acted) o.onChange?.()
       },
-    })
+    }
+    const worker = new PodWorker(uid, c, BigInt(o.syncMs) * 1_000_000n, hooks, earlierAttempts.get(uid))
+    earlierAttempts.delete(uid)
     workers.set(uid, worker)
     return worker
   }
@@ -165,12 +174,17 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     return undefined
   }
 
+  const isUnwanted = (worker: PodWorker, { pods, broken }: WantedPods): boolean => {
+    const pod = pods.get(worker.uid)
+    return pod === undefined ? !broken.has(worker.file) : worker.wasRemoved(pod)
+  }
+
   /** New names first end their predecessors, so ending comes before starting. */
   const takeWanted = async (now: WantedPods): Promise<void> => {
     const first = now.complete && wanted?.complete !== true
     wanted = now
     for (const worker of workers.values())
-      if (!now.pods.has(worker.uid) && worker.isWanted && !now.broken.has(worker.file)) {
+      if (worker.isWanted && isUnwanted(worker, now)) {
         log.info('pod is no longer wanted; terminating it', { pod: worker.name, uid: worker.uid })
         worker.unwant()
       }
@@ -195,6 +209,26 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     for (const worker of added) keep(worker.run(ended))
     added.clear()
     if (first) await clean()
+  }
+
+  let taking: Promise<void> = Promise.resolve()
+  /** One list after the other. */
+  const takeInTurn = (latest: () => WantedPods | undefined): Promise<void> => {
+    taking = taking.then(() =>
+      retry(
+        async () => {
+          const now = latest()
+          if (now !== undefined) await takeWanted(now)
+        },
+        {
+          clock,
+          signal: ended,
+          waitMs: () => nodeCgroupsRetryMs,
+          onRetry: (error) => log.error('failed to apply node cgroups; retrying', { error }),
+        },
+      ),
+    )
+    return taking
   }
 
   /** Pods of this kubelet in the runtime that no file wants. Pods of others are left alone, and said once. */
@@ -252,13 +286,7 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
       // The PLEG warns of it, once.
       onRetry: (error) => log.debug('failed to list pods; retrying', { error }),
     })
-    for await (const now of o.wanted)
-      await retry(() => takeWanted(now), {
-        clock,
-        signal: ended,
-        waitMs: () => nodeCgroupsRetryMs,
-        onRetry: (error) => log.error('failed to apply node cgroups; retrying', { error }),
-      })
+    for await (const now of o.wanted) await takeInTurn(() => now)
   }
   const cleanUpRegularly = async (): Promise<void> => {
     while (!ended.aborted) {

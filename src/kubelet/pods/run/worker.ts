@@ -27,7 +27,7 @@ import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'
 import { act } from './execute.js'
 import { Wake } from './wake.js'
 
-interface WorkerHooks {
+export interface WorkerHooks {
   /** False while another pod of the same name is still terminating. */
   nameIsFree(): boolean
   /** Why the pod must not be touched: another kubelet runs it, or one of its name; undefined: it is ours alone. */
@@ -77,9 +77,11 @@ export class PodWorker {
     private readonly context: PodContext,
     private readonly syncNanos: bigint,
     private readonly hooks: WorkerHooks,
+    /** Of an earlier life of the same pod: its restarts are counted on. */
+    attempts: ReadonlyMap<string, number> = new Map(),
   ) {
     const { view, clock } = context
-    this.state = createPodState(uid, view.get(uid), clock.nowNanos())
+    this.state = { ...createPodState(uid, view.get(uid), clock.nowNanos()), attempts }
     this.wake = new Wake(clock)
   }
 
@@ -157,6 +159,16 @@ export class PodWorker {
       this.stopWaiters.add(resolve)
       this.tellStopped()
     })
+  }
+
+  /** Its manifest was removed since the pod was last wanted, and is there again: first it has to end. */
+  wasRemoved({ recreated = 0 }: WantedPod): boolean {
+    return this.pod !== undefined && (this.pod.recreated ?? 0) !== recreated
+  }
+
+  /** The highest attempt of each container so far. */
+  get attempts(): ReadonlyMap<string, number> {
+    return this.state.attempts
   }
 
   /** No source has it any more. */

@@ -24,7 +24,10 @@ test('static pods are wanted before the API server answers, and only then is eve
   const api = new FakeKubeApi()
   const source = new ApiSource({ api, clock, nodeName: 'n1' })
   const spec = specOf()
-  const files = once({ pods: new Map([['u1', { spec, file: '/m/web.yaml' }]]), broken: new Set() })
+  const files = once({
+    pods: new Map([['u1', { spec, file: '/m/web.yaml', recreated: 0 }]]),
+    broken: new Set(),
+  })
   const wanted = mergeSources({ files, api: source.watch(stop.signal) }, stop.signal)
   const first = await next(wanted)
   expect([...first.pods.keys()]).toEqual(['u1'])

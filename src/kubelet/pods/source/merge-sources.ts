@@ -57,7 +57,7 @@ function staticPods(
   const before = new Map(known)
   known.clear()
   return [...(files?.pods ?? [])].map(([uid, pod]) => {
-    const wanted = before.get(pod) ?? { uid, spec: pod.spec, file: pod.file }
+    const wanted = before.get(pod) ?? { uid, spec: pod.spec, file: pod.file, recreated: pod.recreated }
     known.set(pod, wanted)
     return [uid, wanted] as const
   })

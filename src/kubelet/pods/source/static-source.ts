@@ -30,6 +30,8 @@ export interface StaticSourceOptions {
 interface StaticPod {
   readonly spec: PodSpec
   readonly file: string
+  /** How often its file was removed and written again. */
+  readonly recreated: number
 }
 
 export interface StaticPods {
@@ -45,6 +47,7 @@ interface KnownFile {
   readonly print: string
   readonly pods: readonly StaticPod[]
   readonly problem: string | undefined
+  readonly recreated: number
 }
 
 /** Each time the files change; first when they were read for the first time. */
@@ -61,7 +64,8 @@ export async function* watchStaticPods(o: StaticSourceOptions): AsyncGenerator<S
     for (const entry of visible) {
       const print = `${entry.size} ${entry.mtimeNanos} ${entry.inode} ${entry.unreadable ?? ''}`
       const before = known.get(entry.path)
-      if (before?.print !== print) known.set(entry.path, await readFile(entry, print, before, o))
+      if (before?.print !== print || entry.recreated === true)
+        known.set(entry.path, await readFile(entry, print, before, o))
     }
     yield gather(known, o)
   }
@@ -108,6 +112,7 @@ async function readFile(
   before: KnownFile | undefined,
   o: StaticSourceOptions,
 ): Promise<KnownFile> {
+  const recreated = (before?.recreated ?? 0) + (entry.recreated === true ? 1 : 0)
   try {
     if (entry.unreadable !== undefined)
       throw keelsonError(
@@ -118,8 +123,9 @@ async function readFile(
         },
       )
     const bytes = await o.files.read(entry.path, maxManifestBytes)
-    if (bytes === undefined) return { print: '', pods: [], problem: undefined }
-    return { print, pods: podsOf(entry.path, bytes, o), problem: undefined }
+    if (bytes === undefined) return { print: '', pods: [], problem: undefined, recreated }
+    const pods = podsOf(entry.path, bytes, o).map((pod) => ({ ...pod, recreated }))
+    return { print, pods, problem: undefined, recreated }
   } catch (e) {
     const error = rethrowBug(e)
     if (before?.problem !== error.message)
@@ -127,11 +133,15 @@ async function readFile(
         file: entry.path,
         error,
       })
-    return { print, pods: before?.pods ?? [], problem: error.message }
+    return { print, pods: before?.pods ?? [], problem: error.message, recreated }
   }
 }
 
-const podsOf = (file: string, bytes: Uint8Array, o: StaticSourceOptions): readonly StaticPod[] =>
+const podsOf = (
+  file: string,
+  bytes: Uint8Array,
+  o: StaticSourceOptions,
+): readonly Omit<StaticPod, 'recreated'>[] =>
   readPodSpecs(file, bytes).map((spec) => ({
     file,
     spec: identifyStaticPod(spec, {
