@@ -106,7 +106,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'memory-plus-swap',
     kind: 'value',
-    runtimes: ['cri-o'],
+    runtimes: both,
     shows: /swap/i,
     fix: 'swap usage that is memory and swap together (memory.memsw of cgroup v1) is read from the cgroup',
   },
