@@ -53,7 +53,7 @@ async function startPod(client: CriClient, name: string, memoryLimit: number): P
     sandboxConfig: config,
     config: {
       metadata: { name: 'main' },
-      image: { image },
+      image: { image, userSpecifiedImage: image },
       command: ['/bin/sh', '-c', works],
       logPath: 'main.log',
       labels: { ...labels, 'io.kubernetes.container.name': 'main' },
