@@ -145,6 +145,45 @@ test('a token is bound to its pod and carries the audience; another node does no
   ).rejects.toThrow('failed to fetch token: pod "default/with-token"')
 })
 
+test('90 watched objects and the calls beside them: one connection to the API server, which takes 100 streams', async () => {
+  const names = Array.from({ length: 90 }, (_, i) => `many-${i}`)
+  for (const name of names) await createMap(name)
+  const pod = await createPod('many', names.map(mapVolume))
+  const before = plane.proxy.opened()
+  const many = await openKubeApi({
+    kubeconfig: await plane.throughProxy(await plane.issueNodeKubeconfig(nodeName)),
+    log,
+    version: 'test',
+  })
+  const stop = new AbortController()
+  const watched = createNodeObjects({
+    api: many,
+    clock: createClock(),
+    log,
+    syncMs: 60_000,
+    signal: stop.signal,
+  })
+  try {
+    watched.register(
+      pod,
+      names.map((name) => ({ kind: 'configMap', name })),
+    )
+    const read = (name: string) => watched.configMap('default', name, signal).catch(() => undefined)
+    for (const name of names) await expect.poll(() => read(name), { timeout: 20_000 }).toBeDefined()
+    await plane.client.patch(`${base}/configmaps/many-80`, { data: { key: 'two' } })
+    await expect.poll(() => read('many-80')).toMatchObject({ data: { key: 'two' } })
+    expect(plane.proxy.opened() - before).toBe(1)
+    // A balancer that restarts: every watch comes back, on one new connection.
+    plane.proxy.cut()
+    await plane.client.patch(`${base}/configmaps/many-7`, { data: { key: 'after' } })
+    await expect.poll(() => read('many-7'), { timeout: 20_000 }).toMatchObject({ data: { key: 'after' } })
+    expect(plane.proxy.opened() - before).toBe(2)
+  } finally {
+    stop.abort()
+    many.close()
+  }
+})
+
 test('services are listed and followed', async () => {
   const names = () => objects.services()?.map(({ metadata }) => metadata?.name)
   await expect.poll(names, { timeout: 20_000 }).toContain('kubernetes')

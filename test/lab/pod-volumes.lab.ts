@@ -1,7 +1,16 @@
 // Volumes of a pod on the real kernel, made of objects of a real API server with a node's own credential: what is missing is
 // waited for, what changes reaches the files, and nothing is left of it.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -50,6 +59,7 @@ beforeAll(async () => {
       clock,
       log,
       allocatable: () => Promise.resolve(new Map([['memory', parseQuantity('1Gi')]])),
+      nodeLabels: () => ({ 'kubernetes.io/hostname': nodeName }),
       podMemoryLimit: () => undefined,
     },
     syncMs: 60_000,
@@ -177,6 +187,87 @@ test('a claim of a local volume is a mount; the files of the host stay', async (
   await volumes.release(spec.pod.uid)
   await host.removeTree(join(rootDir, 'pods', spec.pod.uid))
   expect(readdirSync(path)).toEqual(['kept'])
+})
+
+test('a claim of a volume on the disk of another node is not mounted, though the path is here too', async () => {
+  const path = join(rootDir, 'other-disk')
+  await host.ensureFile(join(path, 'not-ours'), 0o644)
+  const shared = { accessModes: ['ReadWriteOnce'], storageClassName: '' }
+  const elsewhere = { key: 'kubernetes.io/hostname', operator: 'In', values: ['volumes-2'] }
+  await plane.client.create('/api/v1/persistentvolumes', {
+    metadata: { name: 'elsewhere' },
+    spec: {
+      ...shared,
+      capacity: { storage: '1Gi' },
+      local: { path },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [elsewhere] }] } },
+    },
+  })
+  await plane.client.create(`${base}/persistentvolumeclaims`, {
+    metadata: { name: 'elsewhere' },
+    spec: { ...shared, resources: { requests: { storage: '1Gi' } }, volumeName: 'elsewhere' },
+  })
+  const spec = await createPod('lost', {
+    volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'elsewhere' } }],
+    automountServiceAccountToken: false,
+  })
+  await expect
+    .poll(() => volumes.mount(spec, signal).then(() => 'mounted', String), { timeout: 30_000 })
+    .toContain('no matching NodeSelectorTerms')
+  expect(events).toContain(
+    'FailedMount MountVolume.NodeAffinity check failed for volume "elsewhere" : no matching NodeSelectorTerms',
+  )
+  await volumes.release(spec.pod.uid)
+})
+
+test('500 keys, a key of 253 characters, every byte: the files have exactly what the object has', async (ctx) => {
+  requires(ctx, { root: true, commands: ['mount', 'umount'] })
+  const long = 'k'.repeat(253)
+  const bytes = Buffer.from(Array.from({ length: 256 }, (_, n) => n))
+  const data = Object.fromEntries(Array.from({ length: 498 }, (_, n) => [`key-${n}`, `value ${n}`]))
+  await plane.client.create(`${base}/configmaps`, {
+    metadata: { name: 'wide' },
+    data: { ...data, [long]: 'x' },
+    binaryData: { bytes: bytes.toString('base64') },
+  })
+  const spec = await createPod('wide', { volumes: [{ name: 'c', configMap: { name: 'wide' } }] })
+  await mountedInTime(spec)
+  const directory = mountedAt(spec, 'c')
+  expect(readdirSync(directory).filter((name) => !name.startsWith('..'))).toHaveLength(500)
+  expect(readFileSync(join(directory, long), 'utf8')).toBe('x')
+  expect(readFileSync(join(directory, 'key-497'), 'utf8')).toBe('value 497')
+  expect(readFileSync(join(directory, 'bytes')).equals(bytes)).toBe(true)
+  await volumes.release(spec.pod.uid)
+  await host.removeTree(join(rootDir, 'pods', spec.pod.uid))
+})
+
+test('a secret that changes 200 times in a moment, is deleted and made again: few writes, the last content, no gap', async (ctx) => {
+  requires(ctx, { root: true, commands: ['mount', 'umount'] })
+  const secret = (text: string) => ({ data: { key: Buffer.from(text).toString('base64') } })
+  const path = `${base}/secrets/busy`
+  await plane.client.create(`${base}/secrets`, { metadata: { name: 'busy' }, ...secret('first') })
+  const spec = await createPod('busy', { volumes: [{ name: 's', secret: { secretName: 'busy' } }] })
+  await mountedInTime(spec)
+  const directory = mountedAt(spec, 's')
+  const read = (): string => readFileSync(join(directory, 'key'), 'utf8')
+  const versions = new Set<string>()
+  const watching = setInterval(() => versions.add(`${readlinkSync(join(directory, '..data'))} ${read()}`), 20)
+  const begun = Date.now()
+  for (let n = 0; n < 200; n++) await plane.client.patch(path, secret(`turn ${n}`))
+  const seconds = (Date.now() - begun) / 1000
+  await expect.poll(read, { timeout: 20_000 }).toBe('turn 199')
+  clearInterval(watching)
+  console.log(`200 changes in ${seconds.toFixed(1)} s were ${versions.size} versions of the file`)
+  expect(versions.size).toBeLessThan(seconds + 5)
+  await plane.client.remove(path)
+  await expect
+    .poll(() => events.filter((e) => e.includes('secret "busy" not found')).length, { timeout: 20_000 })
+    .toBeGreaterThan(0)
+  expect(read()).toBe('turn 199')
+  await plane.client.create(`${base}/secrets`, { metadata: { name: 'busy' }, ...secret('again') })
+  await expect.poll(read, { timeout: 20_000 }).toBe('again')
+  await volumes.release(spec.pod.uid)
+  await host.removeTree(join(rootDir, 'pods', spec.pod.uid))
 })
 
 test('a kind that no node of this kind can mount waits, with its name in the event', async () => {

@@ -1,7 +1,8 @@
 // Answers of the API server as values and errors: whole bodies as JSON, refusals with the server's own words, streams of lines.
-import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import { type KeelsonError, keelsonError } from '../../core/errors.js'
 import { parseRetryAfter } from '../../core/kube/retry.js'
+import { type Answer, networkError } from './channel.js'
 import { createLineSplitter } from './lines.js'
 
 const maxRefusalBytes = 64 * 1024
@@ -9,21 +10,21 @@ const maxShown = 500
 
 /** Ends with `late` or with an answer that is too large; the connection is then not used again. */
 export async function readBody(
-  answer: IncomingMessage,
+  body: Readable,
   {
     maxBytes,
     timeoutMs,
     signal,
   }: { readonly maxBytes: number; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<string> {
-  const end = (why: string): void => void answer.destroy(Object.assign(new Error(why), { code: 'ETIMEDOUT' }))
+  const end = (why: string): void => void body.destroy(networkError('ETIMEDOUT', why))
   const late = setTimeout(() => end(`the answer did not end in ${timeoutMs} ms`), timeoutMs)
   const onAbort = (): void => end('the caller gave up')
   signal.addEventListener('abort', onAbort, { once: true })
   const parts: Buffer[] = []
   let size = 0
   try {
-    for await (const part of answer as AsyncIterable<Buffer>) {
+    for await (const part of body as AsyncIterable<Buffer>) {
       size += part.length
       if (size > maxBytes) throw new Error(`the answer has more than ${maxBytes} bytes`)
       parts.push(part)
@@ -63,13 +64,12 @@ function parseStatus(text: string): StatusWords {
 
 export async function refusal(
   doing: string,
-  answer: IncomingMessage,
+  { status, headers, body }: Answer,
   limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<KeelsonError> {
-  const status = answer.statusCode ?? 0
-  const text = await readBody(answer, { ...limits, maxBytes: maxRefusalBytes }).catch(() => '')
+  const text = await readBody(body, { ...limits, maxBytes: maxRefusalBytes }).catch(() => '')
   const { reason, message } = parseStatus(text)
-  const retryAfterMs = parseRetryAfter(answer.headers['retry-after'])
+  const retryAfterMs = parseRetryAfter(headers['retry-after'])
   return keelsonError(
     'kubeapi.failed',
     `${doing}: the API server responded with ${status}${message === undefined ? '' : `: ${message.slice(0, maxShown)}`}`,
@@ -89,16 +89,15 @@ interface LineLimits {
 }
 
 /** Lines until the server ends the stream; a last line without its end is dropped, because it may be half of one. */
-export async function* readLines(answer: IncomingMessage, limits: LineLimits): AsyncGenerator<string> {
+export async function* readLines(body: Readable, limits: LineLimits): AsyncGenerator<string> {
   const { maxLineBytes, idleMs, signal } = limits
-  const silent = (): void =>
-    void answer.destroy(Object.assign(new Error(`nothing came for ${idleMs} ms`), { code: 'ETIMEDOUT' }))
+  const silent = (): void => void body.destroy(networkError('ETIMEDOUT', `nothing came for ${idleMs} ms`))
   let timer = setTimeout(silent, idleMs)
-  const onAbort = (): void => void answer.destroy()
+  const onAbort = (): void => void body.destroy()
   signal.addEventListener('abort', onAbort, { once: true })
   const splitter = createLineSplitter(maxLineBytes)
   try {
-    for await (const piece of answer as AsyncIterable<Buffer>) {
+    for await (const piece of body as AsyncIterable<Buffer>) {
       clearTimeout(timer)
       timer = setTimeout(silent, idleMs)
       yield* splitter.push(piece)
@@ -106,6 +105,6 @@ export async function* readLines(answer: IncomingMessage, limits: LineLimits): A
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
-    answer.destroy()
+    body.destroy()
   }
 }

@@ -1,39 +1,16 @@
-// The client against a real HTTP server that fails on demand: busy, silent, torn, too slow, expired.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+// The client against a real HTTP server that fails on demand: busy, silent, torn, too slow, expired. Over HTTP/1.1 and HTTP/2.
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
+import { type StubAnswer, startApiStub, stubProtocols } from '../../../test/support/api-stub.js'
 import { quickClock, stubClient } from '../../../test/support/kube-client.js'
 import type { KubeObject } from '../../core/kube/objects.js'
 import { FakeLog } from '../../fakes/log.js'
 import type { ObjectStore } from '../../ports/kube-api.js'
 
-type Answer = (request: IncomingMessage & { body: string }, response: ServerResponse) => void
-
 const closing: (() => void)[] = []
 afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
-
-async function serve(answer: Answer) {
-  const requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = []
-  const sockets = new Set<Socket>()
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = []
-    request.on('data', (part: Buffer) => parts.push(part))
-    request.on('end', () => {
-      const body = Buffer.concat(parts).toString()
-      requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body })
-      answer(Object.assign(request, { body }), response)
-    })
-  })
-  server.on('connection', (socket) => sockets.add(socket))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closing.push(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, sockets }
-}
 
 const json = (response: ServerResponse, status: number, body: unknown, headers = {}): void =>
   void response
@@ -58,7 +35,13 @@ const notingClock = () => {
   }
 }
 
-describe('calls', () => {
+describe.each(stubProtocols)('calls over %s', (protocol) => {
+  const serve = async (answer: StubAnswer) => {
+    const stub = await startApiStub(protocol, answer)
+    closing.push(stub.close)
+    return stub
+  }
+
   test('an object that is not there is undefined; other refusals have status, reason and the words of the server', async () => {
     const { url } = await serve((request, response) =>
       request.url === '/api/v1/nodes/gone'
@@ -209,7 +192,7 @@ class NotedStore implements ObjectStore {
   }
 }
 
-describe('follow', () => {
+describe.each(stubProtocols)('follow over %s', (protocol) => {
   const line = (type: string, name: string, resourceVersion: string): string =>
     `${JSON.stringify({ type, object: { metadata: { name, resourceVersion } } })}\n`
   const list = (version: string, ...names: string[]) => ({
@@ -217,8 +200,9 @@ describe('follow', () => {
     items: names.map((name) => ({ metadata: { name } })),
   })
 
-  async function follow(answer: Answer, watch: object = {}) {
-    const server = await serve(answer)
+  async function follow(answer: StubAnswer, watch: object = {}) {
+    const server = await startApiStub(protocol, answer)
+    closing.push(server.close)
     const log = new FakeLog()
     const store = new NotedStore()
     const stop = new AbortController()

@@ -7,11 +7,13 @@ import type { Clock } from '../../ports/clock.js'
 import type { ApiCallOptions, KubeApi, PatchKind, Selection } from '../../ports/kube-api.js'
 import type { Log } from '../../ports/log.js'
 import { parseJson, readBody, readLines, refusal } from './call.js'
-import { createConnection, unreachable } from './connection.js'
+import type { Answer } from './channel.js'
+import { createConnection } from './connection.js'
 import { createCredentials } from './credentials.js'
 import type { ApiAccess } from './kubeconfig.js'
 import { createRecovery } from './recovery.js'
 import { followObjects } from './reflector.js'
+import { unreachable } from './unreachable.js'
 
 /** One finished try, for metrics. */
 export interface CallReport {
@@ -80,12 +82,12 @@ export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
   const connection = createConnection(access, credentials, o.userAgent)
   const nowMs = (): number => Number(clock.monotonicNanos() / 1_000_000n)
 
-  const open = async (call: Call, timeoutMs: number) => {
+  const open = async (call: Call, timeoutMs: number): Promise<Answer> => {
     const doing = doingOf(call)
     const begun = nowMs()
     const done = (code: string): void =>
       o.report?.({ host: access.server.host, method: call.method, code, seconds: (nowMs() - begun) / 1000 })
-    let answer: Awaited<ReturnType<typeof connection.send>>
+    let answer: Answer
     try {
       const { body, ...rest } = call
       const text = body === undefined ? {} : { body: JSON.stringify(body) }
@@ -95,19 +97,19 @@ export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
       recovery.failed()
       throw callFailureOf(e) === undefined && isOwnError(e) ? e : unreachable(doing, server, e)
     }
-    done(String(answer.statusCode))
+    done(String(answer.status))
     recovery.answered()
-    if ((answer.statusCode ?? 0) < 300) return answer
-    if (answer.statusCode === 401) credentials.refused()
+    if (answer.status < 300) return answer
+    if (answer.status === 401) credentials.refused()
     throw await refusal(doing, answer, { timeoutMs: Math.min(timeoutMs, 5_000), signal: call.signal })
   }
 
   const once = async (call: Call, timeoutMs: number): Promise<string> => {
     const begun = nowMs()
-    const answer = await open(call, timeoutMs)
+    const { body } = await open(call, timeoutMs)
     try {
       const rest = Math.max(1, timeoutMs - (nowMs() - begun))
-      return await readBody(answer, { maxBytes: maxAnswerBytes, timeoutMs: rest, signal: call.signal })
+      return await readBody(body, { maxBytes: maxAnswerBytes, timeoutMs: rest, signal: call.signal })
     } catch (e) {
       throw unreachable(doingOf(call), server, e)
     }
@@ -223,9 +225,9 @@ export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
             resourceVersion,
             timeoutSeconds: String(seconds),
           })
-          const answer = await open({ method: 'GET', path: watchPath, signal }, openTimeoutMs)
+          const { body } = await open({ method: 'GET', path: watchPath, signal }, openTimeoutMs)
           try {
-            for await (const line of readLines(answer, { maxLineBytes, idleMs: limits.idleMs, signal }))
+            for await (const line of readLines(body, { maxLineBytes, idleMs: limits.idleMs, signal }))
               yield parseJson(`watch ${path}`, line)
           } catch (e) {
             throw isOwnError(e) ? e : unreachable(`watch ${path}`, server, e)
@@ -236,9 +238,9 @@ export function createKubeApi(o: KubeApiOptions): OpenKubeApi {
     close: () => connection.closeAll(),
     certificateExpiresMs: () => credentials.expiresMs(),
     async clockSkewMs({ timeoutMs = defaultTimeoutMs, ...options }) {
-      const answer = await open({ ...options, method: 'GET', path: '/version' }, timeoutMs)
-      answer.resume()
-      const told = Date.parse(answer.headers.date ?? '')
+      const { headers, body } = await open({ ...options, method: 'GET', path: '/version' }, timeoutMs)
+      body.resume()
+      const told = Date.parse(headers.date ?? '')
       // Whole seconds: the middle of the second is meant.
       return Number.isNaN(told) ? undefined : told + 500 - Number(clock.nowNanos() / 1_000_000n)
     },

@@ -176,6 +176,8 @@ export interface PersistentVolume extends KubeObject {
     readonly volumeMode?: string
     readonly hostPath?: { readonly path: string; readonly type?: string }
     readonly local?: { readonly path: string }
+    /** Nodes that can reach it; terms as in a pod's node affinity. */
+    readonly nodeAffinity?: { readonly required?: { readonly nodeSelectorTerms?: readonly object[] } }
   }
 }
 

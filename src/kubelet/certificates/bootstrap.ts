@@ -30,8 +30,8 @@ export async function bootstrapCertificate(o: BootstrapOptions): Promise<void> {
   const current = await store.current()
   let key = current?.key ?? (await store.pendingKey())
   log.info('asking the cluster for a client certificate', { node: nodeName })
-  const ask = (): Promise<string> =>
-    requestCertificate({
+  const ask = async (): Promise<string> => {
+    const { certificate } = await requestCertificate({
       ...o,
       use: 'client',
       subject: nodeSubject(nodeName),
@@ -42,6 +42,8 @@ export async function bootstrapCertificate(o: BootstrapOptions): Promise<void> {
       nowMs: () => Number(o.clock.nowNanos() / 1_000_000n),
       signal,
     })
+    return certificate
+  }
   const certificate = await ask().catch(async (e: unknown) => {
     // The request of this key is of another time, such as one whose certificate has ended: a new key asks under a new name.
     if (!isKeelsonError(e) || e.details['stale'] !== true) throw e

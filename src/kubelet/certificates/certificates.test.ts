@@ -266,9 +266,12 @@ test('what is asked for', () => {
 test('the time by which a certificate is judged does not go back with the clock, and goes on while a machine sleeps', () => {
   const pair = { facts: { notBeforeMs: 1_000 } } as never
   const taken = { wallMs: 5_000, monotonicMs: 0 }
-  expect(timeForPair(pair, taken, { wallMs: 5_100, monotonicMs: 100 })).toBe(5_100)
-  expect(timeForPair(pair, taken, { wallMs: 200, monotonicMs: 100 })).toBe(5_100)
-  expect(timeForPair(pair, taken, { wallMs: 9_000, monotonicMs: 100 })).toBe(9_000)
+  expect(timeForPair(pair, taken, { wallMs: 5_100, monotonicMs: 100 }, 0)).toBe(5_100)
+  expect(timeForPair(pair, taken, { wallMs: 200, monotonicMs: 100 }, 0)).toBe(5_100)
+  expect(timeForPair(pair, taken, { wallMs: 9_000, monotonicMs: 100 }, 0)).toBe(9_000)
   // Taken with a clock that was behind already: it is at least as late as the certificate's beginning.
-  expect(timeForPair(pair, { wallMs: 10, monotonicMs: 0 }, { wallMs: 110, monotonicMs: 100 })).toBe(1_100)
+  expect(timeForPair(pair, { wallMs: 10, monotonicMs: 0 }, { wallMs: 110, monotonicMs: 100 }, 0)).toBe(1_100)
+  expect(timeForPair(pair, { wallMs: 10, monotonicMs: 0 }, { wallMs: 110, monotonicMs: 100 }, 4_000)).toBe(
+    4_100,
+  )
 })

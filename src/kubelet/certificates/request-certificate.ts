@@ -26,12 +26,23 @@ interface CertificateRequest {
 }
 
 /** Errors: kubeapi.failed; certificate.refused when the request was denied, or nobody signed it in time. */
-export async function requestCertificate(r: CertificateRequest): Promise<string> {
-  const name = await createOrTake(r)
-  return waitForCertificate(r, name)
+export async function requestCertificate(r: CertificateRequest): Promise<IssuedCertificate> {
+  const { name, createdMs } = await createOrTake(r)
+  return { certificate: await waitForCertificate(r, name), createdMs }
 }
 
-async function createOrTake(r: CertificateRequest): Promise<string> {
+interface IssuedCertificate {
+  readonly certificate: string
+  /** When the request was created, by the clock of the API server. */
+  readonly createdMs: number
+}
+
+const namedRequest = ({ metadata }: CertificateSigningRequest, name: string) => ({
+  name: metadata?.name ?? name,
+  createdMs: Date.parse(metadata?.creationTimestamp ?? '') || 0,
+})
+
+async function createOrTake(r: CertificateRequest): Promise<ReturnType<typeof namedRequest>> {
   const { api, certificates, key, signal, subject, use } = r
   const usages = usagesOf(use, certificates.keyType(key))
   const digest = certificates.requestName(key, subject, usages)
@@ -45,7 +56,7 @@ async function createOrTake(r: CertificateRequest): Promise<string> {
   const options = { signal, doing: 'ask the cluster for a certificate' }
   try {
     const created = await api.create(collectionPath(certificateRequests), object, options)
-    return created.metadata?.name ?? digest
+    return namedRequest(created, digest)
   } catch (e) {
     if (r.naming !== 'digest' || callStatusOf(e) !== 409) throw e
     const path = objectPath(certificateRequests, { name: digest })
@@ -59,7 +70,7 @@ async function createOrTake(r: CertificateRequest): Promise<string> {
           stale: true,
         },
       )
-    return digest
+    return namedRequest(found, digest)
   }
 }
 

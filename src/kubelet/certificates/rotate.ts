@@ -46,7 +46,9 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
   }
   let pair = await store.current()
   let taken = clocks()
-  const timeNow = (): number => timeForPair(pair, taken, clocks())
+  /** What the API server's clock had reached when the pair came; 0: not known. */
+  let knownMs = 0
+  const timeNow = (): number => timeForPair(pair, taken, clocks(), knownMs)
   if (pair !== undefined) o.onPair(pair, undefined)
   let random = o.random()
   let waitMs = firstWaitMs
@@ -64,6 +66,7 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
         o.onPair(found, pair)
         pair = found
         taken = clocks()
+        knownMs = 0
         continue
       }
       if (pair !== undefined && timeNow() >= pair.facts.notAfterMs && o.whenEnded !== undefined) {
@@ -72,7 +75,7 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
       }
       const key = o.certificates.newKey()
       log.info('asking the cluster for a new certificate', { use })
-      const certificate = await requestCertificate({
+      const { certificate, createdMs } = await requestCertificate({
         ...o,
         subject,
         names,
@@ -84,6 +87,7 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
       const before = pair
       pair = await store.write(certificate, key)
       taken = clocks()
+      knownMs = createdMs
       random = o.random()
       waitMs = firstWaitMs
       log.info('a new certificate is in use', {

@@ -116,7 +116,7 @@ export function createContext(i: PodsInput, events: PodEvents): PodContext {
   return {
     ...shared,
     volumes: createPodVolumes({
-      c: { ...shared, podMemoryLimit },
+      c: { ...shared, podMemoryLimit, nodeLabels: () => i.cluster?.own.current()?.metadata?.labels ?? {} },
       syncMs: kubelet.syncFrequency,
       signal: i.signal,
     }),

@@ -2,6 +2,7 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../core/kube/objects.js'
 import { hostPathTypes, type Volume } from '../../core/pod/spec/volume.js'
 import { isPlainPath } from '../../core/pod/spec/volumes.js'
+import { isSelected } from '../admission/decide/node-affinity.js'
 import type { MountedVolume, MountRequest } from './context.js'
 import { volumeProblem } from './decide/files-of-volume.js'
 import { checkHostPath } from './host-path.js'
@@ -14,6 +15,7 @@ const protection = 'kubernetes.io/pvc-protection'
 export async function mountClaim(volume: Claim, m: MountRequest): Promise<MountedVolume> {
   const { pv, readOnly } = await readVolume(volume, m)
   const { hostPath, local } = pv.spec ?? {}
+  checkAffinity(pv, m.c.nodeLabels())
   if (pv.spec?.volumeMode === 'Block')
     throw volumeProblem(`volume ${pv.metadata?.name} has volumeMode Block, but is specified in volumeMounts`)
   if (hostPath !== undefined) {
@@ -23,6 +25,16 @@ export async function mountClaim(volume: Claim, m: MountRequest): Promise<Mounte
   }
   if (local !== undefined) return mountLocal(plain(local.path), pv.metadata?.name ?? '', readOnly, m)
   throw volumeProblem(`no volume plugin matched name: ${pluginOf(pv)}`)
+}
+
+/** Pods can be bound to a node without a scheduler, and the path of another node's disk may be there too. */
+function checkAffinity({ metadata, spec }: PersistentVolume, labels: Readonly<Record<string, string>>): void {
+  const required = spec?.nodeAffinity?.required
+  if (required === undefined || isSelected(required, { name: '', labels })) return
+  throw volumeProblem('no matching NodeSelectorTerms', {
+    step: 'NodeAffinity check',
+    volume: metadata?.name ?? '',
+  })
 }
 
 const plain = (path: string): string => {

@@ -18,6 +18,8 @@ export interface VolumeContext {
   readonly events: PodEvents
   readonly clock: Clock
   readonly log: Log
+  /** Of the Node as the API server has it; empty in standalone mode. */
+  readonly nodeLabels: () => Readonly<Record<string, string>>
   /** Of the node. */
   readonly allocatable: () => Promise<ResourceList>
   /** memory.max of the pod's cgroup; undefined: none. */

@@ -64,7 +64,8 @@ export function createPodVolumes({ c, syncMs, random = Math.random, signal }: Po
         mounting.throwIfAborted()
         const error = rethrowBug(e)
         problems.push(error)
-        const message = `MountVolume.SetUp failed for volume "${volume.name}" : ${error.message}`
+        const { step = 'SetUp', volume: name = volume.name } = error.details
+        const message = `MountVolume.${String(step)} failed for volume "${String(name)}" : ${error.message}`
         c.events.pod(spec.pod, { type: 'Warning', reason: 'FailedMount', message })
       }
     if (problems.length > 0)

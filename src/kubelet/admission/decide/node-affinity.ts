@@ -1,5 +1,5 @@
-// Whether a pod wants this node by its labels: nodeSelector and the required part of node affinity. Fields are read as the API server
-// gives them; a term that cannot be read matches nothing.
+// Whether a pod or a persistent volume wants this node by its labels: nodeSelector and the required part of node affinity. Fields
+// are read as the API server gives them; a term that cannot be read matches nothing.
 
 interface Expression {
   readonly key?: unknown
@@ -12,13 +12,16 @@ interface Term {
   readonly matchFields?: readonly Expression[] | null
 }
 
+/** As pods have it, and persistent volumes. */
+interface NodeSelector {
+  readonly nodeSelectorTerms?: readonly Term[] | null
+}
+
 interface PlacementFields {
   readonly nodeSelector?: Readonly<Record<string, string>> | null
   readonly affinity?: {
     readonly nodeAffinity?: {
-      readonly requiredDuringSchedulingIgnoredDuringExecution?: {
-        readonly nodeSelectorTerms?: readonly Term[] | null
-      } | null
+      readonly requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector | null
     } | null
   } | null
 }
@@ -28,15 +31,16 @@ export interface LabelledNode {
   readonly labels: Readonly<Record<string, string>>
 }
 
-export function matchesNode(
-  spec: Readonly<Record<string, unknown>>,
-  { name, labels }: LabelledNode,
-): boolean {
+export function matchesNode(spec: Readonly<Record<string, unknown>>, node: LabelledNode): boolean {
   const { nodeSelector, affinity } = spec as PlacementFields
-  const selected = Object.entries(nodeSelector ?? {}).every(([key, value]) => labels[key] === value)
+  const selected = Object.entries(nodeSelector ?? {}).every(([key, value]) => node.labels[key] === value)
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
   if (!selected || required === undefined || required === null) return selected
-  return (required.nodeSelectorTerms ?? []).some((term) => {
+  return isSelected(required, node)
+}
+
+export const isSelected = ({ nodeSelectorTerms }: NodeSelector, { name, labels }: LabelledNode): boolean =>
+  (nodeSelectorTerms ?? []).some((term) => {
     const expressions = term.matchExpressions ?? []
     const fields = term.matchFields ?? []
     // A term without conditions matches no node.
@@ -45,7 +49,6 @@ export function matchesNode(
       expressions.every((e) => holds(e, labels)) && fields.every((e) => holds(e, { 'metadata.name': name }))
     )
   })
-}
 
 function holds({ key, operator, values }: Expression, labels: Readonly<Record<string, string>>): boolean {
   if (typeof key !== 'string') return false

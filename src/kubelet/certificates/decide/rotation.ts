@@ -40,9 +40,15 @@ export interface TakenAt {
 
 /**
  * The time by which a pair is judged. A clock that is set back must not make a certificate outlive itself: what has passed
- * since the pair was taken is the longer of the two, and it was not taken before it began.
+ * since the pair was taken is the longer of the two, and it was taken neither before it began nor before the API server's
+ * time at the request, where that is known: signers let certificates begin minutes earlier.
  */
-export function timeForPair(pair: StoredPair | undefined, taken: TakenAt, now: TakenAt): number {
-  const begun = Math.max(taken.wallMs, pair?.facts.notBeforeMs ?? taken.wallMs)
+export function timeForPair(
+  pair: StoredPair | undefined,
+  taken: TakenAt,
+  now: TakenAt,
+  knownMs: number,
+): number {
+  const begun = Math.max(taken.wallMs, knownMs, pair?.facts.notBeforeMs ?? 0)
   return begun + Math.max(now.wallMs - taken.wallMs, now.monotonicMs - taken.monotonicMs, 0)
 }

@@ -121,8 +121,9 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
         o.onPods?.()
         log.info('pod removed', { pod: worker.name, uid })
         for (const other of workers.values()) if (other.name === worker.name) other.notify()
-        if (wanted?.pods.has(uid) !== true) return
-        // Its manifest was there again before the pod had ended: only now it can begin anew.
+        // Its manifest was there again before the pod had ended: only now it can begin anew. One that was given up while it
+        // was wanted is another kubelet's.
+        if (worker.isWanted || wanted?.pods.has(uid) !== true) return
         earlierAttempts.set(uid, worker.attempts)
         keep(takeInTurn(() => wanted))
       },

@@ -16,7 +16,16 @@ export interface VolumeFile {
   readonly owner?: number
 }
 
-export const volumeProblem = (message: string): Error => keelsonError('pod.volume', message)
+/** Where the event about it differs from that of most problems. */
+interface VolumeProblemDetails {
+  /** Default `SetUp`. */
+  readonly step?: string
+  /** Default: the volume's name in the pod. */
+  readonly volume?: string
+}
+
+export const volumeProblem = (message: string, details: VolumeProblemDetails = {}): Error =>
+  keelsonError('pod.volume', message, { ...details })
 
 type Contents = ReadonlyMap<string, VolumeFile['content']>
 
