@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { apiRequests } from './api-requests/unit.js'
+import { binding } from './binding/unit.js'
 import { cgroupSweep } from './cgroup-sweep/unit.js'
 import { cri } from './cri/unit.js'
 import { kubelet } from './kubelet/unit.js'
@@ -13,6 +14,7 @@ import { memoryQosStart } from './memory-qos-start/unit.js'
 import { pods } from './pods/unit.js'
 import { formatReport } from './report.js'
 import { scrape } from './scrape/unit.js'
+import { soakUnit } from './soak/unit.js'
 import { startup } from './startup/unit.js'
 import type { BenchOptions, BenchUnit } from './unit.js'
 
@@ -26,7 +28,9 @@ const units: readonly BenchUnit[] = [
   memoryQosStart,
   pods,
   kubelet,
+  soakUnit,
   apiRequests,
+  binding,
 ]
 
 const unitOptions = units.flatMap((unit) => Object.keys(unit.options ?? {}))

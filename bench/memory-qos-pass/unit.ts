@@ -93,7 +93,13 @@ async function measure(pods: number, signal: AbortSignal): Promise<Measured> {
   const input = inputOf(Array.from({ length: pods }, (_, n) => podOf(n)))
   makeFiles(root, input)
   const tree = new CgroupFsTree(
-    { version: 'v2', roots: [root], controllers: new Map(), file: (path, file) => join(root, path, file) },
+    {
+      version: 'v2',
+      roots: [root],
+      controllers: new Map(),
+      runtimeRoots: [],
+      file: (path, file) => join(root, path, file),
+    },
     { maxDescriptors: 20_000 },
   )
   const containers = input.pods.flatMap((pod) =>

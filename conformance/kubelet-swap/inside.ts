@@ -1,15 +1,16 @@
 // Runs inside a cluster's node environment: changes the kubelet under running pods, kills it at random moments while pods come
 // and go, and prints one line of JSON for each check.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { openSync } from 'node:fs'
-import { access, readdir, readFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { openKubeApi } from '../../src/adapters/kubeapi/open.js'
 import type { KubePod } from '../../src/core/kube/objects.js'
 import type { KubeApi } from '../../src/ports/kube-api.js'
-import { insideDirectory, runtimeSocket } from '../node-environment/plan.js'
+import { check, until } from '../cluster/checks-inside.js'
+import { type NodeKubelet, takeOverKubelet } from '../cluster/node-kubelet.js'
+import { insideCluster } from '../cluster/plan.js'
+import { runtimeSocket } from '../node-environment/plan.js'
 
 const [upstream = '', keelson = '', count = '30', kills = '10'] = process.argv.slice(2)
 const pods = '/api/v1/namespaces/default/pods'
@@ -17,15 +18,6 @@ const image = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-2'
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 const options = { signal: new AbortController().signal }
 const cri = createCriClient(`unix://${runtimeSocket}`)
-
-const tell = (name: string, problem?: string): void => {
-  process.stdout.write(`check ${JSON.stringify({ name, ...(problem === undefined ? {} : { problem }) })}\n`)
-}
-
-async function until(what: string, seconds: number, ask: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(250)) if (await ask()) return
-  throw new Error(`not within ${seconds} s: ${what}`)
-}
 
 const pod = (name: string, run: string) => ({
   apiVersion: 'v1',
@@ -46,6 +38,9 @@ const pod = (name: string, run: string) => ({
   },
 })
 
+/** Its mirror is among the pods of the API server. */
+const staticPod = join(insideCluster, 'manifests/stays.json')
+
 interface Shown {
   readonly phase: string
   readonly containers: string
@@ -64,34 +59,8 @@ async function shownPods(api: KubeApi, run: string): Promise<ReadonlyMap<string,
   )
 }
 
-/** The first process of the kubelet that the cluster was started with. */
-async function findKubelet(): Promise<{ readonly pid: number; readonly args: readonly string[] }> {
-  for (const entry of await readdir('/proc')) {
-    if (!/^\d+$/.test(entry)) continue
-    const words = (await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')).split('\0')
-    const first = words.findIndex((word) => word.startsWith('--config=') && word.endsWith('/kubelet.yaml'))
-    if (first >= 0 && !words.some((w) => w.includes('setpriv')))
-      return { pid: Number(entry), args: words.slice(first).filter((w) => w !== '') }
-  }
-  throw new Error('no kubelet runs')
-}
-
-let current: ChildProcess | undefined
-let args: readonly string[] = []
-
-function start(command: string): void {
-  const log = openSync(
-    `${insideDirectory}/out/kubelet-${command === keelson ? 'keelson' : 'upstream'}.log`,
-    'a',
-  )
-  current = spawn(command, args, { stdio: ['ignore', log, log] })
-}
-async function stop(signal: NodeJS.Signals): Promise<void> {
-  if (current === undefined || current.exitCode !== null || current.signalCode !== null) return
-  const ended = once(current, 'exit')
-  current.kill(signal)
-  await ended
-}
+let kubelet: NodeKubelet
+const start = (command: string): void => kubelet.start(command, command === keelson ? 'keelson' : 'upstream')
 
 /** A kubelet that is in charge starts a new pod and ends an old one. */
 async function isInCharge(api: KubeApi, name: string): Promise<void> {
@@ -105,23 +74,19 @@ async function isInCharge(api: KubeApi, name: string): Promise<void> {
   await until(`pod ${name} is gone`, 60, async () => !(await shownPods(api, 'probe')).has(name))
 }
 
-async function check(name: string, body: () => Promise<void>): Promise<void> {
-  try {
-    await body()
-    tell(name)
-  } catch (e) {
-    tell(name, e instanceof Error ? e.message : String(e))
-  }
-}
-
 async function swap(api: KubeApi): Promise<void> {
-  await stop('SIGTERM')
+  await kubelet.stop('SIGTERM')
   start(upstream)
   const names = Array.from({ length: Number(count) }, (_, i) => `stays-${i}`)
   for (const name of names) await api.create(pods, pod(name, 'stays'), options)
+  const { spec, ...rest } = pod('static', 'stays')
+  await writeFile(staticPod, JSON.stringify({ ...rest, spec: { ...spec, nodeName: undefined } }))
   const allRun = async (): Promise<boolean> =>
-    [...(await shownPods(api, 'stays')).values()].filter((p) => p.phase === 'Running').length === names.length
-  await check(`the upstream kubelet runs ${names.length} pods`, () => until('all run', 180, allRun))
+    [...(await shownPods(api, 'stays')).values()].filter((p) => p.phase === 'Running').length ===
+    names.length + 1
+  await check(`the upstream kubelet runs ${names.length} pods and a static one`, () =>
+    until('all run', 180, allRun),
+  )
   const before = JSON.stringify([...(await shownPods(api, 'stays'))])
   for (const [title, command] of [
     ['upstream kubelet to Keelson', keelson],
@@ -129,7 +94,7 @@ async function swap(api: KubeApi): Promise<void> {
     ['upstream kubelet to Keelson again', keelson],
   ] as const)
     await check(`${title}: no container is restarted`, async () => {
-      await stop('SIGTERM')
+      await kubelet.stop('SIGTERM')
       start(command)
       await isInCharge(api, `probe-${Math.random().toString(36).slice(2, 8)}`)
       await sleep(5_000)
@@ -150,7 +115,7 @@ async function killAtRandom(api: KubeApi): Promise<void> {
   for (let i = 0; i < Number(kills); i++) {
     for (let n = 0; n < 4; n++) await api.create(pods, pod(`rolls-${serial++}`, 'rolls'), options)
     await sleep(Math.random() * 2_000)
-    await stop('SIGKILL')
+    await kubelet.stop('SIGKILL')
     const old = [...(await shownPods(api, 'rolls')).keys()].slice(0, 2)
     for (const name of old)
       await api.remove(`${pods}/${name}`, {
@@ -174,6 +139,7 @@ async function killAtRandom(api: KubeApi): Promise<void> {
 }
 
 async function removeAll(api: KubeApi): Promise<void> {
+  await rm(staticPod)
   for (const run of ['stays', 'rolls'])
     for (const name of (await shownPods(api, run)).keys()) await api.remove(`${pods}/${name}`, options)
   await check('deleted pods leave nothing: no object, sandbox, directory or log', async () => {
@@ -191,21 +157,12 @@ async function removeAll(api: KubeApi): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  await access(keelson)
   const api = await openKubeApi({ kubeconfig: process.env.KUBECONFIG, log: quiet as never, version: 'test' })
-  const first = await findKubelet()
-  args = first.args
-  process.kill(first.pid, 'SIGTERM')
-  await until('the first kubelet has ended', 30, async () =>
-    access(`/proc/${first.pid}`).then(
-      () => false,
-      () => true,
-    ),
-  )
+  kubelet = await takeOverKubelet()
   await swap(api)
   await killAtRandom(api)
   await removeAll(api)
-  await stop('SIGTERM')
+  await kubelet.stop('SIGTERM')
 }
 
 await main()

@@ -14,6 +14,7 @@ import { kubectlUnit } from './kubectl.js'
 import { kubeletSwap } from './kubelet-swap.js'
 import { matrix } from './matrix.js'
 import { metricsServer } from './metrics-server.js'
+import { rollUnit } from './roll.js'
 import { values } from './values.js'
 
 export const units: readonly Unit[] = [
@@ -25,6 +26,7 @@ export const units: readonly Unit[] = [
   metricsServer,
   kubeadmJoin,
   kubeletSwap,
+  rollUnit,
   matrix,
   values,
   eventedPleg,

@@ -165,5 +165,7 @@ export class FakeCgroupTree implements CgroupTree {
     )
   }
 
+  forget(): void {}
+
   close(): void {}
 }

@@ -20,6 +20,8 @@ export interface RemoveOptions {
   /** How long to wait for a cgroup to become free. Default 2,000 ms. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
+  /** Ends the processes that are still in it. Default: they are waited for. */
+  readonly killProcesses?: boolean
 }
 
 export interface WalkOptions {
@@ -54,6 +56,8 @@ export interface CgroupTree {
   apply(path: CgroupPath, values: ControlValues, signal?: AbortSignal): Promise<void>
   /** Removes the cgroup and the empty ones below it. Already gone is not an error; processes inside are cgroup.busy. */
   remove(path: CgroupPath, options?: RemoveOptions): Promise<void>
+  /** Ends the kept descriptors of a cgroup that is gone: an open file keeps it in the kernel. It may be read again. */
+  forget(path: CgroupPath): void
   /** Ends the kept descriptors. */
   close(): void
 }

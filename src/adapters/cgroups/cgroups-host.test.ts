@@ -29,3 +29,22 @@ for (const [name, hierarchy] of subjects)
         expect(await runContractCase(contract, subject).finally(() => tree.close())).toBe(true)
       })
   })
+
+test('a process that is left in a cgroup is ended with it when that is asked for', async (ctx) => {
+  if (process.getuid?.() !== 0) {
+    if (process.env.CI === 'true') expect.fail('needs root to create cgroups')
+    ctx.skip('needs root to create cgroups')
+  }
+  const tree = new CgroupFsTree(hierarchyOf(layout))
+  const path = `/keelson-kill-${process.pid}`
+  await tree.ensure(path)
+  const child = await startProcessIn(tree)(path)
+  try {
+    await expect(tree.remove(path, { timeoutMs: 50 })).rejects.toMatchObject({ code: 'cgroup.busy' })
+    await tree.remove(path, { killProcesses: true })
+    expect(tree.exists(path)).toBe(false)
+  } finally {
+    await child.end()
+    tree.close()
+  }
+})

@@ -10,6 +10,8 @@ export interface Hierarchy {
   readonly roots: readonly string[]
   /** v1: controller -> root directory. Empty on v2. */
   readonly controllers: ReadonlyMap<string, string>
+  /** v1: roots where only the runtime makes cgroups (devices, freezer, systemd's). They are removed with the others. */
+  readonly runtimeRoots: readonly string[]
   /** Undefined: no hierarchy has a file of this name. */
   file(path: string, file: string): string | undefined
 }
@@ -22,6 +24,7 @@ export function unifiedHierarchy(root: string): Hierarchy {
     version: 'v2',
     roots: [root],
     controllers: new Map(),
+    runtimeRoots: [],
     file(path, file) {
       checkControlFile(file)
       return join(directory(root, path), file)
@@ -30,13 +33,17 @@ export function unifiedHierarchy(root: string): Hierarchy {
 }
 
 /** Files that every v1 hierarchy has (`tasks`, `cgroup.procs`) are read in the cpu one, as cAdvisor does, or in the first. */
-export function splitHierarchy(controllers: ReadonlyMap<string, string>): Hierarchy {
+export function splitHierarchy(
+  controllers: ReadonlyMap<string, string>,
+  others: readonly string[] = [],
+): Hierarchy {
   const roots = [...new Set(controllers.values())]
   const everywhere = controllers.get('cpu') ?? roots[0]
   return {
     version: 'v1',
     roots,
     controllers,
+    runtimeRoots: others.filter((root, i) => !roots.includes(root) && others.indexOf(root) === i),
     file(path, file) {
       checkControlFile(file)
       const controller = controllerOf(file)
@@ -57,5 +64,10 @@ export function hierarchyOf(layout: CgroupLayout): Hierarchy {
       'cgroup.not-mounted',
       `find the cgroup hierarchies: none of ${usedOnV1.join(', ')} is mounted`,
     )
-  return splitHierarchy(used)
+  const { hierarchies, named = [], unified } = layout
+  return splitHierarchy(used, [
+    ...hierarchies.values(),
+    ...named,
+    ...(unified === undefined ? [] : [unified]),
+  ])
 }

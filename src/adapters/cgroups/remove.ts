@@ -3,7 +3,7 @@
 import { rmdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cgroupError, errnoOf, isAbsent } from '../../core/cgroup/errors.js'
-import { keelsonError } from '../../core/errors.js'
+import { keelsonError, rethrowBug } from '../../core/errors.js'
 import type { CgroupPath, RemoveOptions } from '../../ports/cgroups.js'
 import { readWordsOf } from './ensure.js'
 import { directory, type Hierarchy } from './hierarchy.js'
@@ -38,18 +38,39 @@ function busy(root: string, path: CgroupPath, cause: unknown): Error {
 export async function removeCgroup(
   hierarchy: Hierarchy,
   path: CgroupPath,
-  { timeoutMs = TIMEOUT_MS, signal }: RemoveOptions = {},
+  { timeoutMs = TIMEOUT_MS, signal, killProcesses = false }: RemoveOptions = {},
 ): Promise<void> {
   if (path === '/')
     throw keelsonError('cgroup.invalid-path', 'remove /: the root cgroup cannot be removed', { path })
   const deadline = performance.now() + timeoutMs
-  for (const root of hierarchy.roots)
+  const removeFrom = async (root: string): Promise<void> => {
     for (const one of walkTree({ ...hierarchy, roots: [root] }, path).toReversed())
       for (;;) {
         signal?.throwIfAborted()
         const cause = tryRemove(root, one)
         if (cause === undefined) break
+        if (killProcesses) killMembers(root, one)
         if (performance.now() >= deadline) throw busy(root, one, cause)
         await sleep(RETRY_MS, undefined, signal === undefined ? {} : { signal })
+      }
+  }
+  for (const root of hierarchy.roots) await removeFrom(root)
+  for (const root of hierarchy.runtimeRoots)
+    await removeFrom(root).catch((e: unknown) => {
+      signal?.throwIfAborted()
+      // The runtime's own; it may be mounted read-only here.
+      rethrowBug(e)
+    })
+}
+
+/** Processes that the runtime has lost: nothing else will end them. */
+function killMembers(root: string, path: CgroupPath): void {
+  // 0: of another process namespace.
+  for (const pid of (readWordsOf(root, path, 'cgroup.procs') ?? []).map(Number))
+    if (pid > 1)
+      try {
+        process.kill(pid, 'SIGKILL')
+      } catch (e) {
+        if (errnoOf(e) !== 'ESRCH') throw cgroupError(`kill process ${pid} of ${path}`, { path, pid }, e)
       }
 }

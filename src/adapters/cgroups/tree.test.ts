@@ -117,6 +117,16 @@ describe('reading', () => {
 })
 
 describe('changing', () => {
+  test('v1: what the runtime made in hierarchies that Keelson does not use is removed too', async () => {
+    const [memory, devices] = [join(root, 'memory'), join(root, 'devices')]
+    mkdirSync(join(memory, 'pod1'), { recursive: true })
+    mkdirSync(join(devices, 'pod1/container'), { recursive: true })
+    const tree = new CgroupFsTree(splitHierarchy(new Map([['memory', memory]]), [memory, devices]))
+    await tree.remove('/pod1')
+    expect([memory, devices].flatMap((path) => readdirSync(path))).toEqual([])
+    tree.close()
+  })
+
   test('ensure enables what is available and not yet enabled, from the root down', async () => {
     put('cgroup.controllers', 'cpu memory rdma\n')
     put('cgroup.subtree_control', 'cpu\n')

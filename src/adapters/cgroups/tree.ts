@@ -122,6 +122,10 @@ export class CgroupFsTree implements CgroupTree {
     this.descriptors.drop(path)
   }
 
+  forget(path: CgroupPath): void {
+    this.descriptors.drop(path)
+  }
+
   close(): void {
     this.descriptors.close()
   }

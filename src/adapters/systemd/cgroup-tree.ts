@@ -117,7 +117,7 @@ export class SystemdCgroupTree implements CgroupTree {
     if (path === '/')
       throw keelsonError('cgroup.invalid-path', 'remove /: the root cgroup cannot be removed', { path })
     const busy = this.files.walk(path).find((one) => (this.files.read(one, 'cgroup.procs')?.length ?? 0) > 0)
-    if (busy !== undefined)
+    if (busy !== undefined && options.killProcesses !== true)
       throw keelsonError('cgroup.busy', `remove ${path}: ${busy} still has processes; stop them first`, {
         path,
         busy,
@@ -130,6 +130,10 @@ export class SystemdCgroupTree implements CgroupTree {
     }
     // What systemd did not make, or leaves behind.
     await this.files.remove(path, options)
+  }
+
+  forget(path: CgroupPath): void {
+    this.files.forget(path)
   }
 
   close(): void {

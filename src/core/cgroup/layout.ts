@@ -10,6 +10,8 @@ export interface CgroupLayout {
   readonly unified: string | undefined
   /** v1 controller -> mount point of its hierarchy; co-mounted controllers share one. Empty on v2. */
   readonly hierarchies: ReadonlyMap<string, string>
+  /** Mount points of v1 hierarchies without a controller, such as systemd's. */
+  readonly named?: readonly string[]
 }
 
 /** Words among a v1 mount's options that are no controllers. */
@@ -22,11 +24,19 @@ const notControllers =
  */
 export function decideCgroupLayout(mounts: readonly MountInfo[]): CgroupLayout {
   const hierarchies = new Map<string, string>()
-  for (const mount of mounts.filter((m) => m.fsType === 'cgroup'))
+  const split = mounts.filter((m) => m.fsType === 'cgroup')
+  const named = split.filter((m) => m.superOptions.some((option) => option.startsWith('name=')))
+  for (const mount of split)
     for (const option of mount.superOptions)
       if (!notControllers.test(option) && !hierarchies.has(option)) hierarchies.set(option, mount.mountPoint)
   const unified = mounts.find((m) => m.fsType === 'cgroup2')?.mountPoint
-  if (hierarchies.size > 0) return { mode: unified === undefined ? 'v1' : 'hybrid', unified, hierarchies }
+  if (hierarchies.size > 0)
+    return {
+      mode: unified === undefined ? 'v1' : 'hybrid',
+      unified,
+      hierarchies,
+      named: named.map(({ mountPoint }) => mountPoint),
+    }
   if (unified === undefined)
     throw keelsonError(
       'cgroup.not-mounted',

@@ -26,9 +26,10 @@ import { createNodeCgroups } from './run/node-cgroups.js'
 import { removeLogLinks } from './run/prepare.js'
 import { rotateLogs } from './run/rotate-logs.js'
 import { type PodRunner, startPodRunner } from './run/runner.js'
+import { adoptStaticPods } from './source/adopt-static-pods.js'
 import { ApiSource } from './source/api-source.js'
 import { mergeSources } from './source/merge-sources.js'
-import { watchStaticPods } from './source/static-source.js'
+import { type StaticPods, watchStaticPods } from './source/static-source.js'
 import { StatusReporter } from './status/report-statuses.js'
 
 export interface RunningPods extends PodRunner {
@@ -104,7 +105,7 @@ export function startPods(i: PodsInput): RunningPods | undefined {
   const runner = startPodRunner({
     context,
     wanted: mergeSources(
-      { files: path === '' ? undefined : staticPods(path, i), api: apiPods?.watch(signal) },
+      { files: path === '' ? undefined : staticPods(path, i, context), api: apiPods?.watch(signal) },
       signal,
     ),
     admission: [...(i.admissionHandlers ?? []), admissionRules(i, context, () => runner)],
@@ -175,8 +176,12 @@ const admissionRules = (
   })
 }
 
-const staticPods = (path: string, { config, ports, node, nodeName, signal }: PodsInput) =>
-  watchStaticPods({
+const staticPods = (
+  path: string,
+  { config, ports, node, nodeName, signal }: PodsInput,
+  context: PodContext,
+): AsyncIterable<StaticPods> => {
+  const files = watchStaticPods({
     path,
     nodeName,
     rescanMs: config.kubelet.fileCheckFrequency,
@@ -188,3 +193,5 @@ const staticPods = (path: string, { config, ports, node, nodeName, signal }: Pod
     log: ports.log,
     signal,
   })
+  return adoptStaticPods(files, context)
+}

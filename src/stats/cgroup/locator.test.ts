@@ -24,6 +24,7 @@ describe('cgroups of containers', () => {
         walks.push(path)
         return [path, `/kubepods/pod${web.uid}/${web.containers[0]?.id}`]
       },
+      forget: () => {},
     }
     const locator = createCgroupLocator({ cgroups, podRoots: ['/kubepods'] })
     const inventory = buildInventory([sandboxOf(web)], containersOf(web), 1n)
@@ -38,5 +39,23 @@ describe('cgroups of containers', () => {
     locator.refresh(inventory)
     // What a walk of everything did not find is looked for in the usual place only.
     expect(walks).toEqual(['/kubepods'])
+  })
+
+  test('descriptors of a pod that has gone are not kept open', () => {
+    const forgotten: string[] = []
+    const [container, other] = web.containers.map((c) => `/kubepods/pod${web.uid}/${c.id}`)
+    const sandbox = `/kubepods/pod${web.uid}/${web.sandboxId}`
+    const cgroups = {
+      exists: () => true,
+      walk: () => [sandbox, container ?? '', other ?? ''],
+      forget: (path: string) => forgotten.push(path),
+    }
+    const locator = createCgroupLocator({ cgroups, podRoots: ['/kubepods'] })
+    locator.refresh(buildInventory([sandboxOf(web)], containersOf(web), 1n))
+    locator.refresh(buildInventory([sandboxOf(web)], containersOf(web).slice(1), 2n))
+    expect(forgotten).toEqual([container])
+    locator.refresh(buildInventory([], [], 3n))
+    expect(forgotten).toContain(sandbox)
+    expect(forgotten).toContain(`/kubepods/pod${web.uid}`)
   })
 })

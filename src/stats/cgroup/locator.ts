@@ -34,7 +34,7 @@ const belongsTo = (name: string, uid: string): boolean =>
   uid !== '' && (name.includes(`pod${uid}`) || name.includes(`pod${uid.replaceAll('-', '_')}`))
 
 interface LocatorOptions {
-  readonly cgroups: Pick<CgroupTree, 'walk' | 'exists'>
+  readonly cgroups: Pick<CgroupTree, 'walk' | 'exists' | 'forget'>
   /** Where pods are expected: `/kubepods`, `/kubepods.slice`. The whole tree is searched only after these. */
   readonly podRoots: readonly CgroupPath[]
 }
@@ -54,6 +54,15 @@ export function createCgroupLocator({ cgroups, podRoots }: LocatorOptions): Cgro
     }
   }
 
+  /** The cgroups of pods around containers that are gone too; those of pods that still have one stay. */
+  function forgetGone(before: ReadonlyMap<string, CgroupPath>, kept: ReadonlyMap<string, CgroupPath>): void {
+    const gone = [...before].filter(([id]) => !kept.has(id)).map(([, path]) => path)
+    if (gone.length === 0) return
+    const around = new Set([...kept.values()].map(parentPath))
+    const pods = new Set(gone.flatMap((path) => parentPath(path) ?? []).filter((path) => !around.has(path)))
+    for (const path of [...gone, ...pods]) cgroups.forget(path)
+  }
+
   return {
     refresh(inventory) {
       const ids = inventory.pods.flatMap(idsOf)
@@ -64,6 +73,7 @@ export function createCgroupLocator({ cgroups, podRoots }: LocatorOptions): Cgro
         if (path !== undefined) kept.set(id, path)
         else wanted.add(id)
       }
+      forgetGone(known, kept)
       known = kept
       if (wanted.size === 0) return
       for (const root of podRoots) if (wanted.size > 0 && cgroups.exists(root)) walk(root, wanted, known)

@@ -1,5 +1,5 @@
 // What a look at the runtime changes in a worker's state: what is there, when it ended, and how often it was started.
-import type { ObservedPod } from './observed.js'
+import { isStartCutOff, type ObservedPod } from './observed.js'
 import type { PodState } from './pod-state.js'
 
 export function observe(
@@ -23,7 +23,10 @@ export function observe(
     else if (now === 'exited') endedAt.set(id, at.monotonicNanos - (ago > 0n ? ago : 0n))
   }
   const attempts = new Map(state.attempts)
-  for (const { name: container, attempt } of observed.containers)
-    attempts.set(container, Math.max(attempt, attempts.get(container) ?? 0))
+  for (const container of observed.containers) {
+    const { name: of, attempt } = container
+    // What never ran is started again with the same number.
+    if (!isStartCutOff(container)) attempts.set(of, Math.max(attempt, attempts.get(of) ?? 0))
+  }
   return { ...state, observed, endedAt, attempts }
 }

@@ -1,5 +1,8 @@
 // Whose pod it is that the runtime shows: several kubelets, upstream's included, may run static pods on one runtime, and the
 // upstream marks (config.source, a hash as uid) are on the pods of each of them. Only ours are ours to end.
+import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
+import { containerHash } from './container-hash.js'
+import { currentSandbox, newestOf, type ObservedPod } from './observed.js'
 import { configSource } from './static-pod.js'
 
 /** Ours, on each sandbox. The first two are the kubelet that made it, the last the file that the pod came from. */
@@ -75,3 +78,32 @@ export const ownMarks = (self: KubeletIdentity, manifest: string): Readonly<Reco
   [ownerMarks.node]: self.nodeName,
   [ownerMarks.manifest]: manifest,
 })
+
+export interface StaticCandidate {
+  readonly observed: ObservedPod
+  /** Of its newest sandbox. */
+  readonly annotations: Readonly<Record<string, string>>
+  /** The uid that this kubelet had computed for its manifest when it took the pod over; empty: it has not. */
+  readonly takenOverAs: string
+}
+
+/**
+ * The pod of a manifest, although another kubelet gave it another uid: it was started after the manifest's last change, with the
+ * same containers. Uids of static pods are hashes that no two kubelets, nor two releases of one, compute alike.
+ */
+export function isPodOfManifest(spec: PodSpec, changedAtNanos: bigint, candidate: StaticCandidate): boolean {
+  const { observed, annotations, takenOverAs } = candidate
+  const { name, namespace, uid } = spec.pod
+  if (annotations[configSource] !== 'file' || observed.uid === uid) return false
+  if (observed.name !== name || observed.namespace !== namespace) return false
+  if (takenOverAs !== '') return takenOverAs === uid
+  const sandbox = currentSandbox(observed)
+  if (sandbox === undefined || sandbox.createdAtNanos <= changedAtNanos) return false
+  const specs = allContainerSpecs(spec)
+  return (
+    spec.containers.every((container) => newestOf(observed, container.name) !== undefined) &&
+    observed.containers.every(({ name: seen, hash }) =>
+      specs.some((container) => container.name === seen && containerHash(container) === hash),
+    )
+  )
+}

@@ -210,3 +210,36 @@ test('a container that vanished while it ran has a last state, and one more rest
   })
   expect(state.status?.phase).toBe('Running')
 })
+
+describe('a start that was cut off, because the kubelet was killed in the middle of it', () => {
+  const message = 'failed to start: context canceled'
+  const cutOff = exited('app', 128, { startedAtNanos: 0n, reason: 'StartError', message })
+
+  test('is not shown as an end, and the container is started again with the same number', () => {
+    const removal = given([wanted(), seen(cutOff), turn])
+    expect(removal.actions).toEqual([{ kind: 'remove-container', id: cutOff.id }])
+    expect(removal.state.status).toMatchObject({
+      phase: 'Pending',
+      containerStatuses: [{ restartCount: 0, state: { waiting: {} }, lastState: {} }],
+    })
+    const again = given([seen(), turn], removal.state).actions
+    expect(again).toContainEqual(expect.objectContaining({ kind: 'start-container', attempt: 0 }))
+  })
+
+  test('after a container was reported that was only created', () => {
+    const reported = (more: object): Given => ({
+      status: { containerStatuses: [{ name: 'app', containerID: 'containerd://c1', ...more }] },
+    })
+    const attemptOf = (status: Given): unknown =>
+      given([wanted(status), seen(), turn]).actions.find(({ kind }) => kind === 'start-container')
+    const waiting = { waiting: { reason: 'ContainerCreating' } }
+    expect(attemptOf(reported({ restartCount: 0, state: waiting }))).toMatchObject({ attempt: 0 })
+    expect(attemptOf(reported({ restartCount: 2, state: waiting }))).toMatchObject({ attempt: 2 })
+    const ended = { terminated: { exitCode: 1, containerID: 'containerd://c1' } }
+    const backedOff = { waiting: { reason: 'CrashLoopBackOff' } }
+    expect(attemptOf(reported({ restartCount: 2, state: backedOff, lastState: ended }))).toMatchObject({
+      attempt: 3,
+    })
+    expect(attemptOf(reported({ restartCount: 2, state: ended }))).toMatchObject({ attempt: 3 })
+  })
+})

@@ -1,6 +1,7 @@
 // The status in a worker's state, found anew from the rest of the state. Pure.
 import { isEqualJson } from '../../../core/kube/strategic-merge.js'
 import type { PodStatus } from '../../../core/pod/status-json.js'
+import { isStartCutOff } from './observed.js'
 import type { PodState } from './pod-state.js'
 import { reportedStatus } from './reported-status.js'
 import { podStatus, rejectedStatus } from './status.js'
@@ -13,7 +14,7 @@ interface StatusFacts {
 }
 
 export function withStatus(state: PodState, { hostIPs, runtimeName, nowNanos }: StatusFacts): PodState {
-  const { spec, verdict, api } = state
+  const { spec, verdict, api, observed } = state
   const generation = api?.metadata?.generation
   // After a restart of the kubelet the API server alone knows what was reported before.
   const before = state.status ?? reportedStatus(api)
@@ -23,6 +24,8 @@ export function withStatus(state: PodState, { hostIPs, runtimeName, nowNanos }: 
   const status = podStatus({
     ...state,
     spec,
+    // It never ran and is removed at once: to report its end would make its next start a restart.
+    observed: { ...observed, containers: observed.containers.filter((c) => !isStartCutOff(c)) },
     sandboxProblem: state.holds.get('')?.message,
     hostIPs,
     runtimeName,

@@ -20,16 +20,16 @@ export const configSeen = 'kubernetes.io/config.seen'
 export const configSource = 'kubernetes.io/config.source'
 
 export function identifyStaticPod(spec: PodSpec, origin: StaticPodOrigin): PodSpec {
-  const uid = staticPodUid(spec, origin)
-  const annotations = new Map([
-    ...spec.pod.annotations,
-    [configHash, uid],
-    [configSeen, origin.seenAt],
-    [configSource, 'file'],
-  ])
+  const annotations = new Map([...spec.pod.annotations, [configSeen, origin.seenAt], [configSource, 'file']])
   const name = `${spec.pod.name}-${origin.nodeName.toLowerCase()}`
-  return { ...spec, pod: { ...spec.pod, name, uid, annotations } }
+  return withUid({ ...spec, pod: { ...spec.pod, name, annotations } }, staticPodUid(spec, origin))
 }
+
+/** The uid of a static pod is its hash too, by which its mirror is known. */
+export const withUid = (spec: PodSpec, uid: string): PodSpec => ({
+  ...spec,
+  pod: { ...spec.pod, uid, annotations: new Map([...spec.pod.annotations, [configHash, uid]]) },
+})
 
 function staticPodUid(spec: PodSpec, { file, nodeName, resize, digest }: StaticPodOrigin): string {
   const { metadata, spec: body } = spec.document

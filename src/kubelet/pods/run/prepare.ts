@@ -41,8 +41,9 @@ const hugetlbValues = (path: CgroupPath, { pod }: PodSpec, { cgroups }: PodConte
 
 /** The pod's cgroup, wherever it may be: the class of a pod without a manifest is not known. */
 export async function removePodCgroups(uid: string, c: PodContext, signal: AbortSignal): Promise<void> {
+  // The runtime shows no container of the pod any more: a process that is left is one that a crash of the runtime has lost.
   for (const path of c.planner.podCgroupPaths(uid))
-    if (c.cgroups.exists(path)) await c.cgroups.remove(path, { signal })
+    await c.cgroups.remove(path, { signal, killProcesses: true })
 }
 
 /** Cgroup and volumes; the log stays as long as the manifest does. */

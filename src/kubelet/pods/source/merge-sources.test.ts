@@ -25,7 +25,7 @@ test('static pods are wanted before the API server answers, and only then is eve
   const source = new ApiSource({ api, clock, nodeName: 'n1' })
   const spec = specOf()
   const files = once({
-    pods: new Map([['u1', { spec, file: '/m/web.yaml', recreated: 0 }]]),
+    pods: new Map([['u1', { spec, file: '/m/web.yaml', changedAtNanos: 0n, recreated: 0 }]]),
     broken: new Set(),
   })
   const wanted = mergeSources({ files, api: source.watch(stop.signal) }, stop.signal)

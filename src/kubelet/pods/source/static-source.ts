@@ -27,9 +27,11 @@ export interface StaticSourceOptions {
   readonly signal: AbortSignal
 }
 
-interface StaticPod {
+export interface StaticPod {
   readonly spec: PodSpec
   readonly file: string
+  /** When the file was last changed, by the wall clock. */
+  readonly changedAtNanos: bigint
   /** How often its file was removed and written again. */
   readonly recreated: number
 }
@@ -124,7 +126,7 @@ async function readFile(
       )
     const bytes = await o.files.read(entry.path, maxManifestBytes)
     if (bytes === undefined) return { print: '', pods: [], problem: undefined, recreated }
-    const pods = podsOf(entry.path, bytes, o).map((pod) => ({ ...pod, recreated }))
+    const pods = podsOf(entry, bytes, o).map((pod) => ({ ...pod, recreated }))
     return { print, pods, problem: undefined, recreated }
   } catch (e) {
     const error = rethrowBug(e)
@@ -138,12 +140,13 @@ async function readFile(
 }
 
 const podsOf = (
-  file: string,
+  { path: file, mtimeNanos }: FileEntry,
   bytes: Uint8Array,
   o: StaticSourceOptions,
 ): readonly Omit<StaticPod, 'recreated'>[] =>
   readPodSpecs(file, bytes).map((spec) => ({
     file,
+    changedAtNanos: mtimeNanos,
     spec: identifyStaticPod(spec, {
       file,
       nodeName: o.nodeName,
