@@ -12,6 +12,7 @@ import { memoryPressure } from './memory-pressure/unit.js'
 import { memoryQosPass } from './memory-qos-pass/unit.js'
 import { memoryQosStart } from './memory-qos-start/unit.js'
 import { pods } from './pods/unit.js'
+import { probes } from './probes/unit.js'
 import { formatReport } from './report.js'
 import { scrape } from './scrape/unit.js'
 import { soakUnit } from './soak/unit.js'
@@ -21,6 +22,7 @@ import type { BenchOptions, BenchUnit } from './unit.js'
 const units: readonly BenchUnit[] = [
   cgroupSweep,
   cri,
+  probes,
   scrape,
   startup,
   memoryPressure,

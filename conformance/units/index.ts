@@ -9,6 +9,7 @@ import { driver } from './driver.js'
 import { e2e } from './e2e.js'
 import { e2eNode } from './e2e-node.js'
 import { eventedPleg } from './evented-pleg.js'
+import { kubeadmInit } from './kubeadm-init.js'
 import { kubeadmJoin } from './kubeadm-join.js'
 import { kubectlUnit } from './kubectl.js'
 import { kubeletSwap } from './kubelet-swap.js'
@@ -24,6 +25,7 @@ export const units: readonly Unit[] = [
   critest,
   cadvisor,
   metricsServer,
+  kubeadmInit,
   kubeadmJoin,
   kubeletSwap,
   rollUnit,
