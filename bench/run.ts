@@ -18,6 +18,7 @@ import { scrape } from './scrape/unit.js'
 import { soakUnit } from './soak/unit.js'
 import { startup } from './startup/unit.js'
 import type { BenchOptions, BenchUnit } from './unit.js'
+import { volumes } from './volumes/unit.js'
 
 const units: readonly BenchUnit[] = [
   cgroupSweep,
@@ -33,6 +34,7 @@ const units: readonly BenchUnit[] = [
   soakUnit,
   apiRequests,
   binding,
+  volumes,
 ]
 
 const unitOptions = units.flatMap((unit) => Object.keys(unit.options ?? {}))

@@ -65,7 +65,10 @@ const isBehind = ({ upstream }: Pair, name: string, spec: RecordedSpec): boolean
 
 const groupRows = ({ upstream, keelson }: Pair): string[] =>
   rowNames
-    .map((row) => ({ row, specs: entriesOf(upstream).filter(([, s]) => s.group === row).length }))
+    .map((row) => {
+      const both = [...entriesOf(upstream), ...entriesOf(keelson)].filter(([, s]) => s.group === row)
+      return { row, specs: new Set(both.map(([name]) => name)).size }
+    })
     .filter(({ specs }) => specs > 0)
     .map(
       ({ row, specs }) =>

@@ -1,7 +1,7 @@
 // Inside the environment: private copies of everything that a kubelet, a runtime or a spec writes to. The root of the
 // host is read-only, directories of it are overlays, and settings of the whole kernel are plain files.
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { findCommand } from '../../src/lab/packages.js'
 import { mustRun } from '../../src/lab/process.js'
@@ -49,6 +49,16 @@ async function mountOverlay(path: string): Promise<void> {
   ]
   for (const dir of [upper, work]) await mkdir(dir, { recursive: true })
   await mount('-t', 'overlay', '-o', `lowerdir=${path},upperdir=${upper},workdir=${work}`, 'overlay', path)
+}
+
+/** Goes with the mount namespace, loop device included. */
+async function mountDisk(gib: number): Promise<void> {
+  const [image, target] = ['disk.img', 'own'].map((name) => join(insideDirectory, name)) as [string, string]
+  await writeFile(image, '')
+  await truncate(image, gib * 1024 ** 3)
+  await mkdir(target, { recursive: true })
+  await mustRun(['mkfs.ext4', '-q', '-F', image])
+  await mount('-o', 'loop', image, target)
 }
 
 async function bindOwn(path: string, mode = 0o755): Promise<void> {
@@ -133,6 +143,7 @@ async function mountInNamespaces(plan: EnvironmentPlan): Promise<void> {
   await mount('--bind', plan.cache, insideCache)
   await mount('-o', 'remount,bind,ro', insideCache)
   for (const path of overlays) if (existsSync(path)) await mountOverlay(path)
+  if (plan.diskGiB !== undefined) await mountDisk(plan.diskGiB)
   for (const path of ownDirectories) await bindOwn(path)
   await bindOwn('/tmp', 0o1777)
   for (const path of ['/run', '/dev/shm']) await mount('-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', path)

@@ -52,6 +52,8 @@ export interface EnvironmentPlan {
   readonly imageArchive?: string
   /** Stand-ins for systemd-run and systemctl; without them the environment has neither. */
   readonly systemdStandIns: boolean
+  /** Directories of kubelet, runtime and pods are on a file system of this size that has nothing else; default: on that of `directory`. */
+  readonly diskGiB?: number
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>

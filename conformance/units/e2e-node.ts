@@ -99,12 +99,17 @@ export const e2eNode: Unit = {
       type: 'string',
       summary: `${sets.join(', ')} (default plain: NodeConformance without Serial, Slow, Disruptive, Flaky, Alpha, Beta, Feature; for the group pressure node-conformance)`,
     },
-    focus: { type: 'string', summary: 'only specs whose names contain the text' },
+    focus: { type: 'string', summary: 'TEXT[|TEXT...]: only specs whose names contain one of them' },
+    skip: { type: 'string', summary: 'TEXT[|TEXT...]: no specs whose names contain one of them' },
     shard: { type: 'string', summary: 'K/N: the K-th of N parts of the selection' },
     runtime: { type: 'string', summary: `${suiteRuntimes.join(' or ')} (default containerd-2)` },
     place: {
       type: 'string',
       summary: `${suitePlaces.join(' or ')} (default host); uml is a lab machine with cgroup v2`,
+    },
+    disk: {
+      type: 'string',
+      summary: 'GiB of a file system that the node has for itself (default: it shares that of this host)',
     },
     procs: { type: 'string', summary: 'how many specs at once (default 12; they mostly wait)' },
     keep: { type: 'string', summary: 'directory for the logs and the raw report' },
