@@ -1,6 +1,6 @@
 // The unit's command line, checked before anything is built or started.
 
-import { type Place, places, type RuntimeName, runtimes } from '../node-environment/plan.js'
+import { type Place, type RuntimeName, suitePlaces, suiteRuntimes } from '../node-environment/plan.js'
 import { type KubeletName, kubelets } from '../node-environment/programs.js'
 import { UsageError } from '../unit.js'
 import { type GroupName, groupNames } from './groups.js'
@@ -53,8 +53,8 @@ export function parseOptions(given: Readonly<Record<string, string | boolean | u
     throw new UsageError(`--disk ${disk}: give a number of GiB from 1 to 1024`)
   return {
     kubelet: oneOf<KubeletName>('kubelet', text('kubelet') ?? 'keelson', kubelets),
-    runtime: oneOf<RuntimeName>('runtime', text('runtime') ?? 'containerd-2', runtimes),
-    place: oneOf<Place>('place', text('place') ?? 'host', places),
+    runtime: oneOf<RuntimeName>('runtime', text('runtime') ?? 'containerd-2', suiteRuntimes),
+    place: oneOf<Place>('place', text('place') ?? 'host', suitePlaces),
     selection: {
       set: oneOf<SetName>('set', text('set') ?? defaultSet(group), sets),
       ...(group === undefined ? {} : { group: oneOf<GroupName>('group', group, groupNames) }),

@@ -13,6 +13,7 @@ const mount = (...args: string[]): Promise<string> => mustRun(['mount', ...args]
 const ownDirectories = [
   '/var/lib/kubelet',
   '/var/lib/containerd',
+  '/var/lib/containers',
   '/var/lib/cni',
   '/var/lib/keelson',
   '/var/log/pods',
@@ -88,6 +89,16 @@ async function hideSystemd(): Promise<void> {
   }
 }
 
+/** overlayfs cannot lie on the machine's own overlay. The lab mounts memory over some of them, without systemd. */
+async function mountMemory(): Promise<void> {
+  const mounted = await readFile('/proc/mounts', 'utf8')
+  for (const path of ownDirectories) {
+    if (mounted.includes(` ${path} `)) continue
+    await mkdir(path, { recursive: true })
+    await mount('-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', path)
+  }
+}
+
 /** The same paths as in namespaces, in a machine that is ours as a whole: its root is an overlay in memory already. */
 async function mountInMachine(plan: EnvironmentPlan): Promise<void> {
   for (const [from, to] of [
@@ -97,7 +108,8 @@ async function mountInMachine(plan: EnvironmentPlan): Promise<void> {
     await mkdir(to, { recursive: true })
     await mount('--bind', from, to)
   }
-  await hideSystemd()
+  await mountMemory()
+  if (plan.place === 'uml') await hideSystemd()
   // cAdvisor ends the kubelet on a machine whose CPU tells no clock speed, as UML's does not.
   const cpuinfo = join(insideDirectory, 'cpuinfo')
   await writeFile(
@@ -109,7 +121,7 @@ async function mountInMachine(plan: EnvironmentPlan): Promise<void> {
 }
 
 export async function mountEverything(plan: EnvironmentPlan): Promise<void> {
-  await (plan.place === 'uml' ? mountInMachine(plan) : mountInNamespaces(plan))
+  await (plan.place === 'host' ? mountInNamespaces(plan) : mountInMachine(plan))
   await writeFile('/proc/sys/kernel/hostname', plan.name)
   for (const [file, text] of [
     ['/etc/hosts', `127.0.0.1 localhost\n${nodeAddress} ${plan.name}\n`],
