@@ -12,15 +12,18 @@ import { memoryPressure } from './memory-pressure/unit.js'
 import { memoryQosPass } from './memory-qos-pass/unit.js'
 import { memoryQosStart } from './memory-qos-start/unit.js'
 import { pods } from './pods/unit.js'
+import { probes } from './probes/unit.js'
 import { formatReport } from './report.js'
 import { scrape } from './scrape/unit.js'
 import { soakUnit } from './soak/unit.js'
 import { startup } from './startup/unit.js'
 import type { BenchOptions, BenchUnit } from './unit.js'
+import { volumes } from './volumes/unit.js'
 
 const units: readonly BenchUnit[] = [
   cgroupSweep,
   cri,
+  probes,
   scrape,
   startup,
   memoryPressure,
@@ -31,6 +34,7 @@ const units: readonly BenchUnit[] = [
   soakUnit,
   apiRequests,
   binding,
+  volumes,
 ]
 
 const unitOptions = units.flatMap((unit) => Object.keys(unit.options ?? {}))

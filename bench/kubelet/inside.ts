@@ -1,8 +1,7 @@
 // node inside.mjs OPTIONS, in a node environment: the stacks in turns on one containerd; the results go to a file as JSON.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { createCriClient } from '../../src/adapters/cri/client/client.js'
+import { emptyRuntime } from '../empty-runtime.js'
 import type { StackName } from './stack.js'
 import { runTurn, type Turn, type TurnOptions } from './turn.js'
 import { processesNamed } from './usage.js'
@@ -13,33 +12,8 @@ export type InsideOptions = Omit<TurnOptions, 'log'> & {
   readonly results: string
 }
 
-const EMPTY_MS = 120_000
-
-/**
- * Ended pods that a kubelet left to its garbage collection are no load of the next one. A sandbox that is just being
- * stopped refuses to be stopped again: it is asked once more.
- */
-async function emptyRuntime(socket: string): Promise<void> {
-  const client = createCriClient(`unix://${socket}`, { timeoutMs: 60_000 })
-  const deadline = performance.now() + EMPTY_MS
-  const remove = async (podSandboxId: string): Promise<unknown> => {
-    try {
-      await client.runtime.stopPodSandbox({ podSandboxId })
-      return await client.runtime.removePodSandbox({ podSandboxId })
-    } catch (e) {
-      if (performance.now() > deadline) throw e
-      return await sleep(500)
-    }
-  }
-  try {
-    for (;;) {
-      const { items } = await client.runtime.listPodSandbox({})
-      if (items.length === 0) break
-      for (const { id } of items) await remove(id)
-    }
-  } finally {
-    client.close()
-  }
+async function clearRuntime(socket: string): Promise<void> {
+  await emptyRuntime(socket)
   // Those of an overloaded containerd that has forgotten them.
   for (const pid of processesNamed('containerd-shim-runc-v2')) process.kill(pid, 'SIGKILL')
 }
@@ -51,7 +25,7 @@ for (let turn = 0; turn < options.turns; turn++)
     const directory = join(options.directory, `turn-${turn}-${stack.replaceAll(' ', '-')}`)
     const log = (line: string): void => console.log(`turn ${turn + 1} of ${options.turns}, ${line}`)
     turns.push(await runTurn(stack, { ...options, directory, log }))
-    await emptyRuntime(options.programs.runtime)
+    await clearRuntime(options.programs.runtime)
     await rm(join(directory, 'root'), { recursive: true, force: true, maxRetries: 5 })
     await writeFile(options.results, JSON.stringify(turns))
   }

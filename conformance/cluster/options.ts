@@ -2,7 +2,7 @@
 import { createServer } from 'node:net'
 import { fieldAt } from '../../src/config/field-at.js'
 import { kubeletSchema } from '../../src/config/kubelet-schema.js'
-import { type RuntimeName, runtimes } from '../node-environment/plan.js'
+import { type RuntimeName, suiteRuntimes } from '../node-environment/plan.js'
 import { type KubeletName, kubelets } from '../node-environment/programs.js'
 import { type OptionValues, type UnitOption, UsageError } from '../unit.js'
 
@@ -18,7 +18,7 @@ export interface ClusterOptions {
 
 export const clusterFlags: Readonly<Record<string, UnitOption>> = {
   kubelet: { type: 'string', summary: `${kubelets.join(' or ')} (default upstream)` },
-  runtime: { type: 'string', summary: `${runtimes.join(' or ')} (default containerd-2)` },
+  runtime: { type: 'string', summary: `${suiteRuntimes.join(' or ')} (default containerd-2)` },
   proxy: { type: 'boolean', summary: 'with kube-proxy: pods reach Services, the API server among them' },
   dns: { type: 'boolean', summary: 'with CoreDNS on the node' },
   'audit-log': { type: 'boolean', summary: 'the API server writes a line for each request' },
@@ -55,7 +55,7 @@ export function parseClusterOptions(
     )
   return {
     kubelet,
-    runtime: oneOf<RuntimeName>('runtime', text('runtime', 'containerd-2'), runtimes),
+    runtime: oneOf<RuntimeName>('runtime', text('runtime', 'containerd-2'), suiteRuntimes),
     proxy: given.proxy === true,
     dns: given.dns === true,
     auditLog: given['audit-log'] === true,

@@ -1,6 +1,6 @@
 // The unit's command line, checked before anything is built or started.
 
-import { type Place, places, type RuntimeName, runtimes } from '../node-environment/plan.js'
+import { type Place, type RuntimeName, suitePlaces, suiteRuntimes } from '../node-environment/plan.js'
 import { type KubeletName, kubelets } from '../node-environment/programs.js'
 import { UsageError } from '../unit.js'
 import { type GroupName, groupNames } from './groups.js'
@@ -12,6 +12,8 @@ export interface E2eNodeOptions {
   readonly place: Place
   readonly selection: Selection
   readonly procs: number
+  /** Size of a file system for the node alone; undefined: it shares this host's. */
+  readonly diskGiB?: number
   readonly record: boolean
   /** Where logs and the raw report are copied to. */
   readonly keep: string | undefined
@@ -41,21 +43,27 @@ export function parseOptions(given: Readonly<Record<string, string | boolean | u
     const value = given[name]
     return typeof value === 'string' ? value : undefined
   }
-  const [group, focus, shard] = [text('group'), text('focus'), text('shard')]
+  const [group, focus, skip, shard] = [text('group'), text('focus'), text('skip'), text('shard')]
   const procs = Number(text('procs') ?? PROCS)
   if (!Number.isInteger(procs) || procs < 1 || procs > 64)
     throw new UsageError(`--procs ${text('procs')}: give a number from 1 to 64`)
+  const disk = text('disk')
+  const diskGiB = Number(disk ?? 1)
+  if (!Number.isInteger(diskGiB) || diskGiB < 1 || diskGiB > 1024)
+    throw new UsageError(`--disk ${disk}: give a number of GiB from 1 to 1024`)
   return {
     kubelet: oneOf<KubeletName>('kubelet', text('kubelet') ?? 'keelson', kubelets),
-    runtime: oneOf<RuntimeName>('runtime', text('runtime') ?? 'containerd-2', runtimes),
-    place: oneOf<Place>('place', text('place') ?? 'host', places),
+    runtime: oneOf<RuntimeName>('runtime', text('runtime') ?? 'containerd-2', suiteRuntimes),
+    place: oneOf<Place>('place', text('place') ?? 'host', suitePlaces),
     selection: {
       set: oneOf<SetName>('set', text('set') ?? defaultSet(group), sets),
       ...(group === undefined ? {} : { group: oneOf<GroupName>('group', group, groupNames) }),
       ...(focus === undefined ? {} : { focus }),
+      ...(skip === undefined ? {} : { skip }),
       ...(shard === undefined ? {} : { shard: parseShard(shard) }),
     },
     procs,
+    ...(disk === undefined ? {} : { diskGiB }),
     record: given.record === true,
     keep: text('keep'),
   }

@@ -18,6 +18,7 @@ export interface SuiteRun {
   readonly place: Place
   readonly specs: readonly ListedSpec[]
   readonly procs: number
+  readonly diskGiB?: number
   readonly images: SuiteImages
   peer(name: PeerName): string
   readonly onOutput: (text: string) => void
@@ -77,6 +78,7 @@ export async function runSuite(run: SuiteRun): Promise<string> {
     ...(run.place === 'uml' ? {} : { imageArchive: inCache(run.images.archive) }),
     // Specs that restart the kubelet do so through systemd.
     systemdStandIns: run.specs.some((s) => s.labels.includes('Serial')),
+    ...(run.diskGiB === undefined ? {} : { diskGiB: run.diskGiB }),
     argv: suiteArguments(run),
     cwd: join(insideDirectory, 'out'),
     env: { HOME: '/root', TMPDIR: '/tmp' },

@@ -57,17 +57,23 @@ export interface Selection {
   readonly set: SetName
   readonly group?: GroupName
   readonly focus?: string
+  readonly skip?: string
   /** The k-th of n parts, from 1. */
   readonly shard?: { readonly part: number; readonly of: number }
 }
 
+/** `one text|another text` */
+const hasOneOf = (name: string, texts: string): boolean =>
+  texts.split('|').some((text) => name.includes(text))
+
 /** In the order of the list, so that shards of one selection never overlap. */
 export function selectSpecs(list: readonly ListedSpec[], selection: Selection): ListedSpec[] {
-  const { set, group, focus, shard } = selection
+  const { set, group, focus, skip, shard } = selection
   return list
     .filter((s) => inSet[set](s))
     .filter((s) => group === undefined || s.group === group)
-    .filter((s) => focus === undefined || s.name.includes(focus))
+    .filter((s) => focus === undefined || hasOneOf(s.name, focus))
+    .filter((s) => skip === undefined || !hasOneOf(s.name, skip))
     .filter((_, i) => shard === undefined || i % shard.of === shard.part - 1)
 }
 

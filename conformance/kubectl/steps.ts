@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CommandResult } from '../process.js'
+import { type CommandResult, runCommand } from '../process.js'
+import { metricsServerObjects } from './metrics-server.js'
 
 export interface Kubectl {
   /** Arguments after `kubectl`; the command and its output go into the transcript. */
@@ -15,6 +16,8 @@ export interface Kubectl {
   readonly file: string
   readonly kubeconfig: string
   readonly directory: string
+  /** Its program, at its path on the node. */
+  readonly metricsServer: string
 }
 
 interface Step {
@@ -132,6 +135,7 @@ export const steps: readonly Step[] = [
       assert.match(stdout, /pod_memory_working_set_bytes\{.*pod="web".*\} [1-9]/)
     },
   },
+  { name: 'top, with metrics-server', run: top },
   {
     name: 'delete',
     async run(kubectl) {
@@ -151,6 +155,42 @@ export const steps: readonly Step[] = [
     },
   },
 ]
+
+/** A rate of CPU needs two scrapes. */
+const topTries = 30
+const topWaitMs = 4_000
+
+async function top(kubectl: Kubectl): Promise<void> {
+  const file = 'metrics-server.json'
+  const list = { apiVersion: 'v1', kind: 'List', items: metricsServerObjects(kubectl.metricsServer) }
+  await writeFile(join(kubectl.directory, file), JSON.stringify(list))
+  await kubectl(['apply', '-f', file])
+  await kubectl([
+    'wait',
+    '--for=condition=Available',
+    '-n=kube-system',
+    'deployment/metrics-server',
+    '--timeout=150s',
+  ])
+  await kubectl(['wait', '--for=condition=Available', 'apiservice/v1beta1.metrics.k8s.io', '--timeout=60s'])
+  await untilTop(kubectl)
+  assert.match((await kubectl(['top', 'nodes'])).stdout, /node-1 +\d+m +\d+% +[1-9]\d*Mi +\d+%/)
+  const pods = await kubectl(['top', 'pods', '--all-namespaces', '--containers'])
+  assert.match(pods.stdout, /default +web +app +\d+m +\d+Mi/)
+  assert.match(pods.stdout, /kube-system +metrics-server-\S+ +metrics-server +\d+m +[1-9]\d*Mi/)
+  await kubectl(['delete', '-f', file])
+}
+
+/** Outside of the transcript, which shows the answer and not the wait for it. */
+async function untilTop({ file, kubeconfig }: Kubectl): Promise<void> {
+  const env = { ...process.env, KUBECONFIG: kubeconfig }
+  for (let tries = 0; tries < topTries; tries += 1) {
+    const options = { timeoutMs: 30_000, env, accept: [0, 1] }
+    const { stdout } = await runCommand(file, ['top', 'pods', '--all-namespaces'], options)
+    if (/ web /.test(stdout) && / metrics-server-/.test(stdout)) return
+    await sleep(topWaitMs)
+  }
+}
 
 /** The forwarder runs until it is ended: it cannot be one command of the transcript. */
 async function portForward({ file, kubeconfig }: Kubectl): Promise<void> {

@@ -4,6 +4,7 @@ import { type RuntimeName, runtimeSocket } from './plan.js'
 interface ContainerdSettings {
   readonly directory: string
   readonly runc: string
+  readonly driver: 'cgroupfs' | 'systemd'
 }
 
 const quote = (text: string): string => JSON.stringify(text)
@@ -27,14 +28,14 @@ disabled_plugins = [
 `
 
 /** `test-handler` is the second runtime that specs of RuntimeClass ask for. */
-const handlers = (plugin: string, runc: string): string =>
+const handlers = (plugin: string, { runc, driver }: ContainerdSettings): string =>
   ['runc', 'test-handler']
     .map(
       (name) => `    [plugins.${quote(plugin)}.containerd.runtimes.${name}]
       runtime_type = "io.containerd.runc.v2"
       [plugins.${quote(plugin)}.containerd.runtimes.${name}.options]
         BinaryName = ${quote(runc)}
-        SystemdCgroup = false
+        SystemdCgroup = ${driver === 'systemd'}
 `,
     )
     .join('')
@@ -49,7 +50,8 @@ const shared = `  disable_apparmor = true
   enable_unprivileged_icmp = true
 `
 
-const version2 = ({ directory, runc }: ContainerdSettings): string => {
+const version2 = (settings: ContainerdSettings): string => {
+  const { directory } = settings
   const cri = 'io.containerd.grpc.v1.cri'
   return `${head(2)}[plugins.${quote(cri)}]
   sandbox_image = ${quote(sandboxImage)}
@@ -61,10 +63,11 @@ ${shared}  [plugins.${quote(cri)}.cni]
   [plugins.${quote(cri)}.containerd]
     snapshotter = "overlayfs"
     default_runtime_name = "runc"
-${handlers(cri, runc)}`
+${handlers(cri, settings)}`
 }
 
-const version3 = ({ directory, runc }: ContainerdSettings): string => {
+const version3 = (settings: ContainerdSettings): string => {
+  const { directory } = settings
   const images = 'io.containerd.cri.v1.images'
   const cri = 'io.containerd.cri.v1.runtime'
   return `${head(3)}[plugins.${quote(images)}]
@@ -79,8 +82,8 @@ ${shared}  [plugins.${quote(cri)}.cni]
     conf_dir = ${quote(`${directory}/net.d`)}
   [plugins.${quote(cri)}.containerd]
     default_runtime_name = "runc"
-${handlers(cri, runc)}`
+${handlers(cri, settings)}`
 }
 
 export const formatConfig = (runtime: RuntimeName, settings: ContainerdSettings): string =>
-  runtime === 'containerd-1.6' ? version2(settings) : version3(settings)
+  runtime === 'containerd-2' ? version3(settings) : version2(settings)

@@ -2,27 +2,24 @@
 // with its status. Also the registry, as a process of its own. Bundled to one file.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, openSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { openSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { mustRun } from '../../src/lab/process.js'
 import { readLayout } from '../images/layout.js'
 import { protectedRepository } from '../images/protected-repository.js'
-import { formatHosts, startRegistry } from '../images/registry.js'
+import { startRegistry } from '../images/registry.js'
 import { createCgroups } from './cgroups.js'
-import { formatConfig } from './containerd-config.js'
 import { type GuardianPlan, guard } from './guardian.js'
 import { mountEverything } from './mounts.js'
 import { createNetwork } from './network.js'
-import { type EnvironmentPlan, insideBundle, insideDirectory, registryPort, runtimeSocket } from './plan.js'
+import { type EnvironmentPlan, insideBundle, insideDirectory, registryPort } from './plan.js'
+import { importImages, prepareRuntime, registryUrl } from './runtime.js'
 import { spawnInCgroups } from './spawn-in-cgroups.js'
 import { runStandIn, writeStandIns } from './systemd-stand-ins.js'
 
 const START_MS = 60_000
-const IMPORT_MS = 5 * 60_000
-const registryUrl = `http://127.0.0.1:${registryPort}`
 
 async function waitFor(what: string, child: ChildProcess, ask: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + START_MS
@@ -59,36 +56,20 @@ async function startImages(plan: EnvironmentPlan): Promise<void> {
 }
 
 async function startRuntime(plan: EnvironmentPlan): Promise<void> {
-  const { containerd, ctr, runc, shims } = plan.programs
-  const hosts = join(insideDirectory, 'registries')
-  for (const [host, url] of [
-    ['_default', registryUrl],
-    ['localhost:5000', 'http://localhost:5000'], // agnhost's own registry, in a pod of a spec
-  ] as const) {
-    await mkdir(join(hosts, host), { recursive: true })
-    await writeFile(join(hosts, host, 'hosts.toml'), formatHosts(url))
-  }
-  const config = join(insideDirectory, 'containerd.toml')
-  await writeFile(config, formatConfig(plan.runtime, { directory: insideDirectory, runc }))
-  const env = { ...process.env, PATH: `${shims}:${process.env.PATH}` }
-  const daemon = await startService(plan, 'docker-daemon', [containerd, '--config', config], env)
-  const client = [ctr, '--address', runtimeSocket, '--namespace', 'k8s.io']
-  const ready = async (): Promise<boolean> => {
-    if (!existsSync(runtimeSocket)) return false
-    await mustRun([...client, 'version'], { signal: AbortSignal.timeout(5_000) })
-    return true
-  }
-  await waitFor('containerd', daemon, ready)
-  if (plan.imageArchive === undefined) return
-  const importImages = [...client, 'images', 'import', plan.imageArchive]
-  await mustRun(importImages, { signal: AbortSignal.timeout(IMPORT_MS) })
+  const { name, argv, env, ready } = await prepareRuntime(plan)
+  const daemon = await startService(plan, 'docker-daemon', argv, env)
+  await waitFor(name, daemon, ready)
+  await importImages(plan)
 }
+
+const shimsOf = ({ programs }: EnvironmentPlan): string[] =>
+  programs.kind === 'containerd' ? [programs.shims] : []
 
 async function runCommand(plan: EnvironmentPlan): Promise<number> {
   const [command, ...args] = plan.argv
   if (command === undefined) throw new Error('no command to run inside')
   const standIns = plan.systemdStandIns ? [await writeStandIns(insideDirectory)] : []
-  const PATH = [...standIns, plan.programs.shims, process.env.PATH].join(':')
+  const PATH = [...standIns, ...shimsOf(plan), process.env.PATH].join(':')
   const env = { ...process.env, ...plan.env, PATH }
   const child = spawn(command, args, { cwd: plan.cwd, env, stdio: ['ignore', 'inherit', 'inherit'] })
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]

@@ -1,7 +1,7 @@
 // Inside the environment: private copies of everything that a kubelet, a runtime or a spec writes to. The root of the
 // host is read-only, directories of it are overlays, and settings of the whole kernel are plain files.
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { findCommand } from '../../src/lab/packages.js'
 import { mustRun } from '../../src/lab/process.js'
@@ -13,6 +13,7 @@ const mount = (...args: string[]): Promise<string> => mustRun(['mount', ...args]
 const ownDirectories = [
   '/var/lib/kubelet',
   '/var/lib/containerd',
+  '/var/lib/containers',
   '/var/lib/cni',
   '/var/lib/keelson',
   '/var/log/pods',
@@ -50,6 +51,16 @@ async function mountOverlay(path: string): Promise<void> {
   await mount('-t', 'overlay', '-o', `lowerdir=${path},upperdir=${upper},workdir=${work}`, 'overlay', path)
 }
 
+/** Goes with the mount namespace, loop device included. */
+async function mountDisk(gib: number): Promise<void> {
+  const [image, target] = ['disk.img', 'own'].map((name) => join(insideDirectory, name)) as [string, string]
+  await writeFile(image, '')
+  await truncate(image, gib * 1024 ** 3)
+  await mkdir(target, { recursive: true })
+  await mustRun(['mkfs.ext4', '-q', '-F', image])
+  await mount('-o', 'loop', image, target)
+}
+
 async function bindOwn(path: string, mode = 0o755): Promise<void> {
   const own = join(insideDirectory, 'own', path)
   for (const dir of [own, path]) await mkdir(dir, { recursive: true })
@@ -78,6 +89,16 @@ async function hideSystemd(): Promise<void> {
   }
 }
 
+/** overlayfs cannot lie on the machine's own overlay. The lab mounts memory over some of them, without systemd. */
+async function mountMemory(): Promise<void> {
+  const mounted = await readFile('/proc/mounts', 'utf8')
+  for (const path of ownDirectories) {
+    if (mounted.includes(` ${path} `)) continue
+    await mkdir(path, { recursive: true })
+    await mount('-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', path)
+  }
+}
+
 /** The same paths as in namespaces, in a machine that is ours as a whole: its root is an overlay in memory already. */
 async function mountInMachine(plan: EnvironmentPlan): Promise<void> {
   for (const [from, to] of [
@@ -87,7 +108,8 @@ async function mountInMachine(plan: EnvironmentPlan): Promise<void> {
     await mkdir(to, { recursive: true })
     await mount('--bind', from, to)
   }
-  await hideSystemd()
+  await mountMemory()
+  if (plan.place === 'uml') await hideSystemd()
   // cAdvisor ends the kubelet on a machine whose CPU tells no clock speed, as UML's does not.
   const cpuinfo = join(insideDirectory, 'cpuinfo')
   await writeFile(
@@ -99,7 +121,7 @@ async function mountInMachine(plan: EnvironmentPlan): Promise<void> {
 }
 
 export async function mountEverything(plan: EnvironmentPlan): Promise<void> {
-  await (plan.place === 'uml' ? mountInMachine(plan) : mountInNamespaces(plan))
+  await (plan.place === 'host' ? mountInNamespaces(plan) : mountInMachine(plan))
   await writeFile('/proc/sys/kernel/hostname', plan.name)
   for (const [file, text] of [
     ['/etc/hosts', `127.0.0.1 localhost\n${nodeAddress} ${plan.name}\n`],
@@ -121,6 +143,7 @@ async function mountInNamespaces(plan: EnvironmentPlan): Promise<void> {
   await mount('--bind', plan.cache, insideCache)
   await mount('-o', 'remount,bind,ro', insideCache)
   for (const path of overlays) if (existsSync(path)) await mountOverlay(path)
+  if (plan.diskGiB !== undefined) await mountDisk(plan.diskGiB)
   for (const path of ownDirectories) await bindOwn(path)
   await bindOwn('/tmp', 0o1777)
   for (const path of ['/run', '/dev/shm']) await mount('-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', path)

@@ -1,10 +1,13 @@
 // What a node environment is made of: a node's worth of private namespaces on this host, with a container runtime, a
 // registry and one command that runs inside. The plan crosses into the namespaces as JSON.
-export const runtimes = ['containerd-1.6', 'containerd-2'] as const
+export const runtimes = ['containerd-1.6', 'containerd-1.7', 'containerd-2', 'cri-o'] as const
+/** Of the suites of Kubernetes. */
+export const suiteRuntimes = ['containerd-1.6', 'containerd-2'] as const
 export type RuntimeName = (typeof runtimes)[number]
 
-/** On this host in private namespaces, or in the lab's UML machine, which has a kernel with cgroup v2 of its own. */
-export const places = ['host', 'uml'] as const
+/** On this host in private namespaces, or in the lab's UML machines, which have a kernel with cgroup v2 of their own. */
+export const places = ['host', 'uml', 'uml-systemd'] as const
+export const suitePlaces = ['host', 'uml'] as const
 export type Place = (typeof places)[number]
 
 export interface Hierarchy {
@@ -15,13 +18,22 @@ export interface Hierarchy {
   readonly options: readonly string[]
 }
 
-export interface RuntimePrograms {
+export interface ContainerdPrograms {
+  readonly kind: 'containerd'
   readonly containerd: string
   readonly ctr: string
   readonly runc: string
   /** Directory with containerd-shim-runc-v2. */
   readonly shims: string
 }
+export interface CrioPrograms {
+  readonly kind: 'cri-o'
+  readonly crio: string
+  readonly pinns: string
+  readonly conmon: string
+  readonly runc: string
+}
+export type RuntimePrograms = ContainerdPrograms | CrioPrograms
 
 export interface EnvironmentPlan {
   readonly place: Place
@@ -40,6 +52,8 @@ export interface EnvironmentPlan {
   readonly imageArchive?: string
   /** Stand-ins for systemd-run and systemctl; without them the environment has neither. */
   readonly systemdStandIns: boolean
+  /** Directories of kubelet, runtime and pods are on a file system of this size that has nothing else; default: on that of `directory`. */
+  readonly diskGiB?: number
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -51,6 +65,12 @@ export const insideDirectory = '/mnt/node'
 export const insideBundle = `${insideDirectory}/inside.mjs`
 export const insideCache = '/mnt/cache'
 export const runtimeSocket = '/run/containerd/containerd.sock'
+/** Each at its own default path: the upstream kubelet knows CRI-O by it. */
+export const socketOf = (runtime: RuntimeName): string =>
+  runtime === 'cri-o' ? '/run/crio/crio.sock' : runtimeSocket
+/** The cgroup driver of a place: systemd where systemd is the first process. */
+export const driverOf = (place: Place): 'cgroupfs' | 'systemd' =>
+  place === 'uml-systemd' ? 'systemd' : 'cgroupfs'
 export const nodeAddress = '10.77.0.1'
 export const podSubnet = '10.100.0.0/24'
 export const registryPort = 5999

@@ -11,21 +11,59 @@ export type KubeletName = (typeof kubelets)[number]
 
 type PeerPath = (name: PeerName) => string
 
-/** What runtimePrograms() takes of the peers. */
+/** What runtimePrograms() takes of the peers for containerd 2. */
 export const runtimePeers = ['containerd', 'containerd-shim-runc-v2', 'ctr', 'runc'] as const
 
 /** A path of the cache as the environment sees it. */
 export const inCache = (path: string): string => join(insideCache, relative(cacheRoot(), path))
 
-export const runtimePrograms = (runtime: RuntimeName, peer: PeerPath): RuntimePrograms =>
-  runtime === 'containerd-1.6'
-    ? { containerd: '/usr/bin/containerd', ctr: '/usr/bin/ctr', runc: '/usr/sbin/runc', shims: '/usr/bin' }
-    : {
-        containerd: inCache(peer('containerd')),
-        ctr: inCache(peer('ctr')),
-        runc: inCache(peer('runc')),
-        shims: dirname(inCache(peer('containerd-shim-runc-v2'))),
+/** Peers of each runtime; Debian has containerd 1.6, runc and conmon. */
+export const peersOf = {
+  'containerd-1.6': [],
+  'containerd-1.7': ['containerd-1.7', 'containerd-shim-runc-v2-1.7', 'ctr-1.7'],
+  'containerd-2': runtimePeers,
+  'cri-o': ['cri-o', 'pinns'],
+} as const satisfies Record<RuntimeName, readonly PeerName[]>
+
+const debianRunc = '/usr/sbin/runc'
+
+export function runtimePrograms(runtime: RuntimeName, peer: PeerPath): RuntimePrograms {
+  const at = (name: PeerName): string => inCache(peer(name))
+  switch (runtime) {
+    case 'containerd-1.6':
+      return {
+        kind: 'containerd',
+        containerd: '/usr/bin/containerd',
+        ctr: '/usr/bin/ctr',
+        runc: debianRunc,
+        shims: '/usr/bin',
       }
+    case 'containerd-1.7':
+      return {
+        kind: 'containerd',
+        containerd: at('containerd-1.7'),
+        ctr: at('ctr-1.7'),
+        runc: debianRunc,
+        shims: dirname(at('containerd-shim-runc-v2-1.7')),
+      }
+    case 'containerd-2':
+      return {
+        kind: 'containerd',
+        containerd: at('containerd'),
+        ctr: at('ctr'),
+        runc: at('runc'),
+        shims: dirname(at('containerd-shim-runc-v2')),
+      }
+    case 'cri-o':
+      return {
+        kind: 'cri-o',
+        crio: at('cri-o'),
+        pinns: at('pinns'),
+        conmon: '/usr/bin/conmon',
+        runc: debianRunc,
+      }
+  }
+}
 
 /** The bundle of the command line, at its path inside. */
 export const insideKeelson = join(insideDirectory, 'keelson/main.mjs')

@@ -1,4 +1,4 @@
-// The same node in the lab's UML machine: for specs that need cgroup v2. The lab ends the machine of a killed run, the
+// The same node in a UML machine of the lab: for specs that need cgroup v2. The lab ends the machine of a killed run, the
 // guardian removes its files.
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -11,9 +11,9 @@ import { bundleInside, type EnvironmentRequest, type NodeEnvironment, startGuard
 const MEMORY_MIB = 6144 // images, volumes and containers are in memory there
 
 export async function startMachine(
-  request: EnvironmentRequest & { readonly timeoutMs: number },
+  request: EnvironmentRequest & { readonly timeoutMs: number; readonly machine?: 'uml' | 'uml-systemd' },
 ): Promise<NodeEnvironment> {
-  const { onOutput, leftovers = [], timeoutMs, ...rest } = request
+  const { onOutput, leftovers = [], timeoutMs, machine = 'uml', ...rest } = request
   const { directory } = request
   const name = 'node'
   await mkdir(join(directory, 'out'), { recursive: true })
@@ -22,13 +22,13 @@ export async function startMachine(
   const [guardian] = startGuardian(bundle, { directory, hierarchies: [], leftovers }, name)
   const guardianEnded = once(guardian, 'exit')
   const hierarchies = [{ name: '', type: 'cgroup2', options: [] }] as const
-  const plan: EnvironmentPlan = { ...rest, place: 'uml', name, hierarchies }
+  const plan: EnvironmentPlan = { ...rest, place: machine, name, hierarchies }
   await writeFile(join(directory, 'plan.json'), JSON.stringify(plan))
   const stop = new AbortController()
   const sink = new PassThrough().on('data', (data: Buffer) => onOutput(data.toString()))
   const ended = runLab(
     labRequest({
-      machine: 'uml',
+      machine,
       argv: [process.execPath, bundle, 'node', join(directory, 'plan.json')],
       cwd: '/',
       out: directory,

@@ -10,14 +10,16 @@ import { insideBundle } from './plan.js'
 const unitsDirectory = '/run/units'
 const STOP_MS = 20_000
 
-interface TransientUnit {
+interface StandInUnit {
   readonly unit: string
   readonly log: string
   readonly argv: readonly string[]
+  /** As from a unit file: it can be started again after a stop. A unit of systemd-run is gone then. */
+  readonly installed?: boolean
 }
 
 /** systemd-run's command line: `-p KEY=VALUE`, `--flag[=value]`, then the program. */
-export function parseSystemdRun(args: readonly string[]): TransientUnit {
+export function parseSystemdRun(args: readonly string[]): StandInUnit {
   let unit = 'run'
   let log = '/dev/null'
   let i = 0
@@ -40,6 +42,16 @@ export async function writeStandIns(directory: string): Promise<string> {
   return dir
 }
 
+/** Called inside the environment: what a package does with its unit file. It is not started. */
+export async function installUnit(unit: Omit<StandInUnit, 'installed'>): Promise<void> {
+  const dir = join(unitsDirectory, unit.unit)
+  await mkdir(dir, { recursive: true })
+  await writeFile(join(dir, 'unit.json'), JSON.stringify({ ...unit, installed: true }))
+}
+
+const readUnit = async (unit: string): Promise<StandInUnit> =>
+  JSON.parse(await readFile(join(unitsDirectory, unit, 'unit.json'), 'utf8')) as StandInUnit
+
 async function pidOf(unit: string): Promise<number | undefined> {
   const pid = Number(await readFile(join(unitsDirectory, unit, 'pid'), 'utf8').catch(() => ''))
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
@@ -50,7 +62,7 @@ async function pidOf(unit: string): Promise<number | undefined> {
 
 async function start(unit: string): Promise<void> {
   const dir = join(unitsDirectory, unit)
-  const { argv, log } = JSON.parse(await readFile(join(dir, 'unit.json'), 'utf8')) as TransientUnit
+  const { argv, log } = await readUnit(unit)
   const output = openSync(log, 'a')
   const [command = '', ...args] = argv
   const child = spawn(command, args, { cwd: '/', detached: true, stdio: ['ignore', output, output] })
@@ -86,7 +98,7 @@ async function systemctl([verb, ...args]: readonly string[]): Promise<number> {
   if (verb === 'start') await start(unit)
   else if (verb === 'stop') {
     await stop(unit)
-    await rm(join(unitsDirectory, unit), { recursive: true })
+    if ((await readUnit(unit)).installed !== true) await rm(join(unitsDirectory, unit), { recursive: true })
   } else if (verb === 'restart') {
     await stop(unit)
     await start(unit)

@@ -55,6 +55,7 @@ export const peerNames = [
   'kubectl',
   'kubelet',
   'metrics-server',
+  'metrics-server-client',
   'pinns',
   'runc',
   'sample-device-plugin',
@@ -184,7 +185,15 @@ const catalogue: Readonly<Record<PeerName, Omit<Peer, 'name'>>> = {
   'kubeadm-1.37': kubernetes('kubeadm'),
   kubectl: kubernetes('kubectl'),
   kubelet: kubernetes('kubelet'),
-  'metrics-server': caller('metrics-server', 'sigs.k8s.io/metrics-server'),
+  'metrics-server': {
+    module: 'metrics-server',
+    package: 'sigs.k8s.io/metrics-server/cmd/metrics-server',
+    command: 'metrics-server',
+    versionOf: 'sigs.k8s.io/metrics-server',
+    linkerVariables: ['k8s.io/client-go/pkg/version.gitVersion=VERSION'],
+    build: 'go',
+  },
+  'metrics-server-client': caller('metrics-server', 'sigs.k8s.io/metrics-server'),
   // CRI-O's helper that keeps namespaces alive.
   pinns: {
     module: 'cri-o',

@@ -19,7 +19,7 @@ import { type ListedSpec, selectSpecs, sets } from '../e2e-node/specs.js'
 import { writeTable } from '../e2e-node/table.js'
 import { groupWaitsFor, waitsFor } from '../e2e-node/waits-for.js'
 import { ensureSuiteImages, missingForImages } from '../images/ensure-images.js'
-import { places, runtimes } from '../node-environment/plan.js'
+import { suitePlaces, suiteRuntimes } from '../node-environment/plan.js'
 import { kubelets, runtimePeers } from '../node-environment/programs.js'
 import type { Unit, UnitContext } from '../unit.js'
 
@@ -99,12 +99,17 @@ export const e2eNode: Unit = {
       type: 'string',
       summary: `${sets.join(', ')} (default plain: NodeConformance without Serial, Slow, Disruptive, Flaky, Alpha, Beta, Feature; for the group pressure node-conformance)`,
     },
-    focus: { type: 'string', summary: 'only specs whose names contain the text' },
+    focus: { type: 'string', summary: 'TEXT[|TEXT...]: only specs whose names contain one of them' },
+    skip: { type: 'string', summary: 'TEXT[|TEXT...]: no specs whose names contain one of them' },
     shard: { type: 'string', summary: 'K/N: the K-th of N parts of the selection' },
-    runtime: { type: 'string', summary: `${runtimes.join(' or ')} (default containerd-2)` },
+    runtime: { type: 'string', summary: `${suiteRuntimes.join(' or ')} (default containerd-2)` },
     place: {
       type: 'string',
-      summary: `${places.join(' or ')} (default host); uml is a lab machine with cgroup v2`,
+      summary: `${suitePlaces.join(' or ')} (default host); uml is a lab machine with cgroup v2`,
+    },
+    disk: {
+      type: 'string',
+      summary: 'GiB of a file system that the node has for itself (default: it shares that of this host)',
     },
     procs: { type: 'string', summary: 'how many specs at once (default 12; they mostly wait)' },
     keep: { type: 'string', summary: 'directory for the logs and the raw report' },

@@ -8,11 +8,15 @@ import { critest } from './critest.js'
 import { driver } from './driver.js'
 import { e2e } from './e2e.js'
 import { e2eNode } from './e2e-node.js'
+import { eventedPleg } from './evented-pleg.js'
+import { kubeadmInit } from './kubeadm-init.js'
 import { kubeadmJoin } from './kubeadm-join.js'
 import { kubectlUnit } from './kubectl.js'
 import { kubeletSwap } from './kubelet-swap.js'
+import { matrix } from './matrix.js'
 import { metricsServer } from './metrics-server.js'
 import { rollUnit } from './roll.js'
+import { values } from './values.js'
 
 export const units: readonly Unit[] = [
   driver,
@@ -21,9 +25,13 @@ export const units: readonly Unit[] = [
   critest,
   cadvisor,
   metricsServer,
+  kubeadmInit,
   kubeadmJoin,
   kubeletSwap,
   rollUnit,
+  matrix,
+  values,
+  eventedPleg,
   e2eNode,
   cluster,
   kubectlUnit,

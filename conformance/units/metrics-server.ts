@@ -29,7 +29,7 @@ const SCRAPE_MS = 15_000
 
 async function decode(context: UnitContext, node: PodNode): Promise<Batch> {
   const { stdout } = await runCommand(
-    context.peer('metrics-server'),
+    context.peer('metrics-server-client'),
     [
       '-node=node-1',
       `-port=${node.serverPort}`,
@@ -115,7 +115,7 @@ async function runGate(context: UnitContext, node: PodNode, on: boolean): Promis
 export const metricsServer: Unit = {
   name: 'metrics-server',
   summary: "metrics-server's client and decoder on /metrics/resource of a real kubelet (KEP-2371)",
-  peers: ['metrics-server'],
+  peers: ['metrics-server-client'],
   async run(context) {
     const missing = missingRequirement({ root: true, packages: ['containerd', 'images'] })
     if (missing !== undefined) return context.skip('a node with pods', missing)

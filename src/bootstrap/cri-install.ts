@@ -32,6 +32,7 @@ interface CriInstallRequest {
   readonly upstream: string | undefined
   readonly listen: string
   readonly mode: 'complete' | 'observe'
+  readonly values: 'repair' | 'trust'
   readonly program: readonly string[]
 }
 
@@ -68,6 +69,7 @@ export async function installCri(request: CriInstallRequest, given: NodePorts): 
       upstream: server.upstream,
       listen: server.listen,
       mode: request.mode,
+      values: request.values,
     }),
     crictl: await textNow(ports, { path: crictlPath }),
   }

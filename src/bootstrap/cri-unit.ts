@@ -7,6 +7,7 @@ interface CriUnit {
   readonly upstream: string
   readonly listen: string
   readonly mode: 'complete' | 'observe'
+  readonly values: 'repair' | 'trust'
 }
 
 /** One word of a command line of systemd: quoted, with its two marks for variables doubled. */
@@ -25,7 +26,7 @@ const protectsHome = (program: readonly string[]): boolean =>
 const runtimeDirectory = (socket: string): string | undefined =>
   /^\/(?:var\/)?run\/([^/]+)\/[^/]+$/.exec(socket)?.[1]
 
-export function formatCriUnit({ program, upstream, listen, mode }: CriUnit): string {
+export function formatCriUnit({ program, upstream, listen, mode, values }: CriUnit): string {
   const socket = socketPathOf(listen)
   const directory = runtimeDirectory(socket)
   const words = [
@@ -37,6 +38,7 @@ export function formatCriUnit({ program, upstream, listen, mode }: CriUnit): str
     '--listen',
     listen,
     ...(mode === 'complete' ? [] : ['--mode', mode]),
+    ...(values === 'repair' ? [] : ['--values', values]),
   ]
   return `# Written by keelson cri install; keelson cri uninstall removes it. Set more options of the server in
 # /etc/default/keelson-cri: KEELSON_CRI_ARGS="...".

@@ -33,7 +33,7 @@ export class FakeLogind implements Logind {
       },
     }
   }
-  async watchShutdown(onShutdown: (isShuttingDown: boolean) => void, signal: AbortSignal) {
+  async watchShutdown(onShutdown: (isShuttingDown: boolean) => void, _options: object, signal: AbortSignal) {
     this.listeners.add(onShutdown)
     const ended = new Promise<void>((resolve) => {
       this.ends.add(resolve)

@@ -53,9 +53,13 @@ export interface Logind {
   setInhibitDelay(seconds: number, signal: AbortSignal): Promise<void>
   /** Rejects when logind does not give the lock. */
   lockShutdown(signal: AbortSignal): Promise<ShutdownLock>
-  /** True: the machine shuts down; false: it does not after all. Resolves when the watch is over: the bus is gone. */
+  /**
+   * True: the machine shuts down; false: it does not after all. Resolves when the watch is over: the bus is gone. Any process of the
+   * machine may send such a signal; `fromAnySender` takes it from all of them and not from logind alone.
+   */
   watchShutdown(
     onShutdown: (isShuttingDown: boolean) => void,
+    options: { readonly fromAnySender: boolean },
     signal: AbortSignal,
   ): Promise<{ readonly ended: Promise<void> }>
 }

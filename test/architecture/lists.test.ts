@@ -77,7 +77,18 @@ const unitLists: readonly UnitList[] = [
     folders: ['src/dashboard/views'],
     lists: ['src/dashboard/app.tsx'],
     program: 'src/dashboard/main.tsx',
-    shared: ['columns', 'logs', 'markdown', 'memory-bar', 'next', 'pod-table', 'pods', 'scroll', 'words'],
+    shared: [
+      'columns',
+      'events',
+      'logs',
+      'markdown',
+      'memory-bar',
+      'next',
+      'pod-table',
+      'pods',
+      'scroll',
+      'words',
+    ],
   },
   {
     kind: 'a fuzz target',
@@ -97,7 +108,7 @@ const unitLists: readonly UnitList[] = [
     folders: ['bench'],
     lists: ['bench/run.ts'],
     program: 'bench/run.ts',
-    shared: ['bundle-for-lab', 'descriptor-limit', 'process-usage', 'report', 'unit'],
+    shared: ['bundle-for-lab', 'descriptor-limit', 'empty-runtime', 'process-usage', 'report', 'unit'],
     unitFile: 'unit.ts',
   },
   {

@@ -35,7 +35,7 @@ test('the unit has the settings of the one in deploy/, and a command line that s
       .split('\n')
       .filter((line) => /^\w+=/.test(line) && !/^(Environment|ExecStart|ExecStartPost)=/.test(line))
   const unit = (program: readonly string[], socket = listen) =>
-    formatCriUnit({ program, upstream: runtime, listen: socket, mode: 'complete' })
+    formatCriUnit({ program, upstream: runtime, listen: socket, mode: 'complete', values: 'repair' })
   expect(settings(unit(['/usr/local/bin/keelson']))).toEqual(settings(deployed))
   // A program in somebody's home must be seen by the service; another directory is not systemd's to make.
   expect(unit(['/root/.nvm/node', '/root/main.js'])).not.toContain('ProtectHome')

@@ -138,6 +138,8 @@ describe('there and back', () => {
         containerd,
         '--mode',
         'observe',
+        '--values',
+        'trust',
         '--program',
         '/opt/keelson',
       ),
@@ -145,7 +147,7 @@ describe('there and back', () => {
       status: 0,
     })
     expect(await node.read(unitPath)).toContain(
-      `/opt/keelson cri --upstream ${containerd} --listen ${listen} --mode observe `,
+      `/opt/keelson cri --upstream ${containerd} --listen ${listen} --mode observe --values trust `,
     )
     await cri('uninstall')
     expect(await snapshot(node)).toEqual(before)
@@ -234,6 +236,12 @@ describe('refused, with nothing changed', () => {
       says: /in front of itself.*\[usage\.invalid\]/,
     },
     { name: 'an unknown mode', args: ['--mode', 'both'], status: 2, says: /--mode both.*\[usage\.invalid\]/ },
+    {
+      name: 'unknown values',
+      args: ['--values', 'guess'],
+      status: 2,
+      says: /--values guess.*\[usage\.invalid\]/,
+    },
   ]
   test.each(rows)('$name', async ({ args, status, says }) => {
     await putGateOn()

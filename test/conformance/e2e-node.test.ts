@@ -255,7 +255,7 @@ describe('the score', () => {
 })
 
 test('containerd 1.6 and 2 get the form of configuration that each reads', () => {
-  const settings = { directory: '/mnt/node', runc: '/usr/sbin/runc' }
+  const settings = { directory: '/mnt/node', runc: '/usr/sbin/runc', driver: 'cgroupfs' } as const
   const old = formatConfig('containerd-1.6', settings)
   const current = formatConfig('containerd-2', settings)
   expect([old.split('\n')[0], current.split('\n')[0]]).toEqual(['version = 2', 'version = 3'])

@@ -155,6 +155,31 @@ describe('metrics', () => {
     assert.equal(f.server.repairs.repaired()[0]?.reason, 'throttling-without-quota')
   })
 
+  test('the device of a file system is its name, not the path of its root', async () => {
+    const name = 'container_fs_usage_bytes'
+    const kernel = await start({})
+    const real = (await series(kernel, name)).map(({ labels }) => labels.device)
+    await kernel.close()
+    const labelKeys = ['pod', 'namespace', 'device']
+    const f = await start({
+      ...runtimeNamed('containerd', 'v2.4.2'),
+      ListMetricDescriptors: { value: { descriptors: [MetricDescriptor.fromPartial({ name, labelKeys })] } },
+      ListPodSandboxMetrics: {
+        value: {
+          podMetrics: [
+            PodSandboxMetrics.fromPartial({
+              podSandboxId: web.sandboxId,
+              containerMetrics: [{ containerId: app ?? '', metrics: [metric(name, 5n, '/')] }],
+            }),
+          ],
+        },
+      },
+    })
+    const shown = (await series(f, name)).map(({ labels }) => labels.device)
+    assert.deepEqual(shown, real.length > 0 ? real : ['/'])
+    assert.equal(f.server.repairs.repaired()[0]?.reason, real.length > 0 ? 'root-as-device' : undefined)
+  })
+
   test('trust: as the runtime has them', async () => {
     const f = await start(wrong(crio), 'trust')
     assert.deepEqual(await values(f, 'container_memory_max_usage_bytes'), [String(huge)])

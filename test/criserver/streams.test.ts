@@ -125,6 +125,27 @@ describe('Stream* over unary answers', () => {
     assert.equal(runtime.callsOf('ListContainers').length, 0)
   })
 
+  test("values of a runtime's own stream are not passed on uncompleted and with other labels than declared", async () => {
+    const listed = (id: string) => [{ attributes: { id } }]
+    const { client, runtime } = await start({
+      ...unary,
+      ListPodSandbox: { value: { items: [{ id: 'p1' }] } },
+      ListContainerStats: { value: { stats: listed('completed') } },
+      StreamContainerStats: { values: [{ containerStats: listed('raw') }] },
+      StreamPodSandboxMetrics: { values: [{ podSandboxMetrics: [{ podSandboxId: 'raw' }] }] },
+      ListPodSandboxMetrics: { value: { podMetrics: [{ podSandboxId: 'p1' }] } },
+    })
+    const stats = await all(client.runtime.streamContainerStats({}))
+    assert.deepEqual(
+      stats.flatMap((m) => m.containerStats.map((s) => s.attributes?.id)),
+      ['completed'],
+    )
+    await all(client.runtime.streamPodSandboxMetrics({}))
+    assert.equal(runtime.callsOf('StreamContainerStats').length, 0)
+    assert.equal(runtime.callsOf('StreamPodSandboxMetrics').length, 0)
+    assert.equal(runtime.callsOf('ListPodSandboxMetrics').length, 1)
+  })
+
   test('a runtime without stream and list stays UNIMPLEMENTED; a failing list is passed on', async () => {
     const none = await start({})
     const error = await all(none.client.runtime.streamContainers({})).catch((e: unknown) => e)

@@ -117,6 +117,8 @@ describe('a node in the lab', () => {
     expect(await show('tree', '.intended')).toContain('as intended')
     await show('doctor', '.finding, .empty')
     await show(`pod/default/${await fullName('web')}`, '#pod-logs')
+    const events = watched.page.locator('section:has(> #pod-events) tbody')
+    await expect.poll(() => events.innerText(), { timeout: 20_000 }).toMatch(/Normal\s+Started\s+server/)
     await watched.page.getByRole('button', { name: 'server', exact: true }).click()
     await watched.page.waitForSelector('.log li')
   })

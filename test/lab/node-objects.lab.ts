@@ -51,6 +51,16 @@ async function createPod(
   const made = await plane.client.getObject<{ metadata: { uid: string } }>(`${base}/pods/${name}`)
   return { namespace: 'default', uid: made?.metadata.uid ?? '' }
 }
+/** Watches of single config maps and secrets that the API server serves now. */
+async function servedWatches(): Promise<number> {
+  const metrics = (await plane.client.get('/metrics')) ?? ''
+  return metrics
+    .split('\n')
+    .filter((line) =>
+      /^apiserver_longrunning_requests\{.*resource="(configmaps|secrets)".*scope="resource"/.test(line),
+    )
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+}
 const mapVolume = (name: string) => ({ name, configMap: { name } })
 
 test('an object that is read before the authorizer knows of the pod is there a moment later', async () => {
@@ -150,6 +160,7 @@ test('90 watched objects and the calls beside them: one connection to the API se
   for (const name of names) await createMap(name)
   const pod = await createPod('many', names.map(mapVolume))
   const before = plane.proxy.opened()
+  const watchesBefore = await servedWatches()
   const many = await openKubeApi({
     kubeconfig: await plane.throughProxy(await plane.issueNodeKubeconfig(nodeName)),
     log,
@@ -173,6 +184,7 @@ test('90 watched objects and the calls beside them: one connection to the API se
     await plane.client.patch(`${base}/configmaps/many-80`, { data: { key: 'two' } })
     await expect.poll(() => read('many-80')).toMatchObject({ data: { key: 'two' } })
     expect(plane.proxy.opened() - before).toBe(1)
+    expect((await servedWatches()) - watchesBefore).toBe(names.length)
     // A balancer that restarts: every watch comes back, on one new connection.
     plane.proxy.cut()
     await plane.client.patch(`${base}/configmaps/many-7`, { data: { key: 'after' } })

@@ -33,6 +33,7 @@ export async function startTinyEnvironment(
     cache,
     runtime: 'containerd-1.6',
     programs: {
+      kind: 'containerd',
       containerd: '/usr/bin/containerd',
       ctr: '/usr/bin/ctr',
       runc: '/usr/sbin/runc',

@@ -30,6 +30,12 @@ async function certificateProblem(path: string, nowMs: number): Promise<string |
   }
 }
 
+async function embeddedPair(path: string): Promise<{ certificate: string; key: string } | undefined> {
+  const { certificate, key } = (await readAccess(path)).user
+  if (certificate === undefined || key === undefined) return undefined
+  return 'text' in certificate && 'text' in key ? { certificate: certificate.text, key: key.text } : undefined
+}
+
 /** The names that the upstream kubelet writes; a pair that is replaced is read again, so that it is written once. */
 function formatNodeKubeconfig({ server, ca, insecure, serverName }: ApiAccess, pairFile: string): string {
   const authority =
@@ -67,6 +73,7 @@ function formatNodeKubeconfig({ server, ca, insecure, serverName }: ApiAccess, p
 export const createKubeconfigs = (): Kubeconfigs => ({
   exists: async (path) => (await stat(path).catch(() => undefined)) !== undefined,
   certificateProblem,
+  embeddedPair,
   async writeForNode(path, clusterOf, pairFile) {
     const text = formatNodeKubeconfig(await readAccess(clusterOf), pairFile)
     await mkdir(dirname(path), { recursive: true, mode: 0o755 })

@@ -9,6 +9,7 @@ const maxAnswer = 10 * 1024
 const serviceTag = tagOf(1, wireType.lengthDelimited)
 const unknownCode = 2
 const internalCode = 13
+const unavailableCode = 14
 const headersOf = (authority: string, userAgent: string) => ({
   [constants.HTTP2_HEADER_METHOD]: 'POST',
   [constants.HTTP2_HEADER_PATH]: '/grpc.health.v1.Health/Check',
@@ -38,7 +39,7 @@ export function grpcHealth(
       end({ kind: 'not-connected', why, message })
     const fail = (error: NodeJS.ErrnoException): void =>
       isConnected
-        ? end({ kind: 'refused', code: unknownCode, message: error.message })
+        ? end({ kind: 'refused', code: unavailableCode, message: error.message })
         : notConnected('other', dialFault(error, host, port))
     const stop = (): void => notConnected('other', 'context canceled')
     const timer = setTimeout(
@@ -47,14 +48,15 @@ export function grpcHealth(
     )
     signal.addEventListener('abort', stop, { once: true })
     session.on('error', fail)
-    session.on('close', () => fail(new Error('the connection was closed')))
+    const closed = (): void => fail(new Error('the connection was closed'))
+    session.on('close', closed)
     // Connected is a server that speaks HTTP/2, as gRPC counts it.
     session.on('remoteSettings', () => {
       isConnected = true
     })
     const stream = session.request(headersOf(authority, userAgent))
     stream.on('error', fail)
-    readAnswer(stream, end)
+    readAnswer(stream, end, closed)
     stream.end(requestOf(service))
   })
 }
@@ -71,7 +73,11 @@ function requestOf(service: string): Buffer {
   return Buffer.concat([prefix, message])
 }
 
-function readAnswer(stream: ClientHttp2Stream, end: (answer: HealthAnswer) => void): void {
+function readAnswer(
+  stream: ClientHttp2Stream,
+  end: (answer: HealthAnswer) => void,
+  closed: () => void,
+): void {
   const parts: Buffer[] = []
   let size = 0
   let status: unknown
@@ -88,6 +94,8 @@ function readAnswer(stream: ClientHttp2Stream, end: (answer: HealthAnswer) => vo
     if (size > maxAnswer) end({ kind: 'refused', code: unknownCode, message: 'the answer is too long' })
   })
   stream.on('end', () => {
+    // A connection that ends before the answer ends its stream too.
+    if (status === undefined) return closed()
     const code = typeof status === 'string' && /^\d{1,2}$/.test(status) ? Number(status) : unknownCode
     if (code !== 0)
       end({ kind: 'refused', code, message: typeof message === 'string' ? decode(message) : '' })

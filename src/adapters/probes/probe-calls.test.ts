@@ -170,6 +170,11 @@ describe('gRPC health', () => {
     expect(await health(broken.port)).toMatchObject({ kind: 'refused', code: 13 })
   })
 
+  test('a server that closes the connection at once is one that is not connected', async () => {
+    const closing = await listen(createTcpServer((socket) => socket.end()))
+    expect(await health(closing)).toMatchObject({ kind: 'not-connected', why: 'other' })
+  })
+
   test('a server that does not speak HTTP/2 is not connected to, within the time', async () => {
     const silent = await listen(createTcpServer((socket) => socket.on('error', () => undefined)))
     expect(await health(silent, 100)).toEqual({

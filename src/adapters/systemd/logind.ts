@@ -81,7 +81,7 @@ export function createLogind({
       )
     },
     lockShutdown,
-    async watchShutdown(onShutdown, signal) {
+    async watchShutdown(onShutdown, { fromAnySender }, signal) {
       let end: () => void = () => {}
       const ended = new Promise<void>((resolve) => {
         end = resolve
@@ -93,7 +93,8 @@ export function createLogind({
           { timeoutMs, signal },
         )
         signal.addEventListener('abort', () => bus.close(), { once: true })
-        const rule = `type='signal',sender='${service}',path='${path}',interface='${manager}',member='PrepareForShutdown'`
+        const sender = fromAnySender ? '' : `sender='${service}',`
+        const rule = `type='signal',${sender}path='${path}',interface='${manager}',member='PrepareForShutdown'`
         const daemon = 'org.freedesktop.DBus'
         await bus.call(
           {

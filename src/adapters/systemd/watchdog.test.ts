@@ -74,6 +74,7 @@ test('each unit is watched, so that a process that stands still is started again
     upstream: 'unix:///run/containerd/containerd.sock',
     listen: 'unix:///run/keelson/cri.sock',
     mode: 'complete',
+    values: 'repair',
   })
   for (const unit of [...units, written])
     for (const setting of ['WatchdogSec=120', 'WatchdogSignal=SIGKILL', 'NotifyAccess=all', 'Restart=always'])

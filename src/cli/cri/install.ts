@@ -14,6 +14,7 @@ interface InstallOptions extends Pick<NodeOptions, 'nodeName' | 'rootfs' | 'kube
   readonly runtimeEndpoint?: string
   readonly listen: string
   readonly mode: 'complete' | 'observe'
+  readonly values: 'repair' | 'trust'
   readonly program?: string
   readonly dryRun?: boolean
   readonly force?: boolean
@@ -41,6 +42,14 @@ export function createCriInstall(io: Io, load: LoadWire = loadWire): Command {
         .choices(['complete', 'observe'])
         .default('complete'),
     )
+    .addOption(
+      new Option(
+        '--values <mode>',
+        'repair: replace wrong values of the runtime from the kernel; trust: pass them on',
+      )
+        .choices(['repair', 'trust'])
+        .default('repair'),
+    )
     .option(
       '--program <file>',
       `keelson program of the service (default: this one; with --rootfs ${defaultProgram})`,
@@ -50,10 +59,12 @@ export function createCriInstall(io: Io, load: LoadWire = loadWire): Command {
   addAlias(command, '--upstream', '--runtime-endpoint')
   return addPlaceOptions(command).action(async () => {
     const options = givenOptions<InstallOptions>(command)
-    // The server's own --mode takes the word first, and takes any.
+    // The server's own --mode and --values take the word first, and take any.
     if (options.mode !== 'complete' && options.mode !== 'observe')
       throw keelsonError('usage.invalid', `--mode ${String(options.mode)}: use complete or observe`)
-    const { mode } = options
+    if (options.values !== 'repair' && options.values !== 'trust')
+      throw keelsonError('usage.invalid', `--values ${String(options.values)}: use repair or trust`)
+    const { mode, values } = options
     const { installCri } = await import('../../bootstrap/cri-install.js')
     await withRootedErrors(options, async () => {
       const result = await installCri(
@@ -64,6 +75,7 @@ export function createCriInstall(io: Io, load: LoadWire = loadWire): Command {
           upstream: options.runtimeEndpoint,
           listen: options.listen,
           mode,
+          values,
           program: programOf(options),
         },
         await (await load())(options),

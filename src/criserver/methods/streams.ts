@@ -1,5 +1,5 @@
-// The Stream* RPCs on a runtime that has only the unary ones. Lists that can be asked by sandbox are, so that no single
-// answer of the runtime grows with the node.
+// The Stream* RPCs on a runtime that has only the unary ones, and those with values on every runtime. Lists that can be asked by
+// sandbox are, so that no single answer of the runtime grows with the node.
 
 import { grpcCode } from '../../core/cri/grpc-codes.js'
 import {
@@ -109,43 +109,56 @@ const podStatsBySandbox: Split = async (request, sandboxes) => {
   )
 }
 
-function streamOver(path: string, begin: Begin, split: Split = whole): CriMethod {
-  return {
-    path,
-    streams: true,
-    async run(call, services): Promise<CallEnding> {
-      const passed = await call.passOnUnless(grpcCode.unimplemented)
-      if (!('refused' in passed)) return passed
-      services.table.noteMissing(path)
-      const answers = async function* (): AsyncGenerator<Uint8Array> {
-        const requests = await split(await call.readMessage(), () => listSandboxes(call))
-        yield* askInOrder(requests, begin(call, services), maxQuestions)
-      }
-      try {
-        return await call.replyStream(packItems(answers()))
-      } catch (e) {
-        if (e instanceof Refused && e.answer.code === grpcCode.unimplemented)
-          return await call.relay(passed.refused)
-        if (e instanceof Refused) return await call.relay(e.answer)
-        throw e
-      }
-    },
+/** A stream of the unary answers; `refused` is the runtime's own answer to the stream, where it was asked for one. */
+async function streamUnary(
+  call: ServerCall,
+  services: Services,
+  { begin, split, refused }: { begin: Begin; split: Split; refused?: WholeAnswer },
+): Promise<CallEnding> {
+  const answers = async function* (): AsyncGenerator<Uint8Array> {
+    const requests = await split(await call.readMessage(), () => listSandboxes(call))
+    yield* askInOrder(requests, begin(call, services), maxQuestions)
+  }
+  try {
+    return await call.replyStream(packItems(answers()))
+  } catch (e) {
+    if (!(e instanceof Refused)) throw e
+    return await call.relay(e.answer.code === grpcCode.unimplemented ? (refused ?? e.answer) : e.answer)
   }
 }
 
+/** A runtime's own stream is passed on: lists are right as they are. */
+const listStream = (path: string, begin: Begin, split: Split = whole): CriMethod => ({
+  path,
+  streams: true,
+  async run(call, services) {
+    const passed = await call.passOnUnless(grpcCode.unimplemented)
+    if (!('refused' in passed)) return passed
+    services.table.noteMissing(path)
+    return await streamUnary(call, services, { begin, split, refused: passed.refused })
+  },
+})
+
+/** Values of a runtime's own stream would be neither completed nor repaired, and their labels not those that we declare. */
+const valuesStream = (path: string, begin: Begin, split: Split = whole): CriMethod => ({
+  path,
+  streams: true,
+  run: (call, services) => streamUnary(call, services, { begin, split }),
+})
+
 export const streams: readonly CriMethod[] = [
-  streamOver(runtimePath('StreamPodSandboxes'), asking(runtimePath('ListPodSandbox'))),
-  streamOver(runtimePath('StreamContainers'), asking(runtimePath('ListContainers')), containersBySandbox),
-  streamOver(
+  listStream(runtimePath('StreamPodSandboxes'), asking(runtimePath('ListPodSandbox'))),
+  listStream(runtimePath('StreamContainers'), asking(runtimePath('ListContainers')), containersBySandbox),
+  valuesStream(
     runtimePath('StreamContainerStats'),
     completing(runtimePath('ListContainerStats'), listOfContainerStats),
     containerStatsBySandbox,
   ),
-  streamOver(
+  valuesStream(
     runtimePath('StreamPodSandboxStats'),
     completing(runtimePath('ListPodSandboxStats'), listOfPodStats),
     podStatsBySandbox,
   ),
-  streamOver(runtimePath('StreamPodSandboxMetrics'), podMetrics),
-  streamOver(imagePath('StreamImages'), asking(imagePath('ListImages'))),
+  valuesStream(runtimePath('StreamPodSandboxMetrics'), podMetrics),
+  listStream(imagePath('StreamImages'), asking(imagePath('ListImages'))),
 ]

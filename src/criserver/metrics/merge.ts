@@ -21,7 +21,14 @@ import {
 } from '../../stats/runtime/descriptors.js'
 import type { NodeView } from '../stats/node-view.js'
 import { descriptorOf } from './messages.js'
-import { hasFixedRows, hasOtherNetwork, isCpuRow, isWithoutQuota, kernelOf } from './repair-series.js'
+import {
+  hasFixedRows,
+  hasOtherNetwork,
+  isCpuRow,
+  isRootDevice,
+  isWithoutQuota,
+  kernelOf,
+} from './repair-series.js'
 import { type PodSeries, type Series, seriesKey } from './series.js'
 
 /** Descriptors of the runtime for other families stay as they are; for our families the labels are ours. */
@@ -122,6 +129,10 @@ export function mergeMetrics(input: MergeInput): Merged {
       }
       if (isWithoutQuota(series, kernel) && repair.hasDefect('throttling-without-quota')) {
         repair.note(family.name, 'throttling-without-quota')
+        continue
+      }
+      if (isRootDevice(series) && kernel.has(family) && repair.hasDefect('root-as-device')) {
+        repair.note(family.name, 'root-as-device')
         continue
       }
       const exact = left.get(seriesKey(series))

@@ -39,6 +39,10 @@ export const isWithoutQuota = ({ family }: Series, kernel: KernelSeries): boolea
   kernel.has(memoryFamilies.container_memory_usage_bytes) &&
   !kernel.has(family)
 
+/** Of the file system, with the path of its root where the name of the device belongs. */
+export const isRootDevice = ({ family, extra }: Series): boolean =>
+  family.name.startsWith('container_fs_') && new Map(extra?.pairs).get('device') === '/'
+
 /** Every cgroup has the same rows, so one that the runtime leaves out is missing and not absent. */
 export const hasFixedRows = ({ family }: Series): boolean =>
   family === memoryFamilies.container_memory_failures_total

@@ -15,6 +15,7 @@ import type { History } from '../history.js'
 import { OverTime } from '../range.js'
 import type { Picture } from '../store.js'
 import { Columns } from './columns.js'
+import { Events } from './events.js'
 import { Logs } from './logs.js'
 import { BarLegend, MemoryBar, scaleOf } from './memory-bar.js'
 import { Next } from './next.js'
@@ -77,6 +78,7 @@ export function PodView({ picture, history, namespace, name, now }: PodProps) {
           <CgroupTable rows={rows} exact={false} />
         )}
       </section>
+      {picture.server.process === 'kubelet' && <Events pod={pod} now={now} />}
       <Logs pod={pod} />
     </>
   )

@@ -182,6 +182,23 @@ describe('rotation', () => {
     expect(requests(o.api)[0]?.spec?.request).not.toBe(requests(o.api)[1]?.spec?.request)
   })
 
+  test('a first pair from elsewhere is renewed at once, and then by its age', async () => {
+    const o = setUp()
+    const first = keep(o)
+    await expect.poll(() => requests(o.api).length).toBe(1)
+    await sign(o.api)
+    await expect.poll(() => first.pairs.length).toBe(1)
+    o.controller.abort()
+    await first.done
+    const later = setUp()
+    const { pairs } = keep(later, { renewNow: true })
+    await expect.poll(() => requests(later.api).length).toBe(1)
+    await sign(later.api)
+    await expect.poll(() => pairs.length).toBe(2)
+    for (let days = 0; days < 7; days++) await advance(later.clock, day)
+    expect(requests(later.api)).toHaveLength(1)
+  })
+
   test('an API server that refuses: retried with growing waits, the old pair stays', async () => {
     const o = setUp()
     o.api.fault = ({ verb }) => (verb === 'create' ? FakeKubeApi.refusal(403, 'Forbidden') : undefined)

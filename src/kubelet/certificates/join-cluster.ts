@@ -11,6 +11,8 @@ export interface ClusterLink {
   readonly clientPairs: PairStore
   /** Asks for a client certificate with --bootstrap-kubeconfig; undefined: there is none to ask with. */
   readonly bootstrap: (() => Promise<void>) | undefined
+  /** The certificate in use is only the first one: it is renewed at once. */
+  readonly renewNow: boolean
 }
 
 type JoinPorts = Pick<KubeletPorts, 'certificates' | 'kubeconfigs' | 'openKubeApi' | 'clock' | 'log'>
@@ -59,10 +61,27 @@ export async function joinCluster(
       await bootstrap()
     }
   }
-  const api = await ports.openKubeApi(
-    kubeconfig,
-    config.kubelet.rotateCertificates === true ? clientPairs.currentPath : undefined,
-  )
+  const rotates = config.kubelet.rotateCertificates === true
+  const renewNow = rotates && (await takeEmbeddedPair(kubeconfig, clientPairs, ports))
+  const api = await ports.openKubeApi(kubeconfig, rotates ? clientPairs.currentPath : undefined)
   log.info('this machine is a node of a cluster', { kubeconfig, server: api.server })
-  return { api, clientPairs, bootstrap: canBootstrap ? bootstrap : undefined }
+  return { api, clientPairs, bootstrap: canBootstrap ? bootstrap : undefined, renewNow }
+}
+
+/**
+ * `kubeadm init` writes a certificate into the kubeconfig itself, and looks for the file of renewed ones a moment later: the pair
+ * becomes the first one in that file. True: it did.
+ */
+async function takeEmbeddedPair(
+  kubeconfig: string,
+  store: PairStore,
+  { kubeconfigs, certificates, clock, log }: JoinPorts,
+): Promise<boolean> {
+  const current = await store.current()
+  if (current !== undefined && Number(clock.nowNanos() / 1_000_000n) < current.facts.notAfterMs) return false
+  const pair = await kubeconfigs.embeddedPair(kubeconfig)
+  if (pair === undefined || certificates.describe(pair.certificate, pair.key) === undefined) return false
+  await store.write(pair.certificate, pair.key)
+  log.info('the certificate of the kubeconfig is in use until it is renewed', { path: store.currentPath })
+  return true
 }

@@ -48,6 +48,7 @@ export async function keepCertificates(i: KeepCertificatesInput): Promise<void> 
         use: 'client',
         store: link.clientPairs,
         names: () => noNames,
+        renewNow: link.renewNow,
         ...(link.bootstrap === undefined ? {} : { whenEnded: link.bootstrap }),
       }),
     )

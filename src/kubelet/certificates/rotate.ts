@@ -5,7 +5,7 @@ import type { Certificates, HostNames, PairStore, StoredPair } from '../../ports
 import type { Clock } from '../../ports/clock.js'
 import type { KubeApi } from '../../ports/kube-api.js'
 import type { Log } from '../../ports/log.js'
-import { type CertificateUse, nodeSubject } from './decide/request.js'
+import { type CertificateUse, nodeSubject, noNames } from './decide/request.js'
 import { rotationDueMs, type TakenAt, timeForPair } from './decide/rotation.js'
 import { requestCertificate } from './request-certificate.js'
 
@@ -23,6 +23,8 @@ export interface RotateOptions {
   /** Told of each pair that is in use, the first one too. */
   readonly onPair: (pair: StoredPair, before: StoredPair | undefined) => void
   readonly onFailure: () => void
+  /** The pair that is there is renewed at once, whatever is left of its life. */
+  readonly renewNow?: boolean
   /** Another way to a certificate, for when this one has ended and the API server does not take it any more. */
   readonly whenEnded?: () => Promise<void>
   readonly signal: AbortSignal
@@ -52,10 +54,12 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
   if (pair !== undefined) o.onPair(pair, undefined)
   let random = o.random()
   let waitMs = firstWaitMs
+  let { renewNow = false } = o
   while (!signal.aborted) {
     const names = o.names()
     const subject = nodeSubject(o.nodeName)
-    if (names === undefined || timeNow() < rotationDueMs({ pair, subject, names, random })) {
+    const dueMs = renewNow ? 0 : rotationDueMs({ pair, subject, names: names ?? noNames, random })
+    if (names === undefined || timeNow() < dueMs) {
       await pause(lookMs)
       continue
     }
@@ -65,6 +69,7 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
       if (found !== undefined && found.certificate !== pair?.certificate) {
         o.onPair(found, pair)
         pair = found
+        renewNow = false
         taken = clocks()
         knownMs = 0
         continue
@@ -86,6 +91,7 @@ export async function keepCertificate(o: RotateOptions): Promise<void> {
       })
       const before = pair
       pair = await store.write(certificate, key)
+      renewNow = false
       taken = clocks()
       knownMs = createdMs
       random = o.random()

@@ -51,7 +51,7 @@ export interface EvictionOptions {
   readonly pods: {
     /** Pods that have not ended and do not terminate. */
     active(): readonly EvictablePod[]
-    /** Resolves when nothing of the pod runs. */
+    /** Resolves when nothing of the pod runs and its volumes are gone: else the next round would count them still. */
     kill(uid: string, request: Kill): Promise<void>
   }
   readonly reclaim: Readonly<Record<Reclaim, (signal: AbortSignal) => Promise<unknown>>>

@@ -16,7 +16,10 @@ interface NodeEvictionInput {
   readonly stats: PressureStats
   readonly pods: {
     active(): readonly PodSpec[]
-    readonly kill: EvictionOptions['pods']['kill']
+    kill(
+      uid: string,
+      request: Parameters<EvictionOptions['pods']['kill']>[1] & { readonly until: 'released' },
+    ): Promise<void>
     removeDeadContainers(signal: AbortSignal): Promise<void>
     readonly recordEvent: PodEvents['pod']
   }
@@ -42,7 +45,10 @@ export function startNodeEviction({ config, pods, ...i }: NodeEvictionInput): No
     localStorageLimits: kubelet.localStorageCapacityIsolation,
     evictStaticPods: keelson.evictStaticPods,
     stats: i.stats,
-    pods: { active: () => pods.active().map(evictable), kill: pods.kill },
+    pods: {
+      active: () => pods.active().map(evictable),
+      kill: (uid, request) => pods.kill(uid, { ...request, until: 'released' }),
+    },
     reclaim: {
       containers: (signal) => pods.removeDeadContainers(signal),
       images: (signal) => i.images.removeUnused(signal),

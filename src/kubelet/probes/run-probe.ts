@@ -13,7 +13,7 @@ import { outcomeOfHealth, type ProbeOutcome } from './decide/outcome.js'
 export interface ProbePorts {
   readonly runtime: Pick<RuntimeService, 'execSync'>
   readonly calls: ProbeCalls
-  readonly clock: Pick<Clock, 'monotonicNanos'>
+  readonly clock: Pick<Clock, 'monotonicNanos' | 'sleep'>
   /** `1.37`, as the User-Agent has it. */
   readonly release: string
 }
@@ -122,14 +122,27 @@ async function tcpProbe(
   return problem === undefined ? { kind: 'success' } : { kind: 'failure', output: problem }
 }
 
+/** gRPC's first wait before it dials again, which it does until the probe's time is over. */
+const redialMs = 1_000
+
 async function grpcProbe(
   target: { readonly host: string; readonly port: number },
   request: { readonly service: string; readonly userAgent: string },
   timeoutSeconds: number,
-  { calls }: ProbePorts,
+  { calls, clock }: ProbePorts,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
-  const answer = await calls.health(target, request, timeoutSeconds * 1000, signal)
+  const began = clock.monotonicNanos()
+  const leftMs = (): number =>
+    Math.max(1, timeoutSeconds * 1000 - Number(clock.monotonicNanos() - began) / 1e6)
+  let answer = await calls.health(target, request, leftMs(), signal)
+  while (answer.kind === 'not-connected' && answer.why === 'other' && !signal.aborted) {
+    const hasTime = leftMs() > redialMs
+    await clock.sleep(Math.min(redialMs, leftMs()), signal).catch(() => undefined)
+    answer = hasTime
+      ? await calls.health(target, request, leftMs(), signal)
+      : { ...answer, why: 'timeout', message: 'context deadline exceeded' }
+  }
   const host = target.host.includes(':') ? `[${target.host}]` : target.host
   return outcomeOfHealth(answer, `${host}:${target.port}`, timeoutSeconds)
 }

@@ -26,6 +26,7 @@ async function machine(takesMs: Readonly<Record<string, number>>) {
       { priority: 2_000_000_000, seconds: 10 },
     ],
     logind,
+    fromAnySender: false,
     pods: {
       active: () => pods,
       async kill(uid, { reason, message, graceSeconds, conditions }) {

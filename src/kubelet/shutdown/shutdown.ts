@@ -18,6 +18,8 @@ export interface ShutdownOptions {
   /** Not empty. */
   readonly periods: readonly ShutdownPeriod[]
   readonly logind: Logind
+  /** Signals of a shutdown from any process of the machine count, as upstream has it. */
+  readonly fromAnySender: boolean
   readonly pods: {
     active(): readonly ShutdownPod[]
     kill(
@@ -134,13 +136,14 @@ export function startShutdown(o: ShutdownOptions): Shutdown {
   /** Ends with the connection to the bus. */
   const watch = async (): Promise<void> => {
     await allowTime()
-    const { ended } = await logind.watchShutdown((isStart) => {
+    const onShutdown = (isStart: boolean): void => {
       work = work
         .then(() => take(isStart))
         .catch((error: unknown) => {
           if (!signal.aborted) log.error('shutdown: failed to end the pods', { error: rethrowBug(error) })
         })
-    }, signal)
+    }
+    const { ended } = await logind.watchShutdown(onShutdown, { fromAnySender: o.fromAnySender }, signal)
     if (!shuttingDown) await takeLock()
     log.info('a shutdown of the machine waits for pods', { seconds: wholeTimeSeconds(o.periods) })
     await ended

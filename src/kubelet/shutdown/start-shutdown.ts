@@ -37,6 +37,7 @@ export async function startNodeShutdown(i: NodeShutdownInput): Promise<NodeShutd
   const shutdown = startShutdown({
     periods,
     logind,
+    fromAnySender: i.config.profile === 'upstream',
     pods: {
       active: () =>
         i.pods.active().map(({ pod, terminationGracePeriodSeconds }) => ({

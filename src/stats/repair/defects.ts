@@ -21,6 +21,7 @@ export type DefectName =
   | 'rate-zero-when-unknown'
   | 'cpu-rows'
   | 'throttling-without-quota'
+  | 'root-as-device'
   | 'slow-pod-stats'
   | 'panic-without-cgroup'
   | 'start-time-in-nanoseconds'
@@ -105,7 +106,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'memory-plus-swap',
     kind: 'value',
-    runtimes: ['cri-o'],
+    runtimes: both,
     shows: /swap/i,
     fix: 'swap usage that is memory and swap together (memory.memsw of cgroup v1) is read from the cgroup',
   },
@@ -137,6 +138,14 @@ export const defects: readonly Defect[] = [
     since: 2,
     shows: /^container_cpu_cfs_/,
     fix: '`container_cpu_cfs_*` of a container without a CPU quota, which is never throttled, is left out',
+  },
+  {
+    name: 'root-as-device',
+    kind: 'value',
+    runtimes: ['containerd'],
+    since: 2,
+    shows: /^container_fs_(usage_bytes|limit_bytes|inodes_)/,
+    fix: 'rows of `container_fs_usage_bytes`, `_limit_bytes` and `_inodes_*` with the device `/` become those of the real device (behind `keelson cri`)',
   },
   {
     name: 'slow-pod-stats',

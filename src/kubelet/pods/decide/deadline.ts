@@ -7,6 +7,7 @@ export const deadlineExceeded: Verdict = {
   message: 'Pod was active on the node longer than the specified deadline',
   conditions: [],
   rejected: false,
+  isFinal: true,
 }
 
 /** Nanoseconds that are left, 0 or less once it has passed; undefined: the pod has no deadline or terminates already. */

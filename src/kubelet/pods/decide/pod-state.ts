@@ -18,6 +18,8 @@ export interface Verdict {
   readonly conditions: readonly VerdictCondition[]
   /** It was never admitted: the status has nothing of its containers. */
   readonly rejected: boolean
+  /** Failed even where every container ends with 0. */
+  readonly isFinal?: boolean
 }
 
 export interface VerdictCondition {

@@ -165,6 +165,25 @@ describe('a pod that the kubelet ends', () => {
     expect(state.stopped).toBe(false)
   })
 
+  for (const { name, exitCode, isFinal, shown } of [
+    { name: 'ends with 0: it has Succeeded', exitCode: 0, isFinal: false, shown: { phase: 'Succeeded' } },
+    { name: 'ends with 143', exitCode: 143, isFinal: false, shown: { phase: 'Failed', reason: 'Evicted' } },
+    {
+      name: 'ends with 0 after its deadline',
+      exitCode: 0,
+      isFinal: true,
+      shown: { phase: 'Failed', reason: 'Evicted' },
+    },
+  ])
+    test(`its container ${name}`, () => {
+      const ended = container({ name: 'app', hash: app.hash, state: 'exited', exitCode })
+      const killed = { kind: 'killed', verdict: { ...verdict, isFinal } } as const
+      const { state } = given([wanted(), seen(app), killed, turn, seen(ended), turn])
+      const { phase, reason, conditions } = state.status ?? {}
+      expect({ phase, ...(reason === undefined ? {} : { reason }) }).toEqual(shown)
+      expect(conditions?.[0]).toMatchObject({ type: 'DisruptionTarget' })
+    })
+
   test('not admitted: nothing is started, and the status says why and nothing of containers', () => {
     const rejected = { ...verdict, reason: 'OutOfcpu', message: 'no cpu', conditions: [], rejected: true }
     const { state, actions } = given([wanted(), { kind: 'killed', verdict: rejected }, nothing, turn])

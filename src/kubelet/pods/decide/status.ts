@@ -129,7 +129,8 @@ const withEnds = (list: readonly ContainerStatusJson[], over: boolean): readonly
     : list
 
 function reasonOf(i: PodStatusInput, phase: Phase): { readonly reason?: string; readonly message?: string } {
-  if (i.verdict !== undefined) return { reason: i.verdict.reason, message: i.verdict.message }
+  if (i.verdict !== undefined && phase === 'Failed')
+    return { reason: i.verdict.reason, message: i.verdict.message }
   // An event tells it of a pod of the API server; a static pod has only its status.
   if (i.sandboxProblem !== undefined && i.fromApi !== true)
     return { message: i.sandboxProblem, reason: 'FailedCreatePodSandBox' }
@@ -149,18 +150,22 @@ const initsDone = ({ spec, observed, health }: PodStatusInput): boolean =>
       : newest?.state === 'exited' && newest.exitCode === 0
   })
 
+const endedWell = (app: readonly ContainerStatusJson[]): boolean =>
+  app.length > 0 && app.every((c) => c.state.terminated?.exitCode === 0)
+
 function phaseOf(
   { spec, observed, before, verdict, over }: PodStatusInput,
   initializing: boolean,
   app: readonly ContainerStatusJson[],
 ): Phase {
+  // As upstream: of a pod that is evicted, preempted or shut down the exit statuses have the last word.
+  if (verdict !== undefined && verdict.isFinal !== true && endedWell(app)) return 'Succeeded'
   if (isTerminalPhase(before?.phase)) return before.phase
   if (verdict !== undefined) return 'Failed'
   const final = finalPhase(spec, observed)
   // Sidecars are still being stopped: the pod is over when nothing of it runs.
   if (final !== undefined && !observed.containers.some(isAlive)) return final
-  if (over === true)
-    return app.length > 0 && app.every((c) => c.state.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
+  if (over === true) return endedWell(app) ? 'Succeeded' : 'Failed'
   if (initializing) return 'Pending'
   // A container that waits for its next try counts as having run.
   const never = app.some((c) => c.state.waiting !== undefined && c.lastState.terminated === undefined)

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { calm } from '../../../../test/support/open-work.js'
 import { container, observed, second, specOf } from '../../../../test/support/pod-manifest.js'
+import { keelsonError } from '../../../core/errors.js'
 import { FakeClock } from '../../../fakes/clock.js'
 import type { PodEvent } from '../../events/pod-events.js'
 import type { PodContext } from '../context.js'
@@ -13,7 +14,11 @@ const sleep = (seconds: number) => ({ lifecycle: { preStop: { sleep: { seconds }
 const exec = { lifecycle: { preStop: { exec: { command: ['hook'] } } } }
 
 /** A container ends when it is told to, after so many seconds. */
-function setUp(spec: object, lasts: Readonly<Record<string, number>> = {}, hook = async () => 0) {
+function setUp(
+  spec: object,
+  lasts: Readonly<Record<string, number>> = {},
+  hook: (signal: AbortSignal) => Promise<number> = async () => 0,
+) {
   const clock = new FakeClock()
   const log: string[] = []
   const events: PodEvent[] = []
@@ -33,9 +38,9 @@ function setUp(spec: object, lasts: Readonly<Record<string, number>> = {}, hook 
         log.push(`${at()} end ${containerId}`)
         return {}
       },
-      execSync: async () => {
+      execSync: async (_: unknown, { signal }: { readonly signal: AbortSignal }) => {
         log.push(`${at()} hook`)
-        return { exitCode: await hook(), stdout: Buffer.of(), stderr: Buffer.of() }
+        return { exitCode: await hook(signal), stdout: Buffer.of(), stderr: Buffer.of() }
       },
     },
   } as unknown as PodContext
@@ -55,6 +60,12 @@ function setUp(spec: object, lasts: Readonly<Record<string, number>> = {}, hook 
   }
   return { run, events }
 }
+
+const untilCanceled = (signal: AbortSignal): Promise<number> =>
+  new Promise((_, reject) => {
+    const canceled = keelsonError('runtime.cancelled', 'cancelled')
+    signal.addEventListener('abort', () => reject(canceled), { once: true })
+  })
 
 const target = (name: string, kind: StopTarget['kind'] = 'app'): StopTarget => ({
   id: `${name}#0`,
@@ -111,9 +122,16 @@ describe('preStop', () => {
     expect(await run([target('a')], 10)).toEqual(['4s stop a#0 6s', '4s end a#0'])
   })
 
-  test('one that hangs ends with the grace period; two seconds are left', async () => {
-    const { run } = setUp(one(exec), {}, () => new Promise(() => undefined))
-    expect(await run([target('a')], 5)).toEqual(['0s hook', '5s stop a#0 2s', '5s end a#0'])
+  test('one that hangs ends with its container, which has two seconds; then it has failed', async () => {
+    const { run, events } = setUp(one(exec), { 'a#0': 2 }, untilCanceled)
+    expect(await run([target('a')], 5)).toEqual(['0s hook', '5s stop a#0 2s', '7s end a#0'])
+    expect(events.map(({ reason }) => reason)).toEqual(['Killing', 'FailedPreStopHook'])
+  })
+
+  test('a pause that is longer than the grace period is no failure', async () => {
+    const { run, events } = setUp(one(sleep(100)))
+    expect(await run([target('a')], 5)).toEqual(['5s stop a#0 2s', '5s end a#0'])
+    expect(events.map(({ reason }) => reason)).toEqual(['Killing'])
   })
 
   test('without a grace period it does not run', async () => {

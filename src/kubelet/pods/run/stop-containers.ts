@@ -51,7 +51,8 @@ async function stopOne(
   c.events.pod(i.observed, { type: 'Normal', reason: 'Killing', message, container: { kind, name } })
   // A hook that takes longer than its time is left running until the container has ended.
   const over = new AbortController()
-  await runPreStop(id, name, graceSeconds, i, c, AbortSignal.any([signal, over.signal]))
+  const hook = runPreStop(id, name, graceSeconds, i, c, { stopped: signal, ended: over.signal })
+  await atMost(hook, graceSeconds * 1000, c, signal)
   if (before.length > 0 && left() > 0) await atMost(Promise.allSettled(before), left() * 1000, c, signal)
   const seconds = Math.max(leastGraceSeconds, left())
   const options = { timeoutMs: seconds * 1000 + c.timeoutMs, signal }
@@ -59,17 +60,25 @@ async function stopOne(
     await orGone(c.runtime.stopContainer({ containerId: id, timeout: BigInt(seconds) }, options))
   } finally {
     over.abort()
+    await hook
   }
 }
 
-/** Without a grace period there is no time for it. */
+interface HookEnds {
+  /** The kubelet stops. */
+  readonly stopped: AbortSignal
+  /** The container has ended. */
+  readonly ended: AbortSignal
+}
+
+/** Without a grace period there is no time for it. One that ended with its container has failed. */
 async function runPreStop(
   containerId: string,
   name: string,
   graceSeconds: number,
   { spec, observed }: StopInput,
   c: PodContext,
-  signal: AbortSignal,
+  { stopped, ended }: HookEnds,
 ): Promise<void> {
   const container = spec && allContainerSpecs(spec).find((one) => one.name === name)
   const hook = container?.hooks.preStop
@@ -78,9 +87,11 @@ async function runPreStop(
   if (seen !== undefined && seen.state !== 'running') return
   const [podIP = ''] = spec.hostNetwork ? c.hostIPs : (currentSandbox(observed)?.ips ?? [])
   const of = { pod: spec.pod, container, containerId, podIP }
-  const ms = graceSeconds * 1000
-  const problem = await atMost(runHook(hook, of, c, ms + c.timeoutMs, signal), ms, c, signal)
-  if (typeof problem !== 'string' || signal.aborted) return
+  const timeoutMs = (graceSeconds + leastGraceSeconds) * 1000 + c.timeoutMs
+  const problem = await runHook(hook, of, c, timeoutMs, AbortSignal.any([stopped, ended]))
+  if (problem === undefined || stopped.aborted) return
+  // A pause is over with its container, whatever is left of it.
+  if (hook.kind === 'sleep' && ended.aborted) return
   c.log.warn('preStop hook failed', {
     pod: `${observed.namespace}/${observed.name}`,
     container: name,

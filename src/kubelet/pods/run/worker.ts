@@ -56,6 +56,8 @@ export interface KillRequest {
   /** Not given: the pod's own. */
   readonly graceSeconds?: number
   readonly conditions?: readonly VerdictCondition[]
+  /** When the kill counts as done: nothing of the pod runs (default), or its volumes and cgroup are gone as well. */
+  readonly until?: 'stopped' | 'released'
 }
 
 /** Older than any relist that still works, with events or without. */
@@ -69,7 +71,7 @@ export class PodWorker {
   private readonly pulls = new AbortController()
   /** Of the actions under way: aborted when they take longer than the pod may. */
   private hurry = new AbortController()
-  private readonly stopWaiters = new Set<() => void>()
+  private readonly killWaiters = new Set<{ readonly until: 'stopped' | 'released'; resolve(): void }>()
   private pod: WantedPod | undefined
 
   constructor(
@@ -148,16 +150,16 @@ export class PodWorker {
     this.dispatch({ kind: 'killed', verdict: { reason, message, conditions: [], rejected: true } })
   }
 
-  /** Resolves when nothing of the pod runs any more. */
-  kill({ reason, message, graceSeconds, conditions = [] }: KillRequest): Promise<void> {
+  /** Resolves when the pod is as far as `until` says. */
+  kill({ reason, message, graceSeconds, conditions = [], until = 'stopped' }: KillRequest): Promise<void> {
     this.dispatch({
       kind: 'killed',
       verdict: { reason, message, conditions, rejected: false },
       graceSeconds,
     })
     return new Promise((resolve) => {
-      this.stopWaiters.add(resolve)
-      this.tellStopped()
+      this.killWaiters.add({ until, resolve })
+      this.tellKilled()
     })
   }
 
@@ -304,14 +306,18 @@ export class PodWorker {
       before.released !== state.released
     )
       this.hooks.onStatus()
-    this.tellStopped()
+    this.tellKilled()
     return effects.flatMap((effect) => this.carryOutNow(effect) ?? [])
   }
 
-  private tellStopped(): void {
-    if (!this.state.stopped && !this.isGone) return
-    for (const resolve of this.stopWaiters) resolve()
-    this.stopWaiters.clear()
+  private tellKilled(): void {
+    const { stopped } = this.state
+    for (const waiter of this.killWaiters) {
+      const isDone = this.isGone || (waiter.until === 'stopped' ? stopped : isFinished(this.state))
+      if (!isDone) continue
+      this.killWaiters.delete(waiter)
+      waiter.resolve()
+    }
   }
 
   private carryOutNow(effect: PodEffect): PodAction | undefined {

@@ -41,6 +41,27 @@ export function probeEvent(
 const serving = 1
 const unimplemented = 12
 const deadlineExceeded = 4
+/** By number, as gRPC prints them. */
+const codeNames = [
+  'OK',
+  'Canceled',
+  'Unknown',
+  'InvalidArgument',
+  'DeadlineExceeded',
+  'NotFound',
+  'AlreadyExists',
+  'PermissionDenied',
+  'ResourceExhausted',
+  'FailedPrecondition',
+  'Aborted',
+  'OutOfRange',
+  'Unimplemented',
+  'Internal',
+  'Unavailable',
+  'DataLoss',
+  'Unauthenticated',
+]
+const codeName = (code: number): string => codeNames[code] ?? `Code(${code})`
 const statusNames = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN']
 
 export function outcomeOfHealth(answer: HealthAnswer, address: string, timeoutSeconds: number): ProbeOutcome {
@@ -60,7 +81,9 @@ export function outcomeOfHealth(answer: HealthAnswer, address: string, timeoutSe
         ? failure(
             `error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ${answer.message}`,
           )
-        : failure(`error: health rpc probe failed: ${answer.message}`)
+        : failure(
+            `error: health rpc probe failed: rpc error: code = ${codeName(answer.code)} desc = ${answer.message}`,
+          )
     case 'status':
       return answer.status === serving
         ? { kind: 'success' }
