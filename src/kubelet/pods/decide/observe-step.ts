@@ -25,8 +25,9 @@ export function observe(
   const attempts = new Map(state.attempts)
   for (const container of observed.containers) {
     const { name: of, attempt } = container
-    // What never ran is started again with the same number.
-    if (!isStartCutOff(container)) attempts.set(of, Math.max(attempt, attempts.get(of) ?? 0))
+    // What never ran is started again with the same number; a start under way may still be cut off.
+    if (container.state !== 'created' && !isStartCutOff(container))
+      attempts.set(of, Math.max(attempt, attempts.get(of) ?? 0))
   }
   return { ...state, observed, endedAt, attempts }
 }

@@ -245,6 +245,13 @@ describe('a start that was cut off, because the kubelet was killed in the middle
     expect(again).toContainEqual(expect.objectContaining({ kind: 'start-container', attempt: 0 }))
   })
 
+  test('also when the new kubelet saw it before the runtime gave it up', () => {
+    const created = { ...cutOff, state: 'created' as const, exitCode: 0, reason: '', message: '' }
+    const removal = given([wanted(), seen(created), seen(cutOff), turn])
+    const again = given([seen(), turn], removal.state).actions
+    expect(again).toContainEqual(expect.objectContaining({ kind: 'start-container', attempt: 0 }))
+  })
+
   test('after a container was reported that was only created', () => {
     const reported = (more: object): Given => ({
       status: { containerStatuses: [{ name: 'app', containerID: 'containerd://c1', ...more }] },
