@@ -46,12 +46,15 @@ async function mountPoints(): Promise<readonly string[]> {
   return lines.map((line) => line.split(' ')[4] ?? '').filter((path) => path !== '')
 }
 
+const shimName = 'containerd-shim'
+export const isShim = (entry: string): boolean => entry.includes(`(${shimName}`)
+
 async function shims(): Promise<readonly string[]> {
   const found: string[] = []
   for (const pid of await readdir('/proc')) {
     if (!/^\d+$/.test(pid)) continue
     const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')
-    if (name.startsWith('containerd-shim')) found.push(`process ${pid} (${name.trim()})`)
+    if (name.startsWith(shimName)) found.push(`process ${pid} (${name.trim()})`)
   }
   return found
 }
