@@ -83,7 +83,7 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
 
   const host = cgroups === undefined ? undefined : createHost({ ...o, cgroups, deviceName, isOpaque })
   const common = { clock, log, counters, periodMs, inventory }
-  const repairs = createRepairs(o.values ?? 'repair', o.metrics)
+  const repairs = createRepairs(o.values ?? 'repair', o.metrics, cgroups?.version)
   const findName = createRuntimeNameFinder(client, log)
   const findRepair = async (signal: AbortSignal): Promise<Repair> => repairs.of(await findName(signal))
   const feeds = o.fromCri

@@ -71,7 +71,7 @@ export async function startServerFixture(
     metricsSource: createMetricsSource({ client, values, cgroups, procfs }),
     findRuntimeName: createRuntimeNameFinder(client, log),
     events,
-    repairs: createRepairs(options.valuesMode ?? 'repair', metrics),
+    repairs: createRepairs(options.valuesMode ?? 'repair', metrics, cgroups.version),
     version: 'test',
     client,
     findDriver: async () => ({ kind: 'unknown', reason: 'nobody looked', evidence: [] }),

@@ -79,7 +79,7 @@ export async function startCri(
     values,
     metricsSource: createMetricsSource({ client, values, cgroups, procfs }),
     findRuntimeName: createRuntimeNameFinder(client, log),
-    repairs: createRepairs(o.values, metrics),
+    repairs: createRepairs(o.values, metrics, cgroups.version),
     events,
     unified: createUnifiedWriter({
       cgroups,

@@ -38,6 +38,8 @@ interface Defect {
   readonly since?: number
   /** The first major version without it; undefined: every version so far. */
   readonly goneIn?: number
+  /** Seen only where this version of cgroups is in use; undefined: both. */
+  readonly onlyOn?: 'v1'
   /** Families and fields of the summary in which a comparison with the kernel shows it. */
   readonly shows?: RegExp
   /** How we fix it. */
@@ -107,6 +109,7 @@ export const defects: readonly Defect[] = [
     name: 'memory-plus-swap',
     kind: 'value',
     runtimes: both,
+    onlyOn: 'v1',
     shows: /swap/i,
     fix: 'swap usage that is memory and swap together (memory.memsw of cgroup v1) is read from the cgroup',
   },
@@ -188,8 +191,18 @@ function isOf({ runtimes, since, goneIn }: Defect, runtime: RuntimeName | undefi
   return (since === undefined || !(major < since)) && (goneIn === undefined || major < goneIn)
 }
 
-export const isKnownDefect = (runtime: RuntimeName | undefined, name: DefectName): boolean =>
-  defects.some((d) => d.name === name && isOf(d, runtime))
+/** Without a cgroup version: on either. */
+export const isKnownDefect = (
+  runtime: RuntimeName | undefined,
+  name: DefectName,
+  cgroups?: 'v1' | 'v2',
+): boolean =>
+  defects.some(
+    (d) =>
+      d.name === name &&
+      isOf(d, runtime) &&
+      (d.onlyOn === undefined || cgroups === undefined || d.onlyOn === cgroups),
+  )
 
 /** Wrong values that this runtime is known to report. */
 export const wrongValuesOf = (runtime: RuntimeName): readonly Defect[] =>

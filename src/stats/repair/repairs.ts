@@ -40,7 +40,8 @@ const maxRows = 1_000
 /** Kept in both modes: they add what has no room in CRI, and change no value of the runtime. */
 const formDefects: ReadonlySet<DefectName> = new Set(['seconds-cut', 'labels-missing'])
 
-export function createRepairs(mode: ValuesMode, metrics: Metrics): Repairs {
+/** `cgroups`: the version in use here; some defects exist only on one of them. */
+export function createRepairs(mode: ValuesMode, metrics: Metrics, cgroups?: 'v1' | 'v2'): Repairs {
   const rows = new Map<string, { readonly row: Omit<RepairedValue, 'count'>; count: number }>()
   const counter = metrics.counter(
     'keelson_stats_repaired_values_total',
@@ -60,7 +61,7 @@ export function createRepairs(mode: ValuesMode, metrics: Metrics): Repairs {
 
   function repairFor(runtime: RuntimeName | undefined, count: Repair['note']): Repair {
     const hasDefect: HasDefect = (defect) =>
-      (mode === 'repair' || formDefects.has(defect)) && isKnownDefect(runtime, defect)
+      (mode === 'repair' || formDefects.has(defect)) && isKnownDefect(runtime, defect, cgroups)
     return {
       hasDefect,
       note: count,
