@@ -21,6 +21,9 @@ const atOnce = 32
 const ours =
   /\/(Status|RuntimeConfig|UpdatePodSandboxResources|Stream\w+|GetContainerEvents|ContainerStats|ListContainerStats|PodSandboxStats|ListPodSandboxStats|ListMetricDescriptors|ListPodSandboxMetrics)$/
 
+/** Streams that are answered from other calls: the runtime does not see this request. */
+const answeredFromOthers = /\/Stream(ContainerStats|PodSandboxStats|PodSandboxMetrics)$/
+
 interface Planned {
   readonly body: Buffer
   readonly trailers: Record<string, string>
@@ -124,7 +127,7 @@ function plan(random: Random): { path: string; request: Buffer; answer: Planned 
 function check(n: string, path: string, request: Buffer, wanted: Planned, got: RawAnswer): void {
   const label = `seed ${seed}, input ${n}, ${path}, request ${request.toString('hex').slice(0, 200)}`
   assert.ok(
-    wanted.seen?.equals(request) === true,
+    answeredFromOthers.test(path) || wanted.seen?.equals(request) === true,
     `${label}: the runtime saw ${wanted.seen?.toString('hex').slice(0, 200) ?? 'nothing'}`,
   )
   if (ours.test(path)) return

@@ -20,6 +20,7 @@ const processDocs: Readonly<Partial<Record<FlagName, string>>> = {
   'hostname-override': 'node name (default: the host name)',
   'image-credential-provider-config': 'file or directory of CredentialProviderConfig',
   'image-credential-provider-bin-dir': 'directory of the credential provider plugins',
+  'runtime-cgroups': 'cgroup of the container runtime; default: found by its process',
   'root-dir': 'directory of the kubelet files (default /var/lib/kubelet)',
   'keelson-config': 'file of kind KeelsonConfiguration (default /etc/keelson/config.yaml, if it exists)',
   'kubernetes-version': 'Kubernetes release whose rules apply, such as 1.36 or v1.36.2',
@@ -45,7 +46,7 @@ const groups: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'Cgroups and reservations',
-    /^(cgroup|cpu-cfs|enforce-|eviction-|fail-|kube-reserved|local-storage|system-reserved|pod-max-pids)/,
+    /^(cgroup|kubelet-cgroups|runtime-cgroups|system-cgroups|cpu-cfs|enforce-|eviction-|fail-|kube-reserved|local-storage|system-reserved|pod-max-pids)/,
   ],
   [
     'Pods',

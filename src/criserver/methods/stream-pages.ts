@@ -1,6 +1,7 @@
 // The two halves of a stream that is made of unary answers: the questions, a few ahead of the reader, and the messages of
 // bounded size into which the items of the answers are packed.
 import { topLevelFields } from '../../core/cri/protobuf-wire.js'
+import { keelsonError, messageOf } from '../../core/errors.js'
 
 /** Results in the order of their questions. Stops asking when the reader leaves; calls in progress are not cancelled. */
 export async function* askInOrder<Q, A>(
@@ -35,7 +36,7 @@ export async function* packItems(answers: AsyncIterable<Uint8Array>): AsyncGener
   let items: Uint8Array[] = []
   let size = 0
   for await (const answer of answers)
-    for (const { field, bytes } of topLevelFields(answer)) {
+    for (const { field, bytes } of fieldsOf(answer)) {
       if (field !== itemField) continue
       if (size > 0 && size + bytes.length > messageBytes) {
         yield Buffer.concat(items)
@@ -46,4 +47,12 @@ export async function* packItems(answers: AsyncIterable<Uint8Array>): AsyncGener
       size += bytes.length
     }
   if (size > 0) yield Buffer.concat(items)
+}
+
+function fieldsOf(answer: Uint8Array): readonly { readonly field: number; readonly bytes: Uint8Array }[] {
+  try {
+    return [...topLevelFields(answer)]
+  } catch (e) {
+    throw keelsonError('runtime.malformed', `read the runtime's answer: ${messageOf(e)}`, {}, e)
+  }
 }

@@ -2,6 +2,7 @@
 // sandbox are, so that no single answer of the runtime grows with the node.
 
 import { grpcCode } from '../../core/cri/grpc-codes.js'
+import { keelsonError } from '../../core/errors.js'
 import {
   ListContainerStatsRequest,
   ListContainersRequest,
@@ -76,7 +77,10 @@ const whole: Split = async (request) => [request]
 async function listSandboxes(call: ServerCall): Promise<readonly string[]> {
   const message = ListPodSandboxRequest.encode(ListPodSandboxRequest.fromPartial({})).finish()
   const listed = messageOf(await call.ask(message, runtimePath('ListPodSandbox')))
-  return ListPodSandboxResponse.decode(listed).items.map((s) => s.id)
+  const answer = tryDecode(ListPodSandboxResponse, listed)
+  if (answer === undefined)
+    throw keelsonError('runtime.malformed', "read the runtime's answer to ListPodSandbox: it is not a list")
+  return answer.items.map((s) => s.id)
 }
 
 const containersBySandbox: Split = async (request, sandboxes) => {
