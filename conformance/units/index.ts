@@ -16,6 +16,7 @@ import { kubeletSwap } from './kubelet-swap.js'
 import { matrix } from './matrix.js'
 import { metricsServer } from './metrics-server.js'
 import { rollUnit } from './roll.js'
+import { subPathAttack } from './subpath-attack.js'
 import { values } from './values.js'
 
 export const units: readonly Unit[] = [
@@ -29,6 +30,7 @@ export const units: readonly Unit[] = [
   kubeadmJoin,
   kubeletSwap,
   rollUnit,
+  subPathAttack,
   matrix,
   values,
   eventedPleg,
