@@ -18,7 +18,7 @@ const base = '/api/v1/namespaces/default'
 const image = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-2'
 const quiet: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => quiet }
 const options = { signal: new AbortController().signal }
-const attacks = subPathAttacks(250)
+const attacks = subPathAttacks(1_500)
 const ended = 7
 const STARTS_S = 420
 
