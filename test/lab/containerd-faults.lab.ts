@@ -110,7 +110,13 @@ describe('real containerd killed under the client', () => {
     const call = p.client.runtime.version({}, { timeoutMs: 20_000, waitForReady: true })
     await sleep(500)
     await p.containerd.start()
-    assert.equal((await call).runtimeName, 'containerd')
+    // containerd listens before its CRI service has started: the first answer may be its own "not yet".
+    const answer = await call.then(
+      (version) => version.runtimeName,
+      (e: unknown) => (e instanceof Error ? e.message : String(e)),
+    )
+    assert.match(answer, /^containerd$|: UNKNOWN: server is not initialized yet;/)
+    await recovered(p.client)
   })
 
   test('a daemon that hangs (SIGSTOP) is runtime.deadline at the deadline, and works on after SIGCONT', async (ctx) => {
