@@ -12,34 +12,25 @@ import {
   nodeName,
   startCluster,
 } from '../../conformance/cluster/start-cluster.js'
-import { ensureSuiteImages } from '../../conformance/images/ensure-images.js'
 import { type KubeletName, kubelets } from '../../conformance/node-environment/programs.js'
-import { buildPeer } from '../../conformance/peers/build.js'
-import type { PeerName } from '../../conformance/peers/catalogue.js'
+import { type BenchPeers, buildBenchPeers } from '../peers.js'
 import { atMost, type BenchReport, type BenchUnit } from '../unit.js'
 import { countRequests, sumOf } from './audit.js'
 
 const SETTLE_MS = 60_000
 /** Two unchanged reports of the status, and each watch at least once. */
 const minutes = Number(process.env.API_REQUESTS_MINUTES ?? 10)
-const IMAGES_MS = 1_200_000
 const READY_MS = 300_000
 const log = (line: string): void => console.error(`api-requests: ${line}`)
 
-async function start(kubelet: KubeletName, peers: ReadonlyMap<PeerName, string>): Promise<Cluster> {
-  const peer = (name: PeerName): string => peers.get(name) ?? ''
+async function start(kubelet: KubeletName, peers: BenchPeers): Promise<Cluster> {
   let output = ''
   const cluster = await startCluster({
     kubelet,
     runtime: 'containerd-2',
     auditLog: true,
     port: 0,
-    images: await ensureSuiteImages(
-      { agnhost: peer('agnhost'), sampleDevicePlugin: peer('sample-device-plugin') },
-      AbortSignal.timeout(IMAGES_MS),
-      log,
-    ),
-    peer,
+    ...peers,
     argv: [],
     onOutput: (text) => {
       output = (output + text).slice(-10_000)
@@ -60,8 +51,7 @@ async function start(kubelet: KubeletName, peers: ReadonlyMap<PeerName, string>)
 async function run(signal: AbortSignal): Promise<BenchReport> {
   const missing = missingForCluster()
   if (missing !== undefined) throw new Error(missing)
-  const peers = new Map<PeerName, string>()
-  for (const name of clusterPeers) peers.set(name, await buildPeer(name, log))
+  const peers = await buildBenchPeers(clusterPeers, log)
   const clusters: (readonly [KubeletName, Cluster])[] = []
   try {
     for (const kubelet of kubelets) clusters.push([kubelet, await start(kubelet, peers)])

@@ -4,11 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { missingForCluster } from '../../conformance/cluster/prepare.js'
 import { clusterPeers, startCluster } from '../../conformance/cluster/start-cluster.js'
-import { ensureSuiteImages } from '../../conformance/images/ensure-images.js'
 import { insideDirectory } from '../../conformance/node-environment/plan.js'
 import { inCache } from '../../conformance/node-environment/programs.js'
-import { buildPeer } from '../../conformance/peers/build.js'
-import type { PeerName } from '../../conformance/peers/catalogue.js'
+import { buildBenchPeers } from '../peers.js'
 import { atMost, type BenchReport, type BenchUnit, median } from '../unit.js'
 import type { BindingOptions } from './inside.js'
 
@@ -19,7 +17,6 @@ const settingOf = (name: Setting): number => Number(process.env[name] ?? default
 const changed = (Object.keys(defaults) as Setting[]).filter((name) => settingOf(name) !== defaults[name])
 const command = [...changed.map((name) => `${name}=${settingOf(name)}`), 'npm run bench -- binding'].join(' ')
 
-const IMAGES_MS = 1_200_000
 const log = (line: string): void => console.error(`binding: ${line}`)
 
 /** Turns of each kubelet, in milliseconds. */
@@ -28,11 +25,9 @@ type Measured = Readonly<Record<'upstream' | 'keelson', readonly (readonly numbe
 async function run(signal: AbortSignal): Promise<BenchReport> {
   const missing = missingForCluster()
   if (missing !== undefined) throw new Error(missing)
-  const peers = new Map<PeerName, string>()
-  for (const name of clusterPeers) peers.set(name, await buildPeer(name, log))
-  const peer = (name: PeerName): string => peers.get(name) ?? ''
+  const peers = await buildBenchPeers(clusterPeers, log)
   const inside: BindingOptions = {
-    kubelets: { upstream: inCache(peer('kubelet')), keelson: join(insideDirectory, 'bin/kubelet') },
+    kubelets: { upstream: inCache(peers.peer('kubelet')), keelson: join(insideDirectory, 'bin/kubelet') },
     turns: settingOf('BINDING_TURNS'),
     pods: settingOf('BINDING_PODS'),
     results: join(insideDirectory, 'out/binding.json'),
@@ -42,12 +37,7 @@ async function run(signal: AbortSignal): Promise<BenchReport> {
     runtime: 'containerd-2',
     auditLog: false,
     port: 0,
-    images: await ensureSuiteImages(
-      { agnhost: peer('agnhost'), sampleDevicePlugin: peer('sample-device-plugin') },
-      AbortSignal.timeout(IMAGES_MS),
-      log,
-    ),
-    peer,
+    ...peers,
     program: join(import.meta.dirname, 'inside.ts'),
     argv: [process.execPath, join(insideDirectory, 'program.mjs'), JSON.stringify(inside)],
     onOutput: (text) => process.stderr.write(text),

@@ -1,33 +1,21 @@
 // `kubelet`: the upstream kubelet and Keelson in turns on the same containerd 1.6, in a node environment of private
 // namespaces on this host. As root; about three minutes and a half for each stack and turn of 110 pods.
-import { chmod, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { loadavg, tmpdir } from 'node:os'
+import { chmod, copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ensureSuiteImages, missingForImages } from '../../conformance/images/ensure-images.js'
 import {
   insideDirectory,
   type RuntimeName,
   runtimeSocket,
   runtimes,
 } from '../../conformance/node-environment/plan.js'
-import {
-  inCache,
-  insideKeelson,
-  runtimePeers,
-  runtimePrograms,
-  writeKeelson,
-} from '../../conformance/node-environment/programs.js'
-import { startEnvironment } from '../../conformance/node-environment/start.js'
-import { buildPeer, cacheRoot } from '../../conformance/peers/build.js'
-import type { PeerName } from '../../conformance/peers/catalogue.js'
+import { inCache, insideKeelson } from '../../conformance/node-environment/programs.js'
 import {
   ensureNode,
   type NodeRelease,
   nodeReleases,
   packagedNode,
 } from '../../scripts/package/node-release.js'
-import { missingRequirement } from '../../test/support/requirements.js'
-import { bundleForLab } from '../bundle-for-lab.js'
+import { insideTurns, runInNode } from '../run-in-node.js'
 import type { BenchOptions, BenchReport, BenchUnit } from '../unit.js'
 import type { InsideOptions } from './inside.js'
 import { formatPage } from './page.js'
@@ -89,32 +77,16 @@ const SETTLE_MS = 20_000
 const image = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-2'
 /** The node environment starts containerd in it. */
 const runtimeCgroup = 'docker-daemon'
+const nodeOfKeelson = 'node-of-keelson'
 const log = (line: string): void => console.error(`kubelet: ${line}`)
 
-async function prepare(
-  directory: string,
-  settings: Settings,
-  signal: AbortSignal,
-): Promise<Parameters<typeof startEnvironment>[0]> {
-  const { binary } = await ensureNode(settings.node, signal, log)
-  await copyFile(binary, join(directory, 'node-of-keelson'))
-  await chmod(join(directory, 'node-of-keelson'), 0o755)
-  const peers = new Map<PeerName, string>()
-  if (settings.runtime !== 'containerd-1.6')
-    for (const name of runtimePeers) peers.set(name, await buildPeer(name, log))
-  const [kubelet, agnhost, sampleDevicePlugin] = [
-    await buildPeer('kubelet', log),
-    await buildPeer('agnhost', log),
-    await buildPeer('sample-device-plugin', log),
-  ]
-  const images = await ensureSuiteImages({ agnhost, sampleDevicePlugin }, AbortSignal.timeout(1_200_000), log)
-  await bundleForLab(join(import.meta.dirname, 'inside.ts'), join(directory, 'bench.mjs'))
-  await writeKeelson(directory)
-  const options: InsideOptions = {
+async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchReport> {
+  const settings = readSettings(given)
+  const insideOptions = (kubelet: string): InsideOptions => ({
     programs: {
       kubelet: inCache(kubelet),
       keelson: insideKeelson,
-      node: join(insideDirectory, 'node-of-keelson'),
+      node: join(insideDirectory, nodeOfKeelson),
       runtime: runtimeSocket,
     },
     directory: join(insideDirectory, 'bench'),
@@ -122,54 +94,23 @@ async function prepare(
     runtimeCgroup,
     ...settings,
     settleMs: SETTLE_MS,
-    results: join(insideDirectory, 'out/turns.json'),
-  }
-  return {
-    directory,
-    cache: cacheRoot(),
-    runtime: settings.runtime,
-    programs: runtimePrograms(settings.runtime, (name) => peers.get(name) ?? ''),
-    imageLayout: inCache(images.layout),
-    imageArchive: inCache(images.archive),
-    systemdStandIns: false,
-    argv: [process.execPath, join(insideDirectory, 'bench.mjs'), JSON.stringify(options)],
-    cwd: join(insideDirectory, 'out'),
-    env: { HOME: '/root', TMPDIR: '/tmp' },
-    onOutput: (text) => process.stderr.write(text),
-    leftovers: [],
-  }
-}
-
-async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchReport> {
-  const settings = readSettings(given)
-  const missing =
-    missingRequirement({ root: true, packages: ['containerd'], commands: ['unshare', 'setpriv', 'ip'] }) ??
-    missingForImages()
-  if (missing !== undefined) throw new Error(missing)
-  const directory = await mkdtemp(join(tmpdir(), 'keelson-bench-'))
-  try {
-    return await runIn(directory, settings, signal)
-  } finally {
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
-  }
-}
-
-async function runIn(directory: string, settings: Settings, signal: AbortSignal): Promise<BenchReport> {
-  const request = await prepare(directory, settings, signal)
-  const [load = 0] = loadavg()
-  const environment = await startEnvironment(request)
-  const stop = (): void => void environment.close().catch(() => {})
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    const status = await environment.ended
-    signal.throwIfAborted()
-    if (status !== 0) throw new Error(`the run inside the environment ended with status ${status}`)
-    const turns = JSON.parse(await readFile(join(directory, 'out/turns.json'), 'utf8')) as readonly Turn[]
-    return formatPage(turns, { ...settings, node: settings.node.version, load })
-  } finally {
-    signal.removeEventListener('abort', stop)
-    await environment.close()
-  }
+    results: insideTurns,
+  })
+  const { turns, load } = await runInNode<Turn>(
+    {
+      runtime: settings.runtime,
+      program: join(import.meta.dirname, 'inside.ts'),
+      options: (peer) => insideOptions(peer('kubelet')),
+      async prepare(directory) {
+        const { binary } = await ensureNode(settings.node, signal, log)
+        await copyFile(binary, join(directory, nodeOfKeelson))
+        await chmod(join(directory, nodeOfKeelson), 0o755)
+      },
+      log,
+    },
+    signal,
+  )
+  return formatPage(turns, { ...settings, node: settings.node.version, load })
 }
 
 export const kubelet: BenchUnit = {

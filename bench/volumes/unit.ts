@@ -6,11 +6,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { missingForCluster } from '../../conformance/cluster/prepare.js'
 import { type Cluster, clusterPeers, startCluster } from '../../conformance/cluster/start-cluster.js'
-import { ensureSuiteImages } from '../../conformance/images/ensure-images.js'
 import { insideDirectory } from '../../conformance/node-environment/plan.js'
 import { type KubeletName, kubelets } from '../../conformance/node-environment/programs.js'
-import { buildPeer } from '../../conformance/peers/build.js'
-import type { PeerName } from '../../conformance/peers/catalogue.js'
+import { type BenchPeers, buildBenchPeers } from '../peers.js'
 import { atMost, type BenchReport, type BenchUnit } from '../unit.js'
 import type { VolumesResult } from './result.js'
 
@@ -20,7 +18,6 @@ const OBJECTS = PODS * 2
 const CHANGE_LIMIT_S = 90
 const SETTLE_MS = 60_000
 const seconds = Number(process.env.VOLUMES_SECONDS ?? 120)
-const IMAGES_MS = 1_200_000
 const STARTED_MS = 900_000
 const log = (line: string): void => console.error(`volumes: ${line}`)
 
@@ -31,7 +28,7 @@ interface Node {
   said(text: string, timeoutMs: number): Promise<void>
 }
 
-async function start(kubelet: KubeletName, peer: (name: PeerName) => string): Promise<Node> {
+async function start(kubelet: KubeletName, peers: BenchPeers): Promise<Node> {
   let output = ''
   let ended: number | undefined
   const cluster = await startCluster({
@@ -39,12 +36,7 @@ async function start(kubelet: KubeletName, peer: (name: PeerName) => string): Pr
     runtime: 'containerd-2',
     auditLog: false,
     port: 0,
-    images: await ensureSuiteImages(
-      { agnhost: peer('agnhost'), sampleDevicePlugin: peer('sample-device-plugin') },
-      AbortSignal.timeout(IMAGES_MS),
-      log,
-    ),
-    peer,
+    ...peers,
     program: join(import.meta.dirname, 'inside.ts'),
     argv: [
       process.execPath,
@@ -75,13 +67,12 @@ async function start(kubelet: KubeletName, peer: (name: PeerName) => string): Pr
 async function run(signal: AbortSignal): Promise<BenchReport> {
   const missing = missingForCluster()
   if (missing !== undefined) throw new Error(missing)
-  const peers = new Map<PeerName, string>()
-  for (const name of clusterPeers) peers.set(name, await buildPeer(name, log))
+  const peers = await buildBenchPeers(clusterPeers, log)
   const nodes: Node[] = []
   try {
     // One after the other: the start of 110 pods needs every core.
     for (const kubelet of kubelets) {
-      const node = await start(kubelet, (name) => peers.get(name) ?? '')
+      const node = await start(kubelet, peers)
       nodes.push(node)
       await node.said('pods run\n', STARTED_MS)
       log(`${kubelet}: ${PODS} pods run`)

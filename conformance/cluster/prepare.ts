@@ -6,8 +6,6 @@ import type { UnitContext } from '../unit.js'
 import type { ClusterOptions } from './options.js'
 import type { ClusterRequest } from './start-cluster.js'
 
-const IMAGES_MS = 20 * 60_000
-
 export const missingForCluster = (): string | undefined =>
   missingRequirement({
     root: true,
@@ -25,7 +23,7 @@ export async function prepareCluster(
     ...options,
     ...(proxy ? { kubeProxy: await buildPeer('kube-proxy', note) } : {}),
     ...(dns ? { coreDns: await buildPeer('coredns', note) } : {}),
-    images: await ensureSuiteImages(peers, AbortSignal.timeout(IMAGES_MS), note),
+    images: await ensureSuiteImages(peers, note),
     peer,
     leftovers: [context.directory],
   }

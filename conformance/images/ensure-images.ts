@@ -12,6 +12,9 @@ import { debianFiles } from './debian-files.js'
 import { writeLayout } from './layout.js'
 import { suiteImages } from './suite-images.js'
 
+/** Of all of them from nothing. */
+const BUILD_MS = 20 * 60_000
+
 export interface SuiteImages {
   /** Directory of the OCI image layout. */
   readonly layout: string
@@ -31,10 +34,10 @@ const recipeFiles = ['files.ts', 'suite-images.ts', 'test-image.ts', 'layout.ts'
 
 export async function ensureSuiteImages(
   peers: { readonly agnhost: string; readonly sampleDevicePlugin: string },
-  signal: AbortSignal,
   progress: (line: string) => void,
 ): Promise<SuiteImages> {
   const cache = cacheRoot()
+  const signal = AbortSignal.timeout(BUILD_MS)
   const debian = await ensurePart(cache, debianFiles, signal, progress)
   const busyboxDir = await ensurePart(cache, busybox, signal, progress)
   const code = createHash('sha256')

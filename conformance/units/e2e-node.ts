@@ -23,7 +23,6 @@ import { suitePlaces, suiteRuntimes } from '../node-environment/plan.js'
 import { kubelets, runtimePeers } from '../node-environment/programs.js'
 import type { Unit, UnitContext } from '../unit.js'
 
-const IMAGES_MS = 20 * 60_000
 const BASE_MS = 15 * 60_000
 const SPEC_MS = 60_000
 const SERIAL_MS = 6 * 60_000
@@ -46,7 +45,7 @@ async function runOptions(context: UnitContext, o: E2eNodeOptions): Promise<void
   if (!asked) return
   context.note(`${specs.length} of ${list.length} specs`)
   const peers = { agnhost: context.peer('agnhost'), sampleDevicePlugin: context.peer('sample-device-plugin') }
-  const images = await ensureSuiteImages(peers, AbortSignal.timeout(IMAGES_MS), context.note)
+  const images = await ensureSuiteImages(peers, context.note)
   const started = Date.now()
   const report = await runSuite({
     ...o,

@@ -24,7 +24,6 @@ import { cacheRoot, readPinnedVersion } from '../peers/build.js'
 import { peerOf } from '../peers/catalogue.js'
 import { type OptionValues, type Unit, type UnitContext, UsageError } from '../unit.js'
 
-const IMAGES_MS = 20 * 60_000
 const CHECKS = 13
 
 interface Told {
@@ -57,7 +56,7 @@ async function run(context: UnitContext): Promise<void> {
   const { note, peer } = context
   const directory = await prepare(context)
   const peers = { agnhost: peer('agnhost'), sampleDevicePlugin: peer('sample-device-plugin') }
-  const { archive } = await ensureSuiteImages(peers, AbortSignal.timeout(IMAGES_MS), note)
+  const { archive } = await ensureSuiteImages(peers, note)
   const told: Told[] = []
   let rest = ''
   const environment = await startEnvironment({

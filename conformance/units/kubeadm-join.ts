@@ -18,7 +18,6 @@ import { cacheRoot, readPinnedVersion } from '../peers/build.js'
 import { type PeerName, peerOf } from '../peers/catalogue.js'
 import type { Unit, UnitContext } from '../unit.js'
 
-const IMAGES_MS = 20 * 60_000
 const minors = ['kubeadm-1.36', 'kubeadm-1.37'] as const
 
 async function runJoin(context: UnitContext, kubeadm: PeerName): Promise<JoinReport> {
@@ -40,7 +39,7 @@ async function runJoin(context: UnitContext, kubeadm: PeerName): Promise<JoinRep
   await writeFile(join(directory, 'join.json'), JSON.stringify(plan))
   await writeKubelet('keelson', { directory, peer })
   const peers = { agnhost: peer('agnhost'), sampleDevicePlugin: peer('sample-device-plugin') }
-  const images = await ensureSuiteImages(peers, AbortSignal.timeout(IMAGES_MS), note)
+  const images = await ensureSuiteImages(peers, note)
   const environment = await startEnvironment({
     directory,
     cache: cacheRoot(),

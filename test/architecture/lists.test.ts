@@ -108,7 +108,16 @@ const unitLists: readonly UnitList[] = [
     folders: ['bench'],
     lists: ['bench/run.ts'],
     program: 'bench/run.ts',
-    shared: ['bundle-for-lab', 'descriptor-limit', 'empty-runtime', 'process-usage', 'report', 'unit'],
+    shared: [
+      'bundle-for-lab',
+      'descriptor-limit',
+      'empty-runtime',
+      'peers',
+      'process-usage',
+      'report',
+      'run-in-node',
+      'unit',
+    ],
     unitFile: 'unit.ts',
   },
   {

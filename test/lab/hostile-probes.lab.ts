@@ -125,6 +125,14 @@ describe('probes', () => {
     const before = asked
     await until('it was probed again', () => asked > before + 2)
     expect(await restartsOf('body')).toBe(0)
+    const { body: metrics } = await node().ask('/metrics/probes')
+    for (const type of ['Readiness', 'Liveness'])
+      expect(metrics).toMatch(
+        new RegExp(
+          `^prober_probe_total\\{probe_type="${type}",.*pod="body-node-1".*result="successful"\\} [1-9]`,
+          'm',
+        ),
+      )
     await endPods(node(), 'body')
   })
 

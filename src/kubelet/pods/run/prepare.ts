@@ -12,6 +12,7 @@ import { podReferences } from '../decide/references.js'
 import {
   containerLogName,
   logLinkName,
+  logLinkStart,
   logLinksDirectory,
   podDirectory,
   podLogDirectory,
@@ -72,7 +73,7 @@ export async function forgetPod(
   await removeVolumes(pod.uid, c)
   await c.host.removeTree(podDirectory(c.paths, pod.uid))
   if (pod.name !== '') await c.host.removeTree(podLogDirectory(c.paths, pod))
-  await removeLogLinks(c)
+  await removeLogLinks(c, pod.name === '' ? '' : logLinkStart(pod))
   await c.host.remove(`${podRecords(c.paths)}/${pod.uid}`)
 }
 
@@ -105,12 +106,16 @@ async function removeLogs(
   }
 }
 
-/** Links whose log has gone. A link that leads elsewhere is not ours, and a log that is being rotated is missing only for a moment. */
-export async function removeLogLinks(c: Pick<PodContext, 'host' | 'paths' | 'log' | 'view'>): Promise<void> {
+/** Links whose log has gone, of those whose names begin so. A link that leads elsewhere is not ours, and a log that is being rotated is missing only for a moment. */
+export async function removeLogLinks(
+  c: Pick<PodContext, 'host' | 'paths' | 'log' | 'view'>,
+  start = '',
+): Promise<void> {
   const directory = logLinksDirectory(c.paths)
   const alive = c.view.all().flatMap((pod) => pod.containers.filter(isAlive).map(({ id }) => id))
   try {
     for (const name of (await c.host.list(directory)) ?? []) {
+      if (!name.startsWith(start)) continue
       const target = await c.host.linkTarget(`${directory}/${name}`)
       if (target === undefined || !target.startsWith(`${c.paths.podLogsDir}/`)) continue
       if (alive.some((id) => name.endsWith(`-${id}.log`))) continue

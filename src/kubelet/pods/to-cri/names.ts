@@ -56,6 +56,9 @@ export function logLinkName({ namespace, name }: PodName, container: string, id:
   return `${`${name}_${namespace}_${container}`.slice(0, 255 - suffix.length)}${suffix}`
 }
 
+/** With what the name of each link of the pod begins, whatever was cut. */
+export const logLinkStart = ({ namespace, name }: PodName): string => `${name}_${namespace}_`.slice(0, 128)
+
 export const emptyDirPath = (paths: PodPaths, uid: string, volume: string): string =>
   `${podDirectory(paths, uid)}/volumes/kubernetes.io~empty-dir/${volume}`
 
