@@ -7,6 +7,7 @@ import { apiRequests } from './api-requests/unit.js'
 import { binding } from './binding/unit.js'
 import { cgroupSweep } from './cgroup-sweep/unit.js'
 import { cri } from './cri/unit.js'
+import { eviction } from './eviction/unit.js'
 import { kubelet } from './kubelet/unit.js'
 import { memoryPressure } from './memory-pressure/unit.js'
 import { memoryQosPass } from './memory-qos-pass/unit.js'
@@ -27,6 +28,7 @@ const units: readonly BenchUnit[] = [
   scrape,
   startup,
   memoryPressure,
+  eviction,
   memoryQosPass,
   memoryQosStart,
   pods,

@@ -79,6 +79,7 @@ export async function runSuite(run: SuiteRun): Promise<string> {
     // Specs that restart the kubelet do so through systemd.
     systemdStandIns: run.specs.some((s) => s.labels.includes('Serial')),
     ...(run.diskGiB === undefined ? {} : { diskGiB: run.diskGiB }),
+    logind: run.place === 'host' && run.specs.some((s) => s.labels.includes('Feature:GracefulNodeShutdown')),
     argv: suiteArguments(run),
     cwd: join(insideDirectory, 'out'),
     env: { HOME: '/root', TMPDIR: '/tmp' },

@@ -2,16 +2,18 @@
 // with its status. Also the registry, as a process of its own. Bundled to one file.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync } from 'node:fs'
+import { existsSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { mustRun } from '../../src/lab/process.js'
 import { readLayout } from '../images/layout.js'
 import { protectedRepository } from '../images/protected-repository.js'
 import { startRegistry } from '../images/registry.js'
 import { createCgroups } from './cgroups.js'
 import { type GuardianPlan, guard } from './guardian.js'
+import { busArguments, busProgram, busSocket, configureLogind, logindProgram } from './logind.js'
 import { mountEverything } from './mounts.js'
 import { createNetwork } from './network.js'
 import { type EnvironmentPlan, insideBundle, insideDirectory, registryPort } from './plan.js'
@@ -65,6 +67,18 @@ async function startRuntime(plan: EnvironmentPlan): Promise<void> {
 const shimsOf = ({ programs }: EnvironmentPlan): string[] =>
   programs.kind === 'containerd' ? [programs.shims] : []
 
+async function startLogind(plan: EnvironmentPlan): Promise<void> {
+  await configureLogind()
+  const bus = await startService(plan, 'system', [busProgram, ...busArguments])
+  await waitFor('the system bus', bus, async () => existsSync(busSocket))
+  const logind = await startService(plan, 'system', [logindProgram])
+  await waitFor('systemd-logind', logind, async () => {
+    const args = ['org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager']
+    await mustRun(['busctl', 'get-property', ...args, 'InhibitDelayMaxUSec'])
+    return true
+  })
+}
+
 async function runCommand(plan: EnvironmentPlan): Promise<number> {
   const [command, ...args] = plan.argv
   if (command === undefined) throw new Error('no command to run inside')
@@ -83,6 +97,7 @@ async function runNode(planFile: string): Promise<number> {
   await createNetwork(insideDirectory)
   await startImages(plan)
   await startRuntime(plan)
+  if (plan.logind) await startLogind(plan)
   process.stdout.write(`node ready after ${((Date.now() - started) / 1000).toFixed(1)} s\n`)
   return await runCommand(plan)
 }

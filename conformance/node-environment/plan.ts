@@ -54,6 +54,8 @@ export interface EnvironmentPlan {
   readonly systemdStandIns: boolean
   /** Directories of kubelet, runtime and pods are on a file system of this size that has nothing else; default: on that of `directory`. */
   readonly diskGiB?: number
+  /** A system bus with systemd-logind; default: neither. */
+  readonly logind?: boolean
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
