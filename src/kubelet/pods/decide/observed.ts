@@ -106,6 +106,10 @@ export const isOver = (container: ObservedContainer): boolean => container.state
 export const isAlive = (container: ObservedContainer): boolean =>
   container.state === 'running' || container.state === 'unknown'
 
+/** Something of the pod runs. */
+export const isUp = ({ sandboxes, containers }: ObservedPod): boolean =>
+  sandboxes.some((s) => s.ready) || containers.some(isAlive)
+
 /**
  * By attempt, then by age: both lists of an ObservedPod are in this order. A clock that was set back makes the newest
  * instance look older than the one before; its attempt number does not.

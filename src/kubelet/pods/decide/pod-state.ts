@@ -6,9 +6,9 @@ import type { PodStatus } from '../../../core/pod/status-json.js'
 import type { PullBackoff } from '../../images/decide/image-pull.js'
 import type { PodHealth } from '../../probes/decide/health.js'
 import type { Hold, Waiting } from './actions.js'
-import { type KilledFor, nothingObserved, type ObservedPod } from './observed.js'
+import { isUp, type KilledFor, nothingObserved, type ObservedPod } from './observed.js'
 import type { Backoff } from './restart-backoff.js'
-import { podKey } from './wanted-pod.js'
+import { isTerminalPhase, podKey } from './wanted-pod.js'
 
 /** Why this kubelet ends a pod, or does not run it: the pod's status says Failed with this reason. */
 export interface Verdict {
@@ -133,6 +133,15 @@ export function podName({ spec, api, observed }: PodState): string {
 /** Nothing is left to do for the pod but to remove what remains of it once its object or manifest has gone. */
 export const isFinished = ({ life, stopped, released }: PodState): boolean =>
   stopped && released && life.phase !== 'gone'
+
+/**
+ * What the pod may use of the node: that of a pod that a source has, as long as something of it may run. After a restart of the
+ * kubelet the API server remembers which pods are over, and the scheduler has given away their places.
+ */
+export function heldSpec({ wanted, stopped, verdict, spec, api, observed }: PodState): PodSpec | undefined {
+  const isOver = stopped || (isTerminalPhase(api?.status?.phase) && !isUp(observed))
+  return wanted && !isOver && verdict?.rejected !== true ? spec : undefined
+}
 
 /** After a restart of the kubelet it is taken from the oldest sandbox that is left. */
 export function startedAtNanos({ observed, firstSeenNanos }: PodState): bigint {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { container, exited, image, manifest, observed } from '../../../../test/support/pod-manifest.js'
 import type { KubePod } from '../../../core/kube/objects.js'
 import { containerHash } from './container-hash.js'
-import { createPodState, isFinished, type PodState } from './pod-state.js'
+import { createPodState, heldSpec, isFinished, type PodState } from './pod-state.js'
 import { type Moment, type PodEffect, type PodEvent, stepPod } from './pod-step.js'
 import { readApiPod } from './wanted-pod.js'
 
@@ -267,5 +267,21 @@ describe('a start that was cut off, because the kubelet was killed in the middle
       attempt: 3,
     })
     expect(attemptOf(reported({ restartCount: 2, state: ended }))).toMatchObject({ attempt: 3 })
+  })
+})
+
+describe('what a pod holds of the node', () => {
+  const over = { status: { phase: 'Failed' } }
+  const afterRestart = (...containers: Parameters<typeof observed>[0]): PodState =>
+    createPodState('u1', observed(containers, containers.length === 0 ? [] : undefined), start.wallNanos)
+
+  test('a pod that is over in the API server holds nothing, also before the kubelet has looked at it', () => {
+    expect(heldSpec(given([wanted()]).state)).toBeDefined()
+    expect(heldSpec(given([wanted(over)]).state)).toBeUndefined()
+  })
+
+  test('one of which something still runs does', () => {
+    expect(heldSpec(given([wanted(over)], afterRestart(app)).state)).toBeDefined()
+    expect(heldSpec(given([wanted(over)], afterRestart()).state)).toBeUndefined()
   })
 })

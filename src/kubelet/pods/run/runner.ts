@@ -6,7 +6,7 @@ import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { pause, retry } from '../../../core/units/retry.js'
 import type { HealthCheck } from '../../../serve/health.js'
 import type { PodContext } from '../context.js'
-import { isAlive, type ObservedPod } from '../decide/observed.js'
+import { isUp, type ObservedPod } from '../decide/observed.js'
 import { isMarkedByOther, isOwnPod, ownerMarks } from '../decide/owner.js'
 import type { AdmissionHandler, Rejection, WantedPod, WantedPods } from '../decide/wanted-pod.js'
 import type { StaticPodNow } from '../mirror/decide/mirror-actions.js'
@@ -65,8 +65,6 @@ const relistRetryMs = 1_000
 const nodeCgroupsRetryMs = 5_000
 
 const nameOf = ({ namespace, name }: ObservedPod): string => `${namespace}/${name}`
-const isUp = ({ sandboxes, containers }: ObservedPod): boolean =>
-  sandboxes.some((s) => s.ready) || containers.some(isAlive)
 
 export function startPodRunner(o: PodRunnerOptions): PodRunner {
   const { context: c, signal } = o

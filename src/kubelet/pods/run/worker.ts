@@ -12,6 +12,7 @@ import type { PodAction } from '../decide/actions.js'
 import type { ObservedPod } from '../decide/observed.js'
 import {
   createPodState,
+  heldSpec,
   isFinished,
   type PodState,
   podName,
@@ -112,10 +113,8 @@ export class PodWorker {
     return this.isTerminating ? undefined : this.state.spec
   }
 
-  /** What it may use of the node: a pod that a source has, as long as something of it may run. */
   get heldSpec(): PodSpec | undefined {
-    const { wanted, stopped, verdict, spec } = this.state
-    return wanted && !stopped && verdict?.rejected !== true ? spec : undefined
+    return heldSpec(this.state)
   }
 
   /** Nothing of it runs, and nothing of it will be started again. */
