@@ -13,7 +13,7 @@ import { check, until } from '../cluster/checks-inside.js'
 import { takeOverKubelet } from '../cluster/node-kubelet.js'
 import { insideDirectory, runtimeSocket } from '../node-environment/plan.js'
 import { createRuntimeKiller, type Kill, type Killer, killAll, planKills } from './kills.js'
-import { isShim, leftSince, type NodeEntries, readEntries } from './leftovers.js'
+import { isOfKilledRuntime, leftSince, type NodeEntries, readEntries } from './leftovers.js'
 import { createLoad, type Load, pods } from './load.js'
 import { readSeenPod, type SeenPod, statusProblems } from './status-rules.js'
 
@@ -156,8 +156,8 @@ async function removeAll(load: Load, isOver: () => boolean): Promise<void> {
 }
 
 /**
- * A shim that containerd was just starting when it was killed is known to no runtime any more, and CRI has no call that
- * would end it: with kills of the runtime such shims are said, not judged.
+ * A shim that containerd was just starting when it was killed is known to no runtime any more, and so is the file of a network
+ * namespace; CRI has no call that would remove them. With kills of the runtime they are said, not judged.
  */
 async function checkLeftovers(before: NodeEntries, runtimeKills: number): Promise<void> {
   for (const [part, what] of [
@@ -167,13 +167,15 @@ async function checkLeftovers(before: NodeEntries, runtimeKills: number): Promis
     await check(what, async () => {
       let left: readonly string[] = []
       await until('nothing is left', 120, async () => {
-        left = (await leftSince(before))[part].filter((entry) => runtimeKills === 0 || !isShim(entry))
+        left = (await leftSince(before))[part].filter(
+          (entry) => runtimeKills === 0 || !isOfKilledRuntime(entry),
+        )
         return left.length === 0
       }).catch(() => {
         throw new Error(`${left.length} left: ${left.slice(0, 20).join(', ')}`)
       })
     })
-  const lost = (await leftSince(before)).runtime.filter(isShim)
+  const lost = (await leftSince(before)).runtime.filter(isOfKilledRuntime)
   if (lost.length > 0) say(`left by a containerd that was killed: ${lost.join(', ')}`)
 }
 

@@ -47,7 +47,9 @@ async function mountPoints(): Promise<readonly string[]> {
 }
 
 const shimName = 'containerd-shim'
-export const isShim = (entry: string): boolean => entry.includes(`(${shimName}`)
+/** A shim, or the empty file that a network namespace was mounted on: made or removed in the moment in which containerd was killed. */
+export const isOfKilledRuntime = (entry: string): boolean =>
+  entry.includes(`(${shimName}`) || entry.startsWith('/run/netns/')
 
 async function shims(): Promise<readonly string[]> {
   const found: string[] = []
