@@ -113,9 +113,12 @@ const volumeFields = (volume: VolumeUsage): Fields => ({
   pvcRef: volume.pvcRef && { name: volume.pvcRef.name, namespace: volume.pvcRef.namespace },
 })
 
-/** The swap of a pod is its containers' together: CRI has none at pod level. */
-export const podSwap = ({ usage, containers }: PodSample): SwapUsage | undefined =>
-  usage.swap ?? sumSwap(containers.map((c) => c.usage.swap))
+/** The swap of a pod is its containers' together: CRI has none at pod level, and a pod's cgroup has no limit of its own. */
+export function podSwap({ usage, containers }: PodSample): SwapUsage | undefined {
+  const sum = sumSwap(containers.map((c) => c.usage.swap))
+  const { swap = sum } = usage
+  return swap && { ...swap, availableBytes: swap.availableBytes ?? sum?.availableBytes }
+}
 
 const systemFields = ({ name, startTimeNanos, usage }: SystemContainer, full: boolean): Fields => ({
   name,
