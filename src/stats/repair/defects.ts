@@ -16,6 +16,7 @@ export type DefectName =
   | 'available-zero-when-unlimited'
   | 'unlimited-as-amount'
   | 'limit-as-peak'
+  | 'zero-when-unset'
   | 'memory-plus-swap'
   | 'zero-page-faults'
   | 'rate-zero-when-unknown'
@@ -135,10 +136,16 @@ export const defects: readonly Defect[] = [
     fix: 'rows of `container_cpu_usage_seconds_total` for each CPU (cgroup v1), cut to seconds each, become the one row `total`',
   },
   {
+    name: 'zero-when-unset',
+    kind: 'value',
+    runtimes: ['cri-o'],
+    shows: /^container_spec_cpu_(period|shares)/,
+    fix: '`container_spec_cpu_period` and `_shares` of 0, where the kernel has its default, are read from the cgroup',
+  },
+  {
     name: 'throttling-without-quota',
     kind: 'value',
-    runtimes: ['containerd'],
-    since: 2,
+    runtimes: both,
     shows: /^container_cpu_cfs_/,
     fix: '`container_cpu_cfs_*` of a container without a CPU quota, which is never throttled, is left out',
   },

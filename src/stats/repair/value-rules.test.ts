@@ -34,6 +34,7 @@ describe('a value that is wrong', () => {
       { same: 3n * MiB, limitBytes: 64n * MiB },
       3n * MiB,
     ],
+    ['0 as CPU shares', 'container_spec_cpu_shares', 0n, { same: 1024n }, 1024n],
     ['memory as swap', 'swap.usageBytes', 40n * MiB, { same: 0n, usageBytes: 41n * MiB, swapBytes: 0n }, 0n],
     [
       'memory and swap as swap',

@@ -64,7 +64,22 @@ const zeroPageFaults: ValueRule = {
   isWrong: (_, { same }) => same !== undefined && same > 0n,
 }
 
-const valueRules: readonly ValueRule[] = [unlimitedAsAmount, limitAsPeak, memoryPlusSwap, zeroPageFaults]
+const specNames: ReadonlySet<string> = new Set(['container_spec_cpu_period', 'container_spec_cpu_shares'])
+
+/** The kernel has a default where nothing was asked for, and never 0. */
+const zeroWhenUnset: ValueRule = {
+  reason: 'zero-when-unset',
+  suspects: (name, value) => value === 0n && specNames.has(name),
+  isWrong: (_, { same }) => same !== undefined && same > 0n,
+}
+
+const valueRules: readonly ValueRule[] = [
+  unlimitedAsAmount,
+  limitAsPeak,
+  memoryPlusSwap,
+  zeroPageFaults,
+  zeroWhenUnset,
+]
 
 interface Verdict {
   readonly reason: DefectName
