@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Message, sessionBus, Variant } from '@jellybrick/dbus-next'
 import { afterEach, expect, test } from 'vitest'
 import { requires } from '../../../test/support/requirements.js'
 import { PrivateBus } from '../../fakes/private-bus.js'
@@ -12,6 +13,34 @@ import { createLogind } from './logind.js'
 const ends: (() => unknown)[] = []
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
+})
+
+/** A service in the place of logind with this value of the property. */
+async function answering(property: Variant) {
+  const bus = await PrivateBus.start()
+  if (bus === undefined) throw new Error('dbus-daemon does not start')
+  ends.push(() => bus.close())
+  const service = sessionBus({ busAddress: bus.address, authMethods: ['EXTERNAL'] })
+  ends.push(() => service.disconnect())
+  service.addMethodHandler((message: Message) => {
+    if (message.member !== 'Get') return false
+    service.send(Message.newMethodReturn(message, 'v', [property]))
+    return true
+  })
+  await service.requestName('org.freedesktop.login1', 0)
+  return createLogind({ address: bus.address })
+}
+
+test('how long logind lets a shutdown wait, in milliseconds', async (ctx) => {
+  requires(ctx, { commands: ['dbus-daemon'] })
+  const logind = await answering(new Variant('t', 40_000_000n))
+  expect(await logind.inhibitDelayMs(AbortSignal.timeout(5_000))).toBe(40_000)
+})
+
+test('a value of another type is an error, not a time', async (ctx) => {
+  requires(ctx, { commands: ['dbus-daemon'] })
+  const logind = await answering(new Variant('s', 'soon'))
+  await expect(logind.inhibitDelayMs(AbortSignal.timeout(5_000))).rejects.toThrow('not a number')
 })
 
 async function watched(fromAnySender: boolean) {

@@ -56,7 +56,10 @@ export function createLogind({
         },
         signal,
       )
-      return Number(fromVariant(value)) / 1000
+      const microseconds = fromVariant(value)
+      if (microseconds.type !== 't')
+        throw keelsonError('systemd.failed', 'read InhibitDelayMaxUSec of logind: it is not a number')
+      return Number(microseconds.value) / 1000
     },
     async setInhibitDelay(seconds, signal) {
       // On a machine without settings of its own the directory is missing.

@@ -66,6 +66,7 @@ export const checks: readonly Check[] = [
       )
       assert.match(must('systemd-inhibit', '--list', '--no-pager'), /kubelet .*shutdown .*delay/)
       assert.equal(delay(), 't 40000000')
+      assert.doesNotMatch(kubelet.output(), /logind allows less time/)
     },
   },
   {
