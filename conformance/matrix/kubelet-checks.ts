@@ -212,7 +212,9 @@ async function checkMemoryQos(direct: CriClient): Promise<unknown> {
 }
 
 /** The upstream kubelet counts events; ours lists seldom with them, and each second without. */
-async function checkEvents({ client }: CellPlan): Promise<unknown> {
+async function checkEvents({ client, runtime, way }: CellPlan): Promise<unknown> {
+  if (runtime === 'containerd-1.6' && way === 'directly')
+    throw new NotHere('this runtime has no GetContainerEvents; the kubelet lists each second')
   const read = async (name: string): Promise<number> =>
     Number(new RegExp(`^${name} (\\d+)`, 'm').exec(await askKubelet('/metrics'))?.[1])
   if (client === 'upstream kubelet') {
