@@ -74,6 +74,7 @@ async function node(
     kills: [] as { uid: string; request: Parameters<EvictionOptions['pods']['kill']>[1] }[],
     reclaims: [] as string[],
     reclaimed: 0n,
+    freedAfterMs: 0,
     reads: 0,
     events: [] as string[],
     onKill: (_uid: string) => {},
@@ -118,7 +119,9 @@ async function node(
   ends = new AbortController()
   const reclaim = (what: string) => async () => {
     world.reclaims.push(what)
-    world.diskMiB += world.reclaimed
+    if (what === 'containers')
+      void clock.sleep(world.freedAfterMs).then(() => (world.diskMiB += world.reclaimed))
+    return world.reclaimed === 0n ? 0 : 1
   }
   const eviction = startEviction({
     thresholds: [{ signal: 'memory.available', value: '100Mi', graceMs: 0, minReclaim: undefined }],
@@ -246,6 +249,14 @@ describe('disk', () => {
     expect(eviction.pressure()).toEqual({ memory: false, disk: true, pid: false })
     await clock.advance(310_000)
     expect(eviction.pressure().disk).toBe(false)
+  })
+  test('space that the runtime frees a moment later costs no pod', async () => {
+    const { clock, world } = await node({ thresholds })
+    world.diskMiB = 50n
+    world.reclaimed = 100n
+    world.freedAfterMs = 1_000
+    await clock.advance(13_000)
+    expect(world.kills).toEqual([])
   })
   test('it is not enough: a pod goes', async () => {
     const { clock, world } = await node({ thresholds })

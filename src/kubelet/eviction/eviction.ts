@@ -54,7 +54,8 @@ export interface EvictionOptions {
     /** Resolves when nothing of the pod runs and its volumes are gone: else the next round would count them still. */
     kill(uid: string, request: Kill): Promise<void>
   }
-  readonly reclaim: Readonly<Record<Reclaim, (signal: AbortSignal) => Promise<unknown>>>
+  /** 0: there was nothing to remove. */
+  readonly reclaim: Readonly<Record<Reclaim, (signal: AbortSignal) => Promise<number>>>
   /** About the node. */
   readonly nodeEvent: (event: { type: 'Warning'; reason: string; message: string }) => void
   readonly podEvent: (
@@ -85,6 +86,8 @@ export interface Eviction {
 const everyMs = 10_000
 /** A pod that takes longer to end is not waited for: the next one may have to go. */
 const cleanUpMs = 30_000
+/** Runtimes free the space of what was removed a moment later; no pod is to go for that moment. */
+const freedWaitsMs = [100, 200, 400, 800, 1600]
 /** Older values of pods are no ground for choosing one. */
 const maxPodStatsAgeNanos = 30_000_000_000n
 /** Measured once per volumeStatsAggPeriod, a minute by default. */
@@ -155,13 +158,21 @@ export function startEviction(o: EvictionOptions): Eviction {
     thresholds: readonly Threshold[],
   ): Promise<boolean> => {
     const ways = reclaimFor(scarce, layout)
+    let removed = 0
     for (const way of ways)
-      await o.reclaim[way](signal).catch((e: unknown) => {
+      removed += await o.reclaim[way](signal).catch((e: unknown) => {
         signal.throwIfAborted()
         log.warn('failed to reclaim space', { what: way, error: rethrowBug(e) })
+        return 0
       })
     if (ways.length === 0) return false
-    return thresholdsMet(thresholds, observe(await stats.read(signal)), true).length === 0
+    const isEnough = async (): Promise<boolean> =>
+      thresholdsMet(thresholds, observe(await stats.read(signal)), true).length === 0
+    for (const waitMs of removed === 0 ? [] : freedWaitsMs) {
+      if (await isEnough()) return true
+      await pause(clock, waitMs, signal)
+    }
+    return await isEnough()
   }
 
   /** Values of pods as they are now; undefined: they are too old to choose a pod by them. */

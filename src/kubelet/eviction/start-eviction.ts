@@ -20,7 +20,7 @@ interface NodeEvictionInput {
       uid: string,
       request: Parameters<EvictionOptions['pods']['kill']>[1] & { readonly until: 'released' },
     ): Promise<void>
-    removeDeadContainers(signal: AbortSignal): Promise<void>
+    removeDeadContainers(signal: AbortSignal): Promise<number>
     readonly recordEvent: PodEvents['pod']
   }
   readonly images: ImageGc
@@ -51,7 +51,7 @@ export function startNodeEviction({ config, pods, ...i }: NodeEvictionInput): No
     },
     reclaim: {
       containers: (signal) => pods.removeDeadContainers(signal),
-      images: (signal) => i.images.removeUnused(signal),
+      images: async (signal) => Number(await i.images.removeUnused(signal)),
     },
     nodeEvent: (event) => i.events?.record(event),
     podEvent: pods.recordEvent,

@@ -4,12 +4,13 @@ import type { PodContext } from '../pods/context.js'
 import { isAlive } from '../pods/decide/observed.js'
 import { forgetContainers } from '../pods/run/prepare.js'
 
-/** `uids`: pods that will never be started again. */
+/** `uids`: pods that will never be started again. How many sandboxes were removed. */
 export async function removeDeadContainers(
   uids: readonly string[],
   c: PodContext,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
+  let removed = 0
   const options = { timeoutMs: c.timeoutMs, signal }
   for (const uid of uids) {
     const pod = c.view.get(uid)
@@ -24,6 +25,7 @@ export async function removeDeadContainers(
         // Stopped once more: a sandbox that died by itself has network that only stopping it gives back.
         await c.runtime.stopPodSandbox({ podSandboxId: id }, options)
         await c.runtime.removePodSandbox({ podSandboxId: id }, options)
+        removed += 1
         await forgetContainers(pod, (container) => container.sandboxId === id, c)
       } catch (e) {
         signal.throwIfAborted()
@@ -32,4 +34,5 @@ export async function removeDeadContainers(
       }
     }
   }
+  return removed
 }

@@ -42,7 +42,7 @@ export interface RunningPods extends PodRunner {
   readonly recordEvent: PodEvents['pod']
   removeLogLinks(): Promise<void>
   /** Of pods that have ended for good. */
-  removeDeadContainers(signal: AbortSignal): Promise<void>
+  removeDeadContainers(signal: AbortSignal): Promise<number>
 }
 
 /** Pods come from a directory, from an API server, or from both. */

@@ -33,7 +33,7 @@ const statusOf = async (name: string): Promise<PodJson['status'] | undefined> =>
 const slow = {
   name: 'app',
   image: imageReferences.busybox,
-  command: ['/bin/sh', '-c', 'trap "sleep 3; exit 0" TERM; while :; do sleep 0.2; done'],
+  command: ['/bin/sh', '-c', 'trap "sleep 3; exit 1" TERM; while :; do sleep 0.2; done'],
 }
 const delay = (): string =>
   must(
