@@ -52,7 +52,8 @@ export async function startKubelet(
       resolvConf: '/etc/resolv.conf',
     }),
   )
-  const flags = [`--config=${config}`, `--root-dir=${join(directory, 'root')}`, '--hostname-override=node-1']
+  // The default root directory: in a lab machine the upstream kubelet does not know the file system of this one.
+  const flags = [`--config=${config}`, '--hostname-override=node-1']
   const ours = [process.execPath, plan.programs.keelson, 'kubelet', ...flags]
   return startProcess(
     'kubelet',

@@ -28,6 +28,7 @@ pinns_path = ${quote(s.pinns)}
 default_runtime = "runc"
 apparmor_profile = "unconfined"
 enable_pod_events = true
+irqbalance_config_restore_file = "disable"
 [crio.runtime.runtimes.runc]
 runtime_path = ${quote(s.runc)}
 runtime_type = "oci"

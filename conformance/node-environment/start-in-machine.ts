@@ -30,7 +30,8 @@ export async function startMachine(
     labRequest({
       machine,
       argv: [process.execPath, bundle, 'node', join(directory, 'plan.json')],
-      cwd: '/',
+      // With systemd the root is another one, in which what belongs to this directory can be seen.
+      cwd: directory,
       out: directory,
       memoryMiB: MEMORY_MIB,
       timeoutS: Math.ceil(timeoutMs / 1000),
