@@ -26,8 +26,10 @@ export const allCells: readonly Cell[] = places.flatMap((place) =>
 /** Why a cell cannot exist; undefined: it can. */
 export type Impossible = (cell: Cell) => string | undefined
 
-/** None so far: every client runs on every runtime in every place. */
-export const impossible: Impossible = () => undefined
+export const impossible: Impossible = ({ runtime, place }) =>
+  runtime === 'cri-o' && place === 'uml-systemd'
+    ? 'the lab machine with systemd has no conmon, which CRI-O needs'
+    : undefined
 
 const dimensions = ['client', 'runtime', 'way', 'place'] as const
 

@@ -85,9 +85,14 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
   const common = { clock, log, counters, periodMs, inventory }
   const repairs = createRepairs(o.values ?? 'repair', o.metrics, cgroups?.version)
   const findName = createRuntimeNameFinder(client, log)
-  const findRepair = async (signal: AbortSignal): Promise<Repair> => repairs.of(await findName(signal))
+  let repair: Repair | undefined
+  const findRepair = async (signal: AbortSignal): Promise<Repair> => {
+    repair = repairs.of(await findName(signal))
+    return repair
+  }
+  const isHarmful = (): boolean => repair?.hasDefect('panic-without-cgroup') === true
   const feeds = o.fromCri
-    ? createRuntimeFeeds({ ...common, ...metricsOptions, calls, host, deviceName, findRepair })
+    ? createRuntimeFeeds({ ...common, ...metricsOptions, calls, host, deviceName, findRepair, isHarmful })
     : undefined
   const runtimeUsage = (id: string): Usage | undefined =>
     usageIn(feeds?.stats.current(), id) ?? filesystems.runtimeUsage(id)
@@ -116,6 +121,10 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
     reportFailure,
   })
   feeds?.onFailure(() => hostSampler?.wake())
+  const runFeeds = async ({ stats, metrics }: RuntimeFeeds, signal: AbortSignal): Promise<void> => {
+    await findRepair(signal)
+    await Promise.all([stats.run(signal), metrics.run(signal)])
+  }
 
   return {
     feeds,
@@ -134,8 +143,7 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
       })
       try {
         await Promise.all([
-          feeds?.stats.run(signal),
-          feeds?.metrics.run(signal),
+          feeds && runFeeds(feeds, signal),
           hostSampler?.run(signal),
           filesystemSampler.run(signal),
         ])

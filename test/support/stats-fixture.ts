@@ -276,7 +276,8 @@ export async function createStatsFixture({
   })
   const stop = new AbortController()
   const running = stats.run(stop.signal)
-  await clock.advance(0)
+  // The runtime is asked for its name first, and then for values.
+  for (let step = 0; step < 3; step++) await clock.advance(0)
   return {
     stats,
     clock,

@@ -5,6 +5,8 @@ export interface RuntimeName {
   /** As Version says it: `containerd`, `cri-o`. */
   readonly name: string
   readonly version: string
+  /** `keelson cri` is in between and makes the calls in a way that does no harm. */
+  readonly isBehindServer?: boolean
 }
 
 export type DefectName =
@@ -191,7 +193,8 @@ export const defects: readonly Defect[] = [
 
 const majorOf = (version: string): number => Number(/^v?(\d+)\./.exec(version)?.[1] ?? Number.NaN)
 
-function isOf({ runtimes, since, goneIn }: Defect, runtime: RuntimeName | undefined): boolean {
+function isOf({ kind, runtimes, since, goneIn }: Defect, runtime: RuntimeName | undefined): boolean {
+  if (kind === 'call' && runtime?.isBehindServer === true) return false
   if (runtimes !== undefined && (runtime === undefined || !runtimes.includes(runtime.name))) return false
   const major = majorOf(runtime?.version ?? '')
   // A version that cannot be read is taken for a new one.

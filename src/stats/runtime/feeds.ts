@@ -1,5 +1,6 @@
 // The two feeds of a runtime that gives stats and metrics (gate PodAndContainerStatsFromCRI). Metrics are joined with the
 // stats of the same runtime, so the stats feed comes first.
+import { keelsonError } from '../../core/errors.js'
 import { type CgroupValues, networkUsage, usageFrom } from '../cgroup/container-stats.js'
 import type { HostSource } from '../cgroup/host-source.js'
 import { createCpuHistory } from '../cpu-rate.js'
@@ -33,11 +34,16 @@ interface RuntimeFeedsOptions extends Omit<RuntimeFeedOptions<never>, 'endpoint'
   readonly deviceName: (majorMinor: string) => string | undefined
   /** The rules about wrong values for the runtime that is connected. */
   readonly findRepair: (signal: AbortSignal) => Promise<Repair>
+  /** Whether asking for stats can end that runtime. */
+  readonly isHarmful: () => boolean
 }
 
 /** Without a rate: that comes from the runtime's own two samples. */
 const usageOf = (values: CgroupValues | undefined): Usage | undefined =>
   values && usageFrom(values, undefined)
+
+const notAsked =
+  'ListPodSandboxStats is not called: it can end this runtime (defect panic-without-cgroup); put `keelson cri` in between'
 
 const noCgroups = { exactCpu: () => undefined, cgroupPath: () => undefined } as const
 
@@ -58,6 +64,7 @@ export function createRuntimeFeeds(o: RuntimeFeedsOptions): RuntimeFeeds {
     ...common,
     endpoint: 'stats',
     async read(signal) {
+      if (host !== undefined && o.isHarmful()) throw keelsonError('runtime.unimplemented', notAsked)
       const answer = await calls.podStats(signal)
       const receivedNanos = nowNanos()
       const inventory = await listPods(signal)

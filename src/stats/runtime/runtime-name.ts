@@ -16,8 +16,13 @@ export function createRuntimeNameFinder(client: CriClient, log: Log): FindRuntim
   return async (signal) => {
     if (known !== undefined) return known
     try {
-      const { runtimeName, runtimeVersion } = await client.runtime.version({}, { timeoutMs, signal })
-      known = { name: runtimeName.toLowerCase(), version: runtimeVersion }
+      const options = { timeoutMs, signal }
+      const { runtimeName, runtimeVersion } = await client.runtime.version({}, options)
+      const isBehindServer = await client.runtime.status({ verbose: true }, options).then(
+        ({ info }) => info['keelson'] !== undefined,
+        () => false,
+      )
+      known = { name: runtimeName.toLowerCase(), version: runtimeVersion, isBehindServer }
     } catch (error) {
       log.debug('failed to ask the runtime for its version', { error })
     }

@@ -5,9 +5,11 @@ import { expectGolden } from '../../../test/support/golden.js'
 import { indentJson } from '../../../test/support/indent-json.js'
 import { delivers, descriptors, metricsOf, statsOf } from '../../../test/support/runtime-values.js'
 import {
+  containersOf,
   createStatsFixture,
   podCgroup,
   type StatsFixture,
+  sandboxOf,
   text,
 } from '../../../test/support/stats-fixture.js'
 import { etcd, web } from '../../../test/support/stats-pods.js'
@@ -199,13 +201,15 @@ describe('each endpoint falls back by itself', () => {
       stats: { ...fromCri, streaming: true },
       answers: {
         ...delivers(pods),
+        streamPodSandboxes: () => pods.map((p) => ({ podSandboxes: [sandboxOf(p)] })),
+        streamContainers: () => pods.map((p) => ({ containers: containersOf(p) })),
         streamPodSandboxStats: () => pods.map((p) => ({ podSandboxStats: [statsOf(p)] })),
       },
     })
-    await fixture.tick()
     expect(sourceOf()).toEqual({ stats: 'cri', metrics: 'cri' })
     expect(fixture.calls).toContain('streamPodSandboxStats')
-    // It has no stream of sandboxes: from then on nothing is streamed until it comes back.
+    // It has no stream of metrics: from then on nothing is streamed until it comes back.
+    await fixture.tick()
     fixture.calls.length = 0
     await fixture.tick()
     expect(fixture.calls.filter((c) => c.startsWith('stream'))).toEqual([])
@@ -256,6 +260,8 @@ describe('wrong values of a runtime', () => {
         runtimeVersion: '1.36.3',
         runtimeApiVersion: 'v1',
       }),
+      // Directly it is not asked for stats: that can end it.
+      status: () => ({ info: { keelson: '{}' } }),
       listPodSandboxStats: () => ({ stats: [stats] }),
       listMetricDescriptors: () => ({
         descriptors: descriptors.map((d) =>
@@ -267,6 +273,18 @@ describe('wrong values of a runtime', () => {
   }
   const ofApp = async (name: string) =>
     (await cadvisor()).filter((s) => s.name === name && s.labels.container === 'app')
+
+  test('a call that can end the runtime is not made: stats come from cgroups', async () => {
+    fixture = await createStatsFixture({
+      pods: [web],
+      stats: fromCri,
+      answers: { ...crio(), status: () => ({ info: {} }) },
+    })
+    await fixture.tick()
+    expect(fixture.calls.filter((call) => /PodSandboxStats/.test(call))).toEqual([])
+    expect(sourceOf().stats).toBe('cgroup')
+    expect(JSON.stringify(fixture.log.lines)).toContain('falling back to cgroups')
+  })
 
   test('are replaced from the kernel and counted once for each sample', async () => {
     fixture = await createStatsFixture({ pods: [web], stats: fromCri, answers: crio() })
