@@ -2,7 +2,7 @@
 // host is read-only, directories of it are overlays, and settings of the whole kernel are plain files.
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { findCommand } from '../../src/lab/packages.js'
 import { mustRun } from '../../src/lab/process.js'
 import { type EnvironmentPlan, type Hierarchy, insideCache, insideDirectory, nodeAddress } from './plan.js'
@@ -95,7 +95,8 @@ async function mountMemory(): Promise<void> {
   for (const path of ownDirectories) {
     if (mounted.includes(` ${path} `)) continue
     await mkdir(path, { recursive: true })
-    await mount('-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', path)
+    // Each with a name of its own: the upstream kubelet knows only one file system of each name.
+    await mount('-t', 'tmpfs', '-o', 'mode=755', basename(path), path)
   }
 }
 
