@@ -26,6 +26,8 @@ const rowsLeftOut = [
   'container_tasks_state',
 ] as const
 
+const onlyV2 = ['container_memory_events_high_total', 'container_memory_events_max_total'] as const
+
 async function runWithKubelet(context: UnitContext, place: Extract<Place, 'host' | 'uml'>): Promise<void> {
   const name = `upstream kubelet through keelson cri, ${place === 'host' ? hostName : 'UML, cgroup v2'}`
   const missing = missingRequirement({ root: true, packages: ['containerd'] })
@@ -37,7 +39,8 @@ async function runWithKubelet(context: UnitContext, place: Extract<Place, 'host'
     place,
     programs: { kubelet: inCache(context.peer('kubelet')), keelson: insideKeelson, crictl: '', critest: '' },
   } as const
-  const argument: KubeletCadvisorPlan = { cell, leftOut: [...Object.keys(leftOut), ...rowsLeftOut] }
+  const onV1 = place === 'host' && !hostHasCgroupV2() ? onlyV2 : []
+  const argument: KubeletCadvisorPlan = { cell, leftOut: [...Object.keys(leftOut), ...rowsLeftOut, ...onV1] }
   const program = join(import.meta.dirname, '../cadvisor/kubelet-inside.ts')
   const { runtime } = cell
   await runAsChecks(context, name, { place, runtime, program, argument, timeoutMs: 15 * 60_000 })
@@ -48,12 +51,15 @@ export const cadvisor: Unit = {
   summary: 'every series that cAdvisor and Keelson both have, on the same real pods (KEP-2371)',
   peers: ['cadvisor', 'kubelet'],
   options: {
-    kubelet: { type: 'boolean', summary: 'only the upstream kubelet, from CRI and with its own cAdvisor' },
+    'upstream-kubelet': {
+      type: 'boolean',
+      summary: 'only the upstream kubelet, from CRI and with its own cAdvisor',
+    },
     keep: { type: 'string', summary: 'directory for the logs and answers of the kubelets' },
   },
   async run(context) {
     const common = { inside, peers: ['cadvisor'], timeoutS: 400 } as const
-    if (context.options.kubelet !== true) {
+    if (context.options['upstream-kubelet'] !== true) {
       await runInPlace(context, { ...common, name: hostName, place: 'host' })
       await runInPlace(context, { ...common, name: 'UML, cgroup v2', place: 'uml' })
     }

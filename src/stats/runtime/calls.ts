@@ -10,6 +10,7 @@ import type {
   PodSandboxStats,
 } from '../../cri-api/api.js'
 import type { CallOptions, CriClient, PodMetrics } from '../../ports/runtime.js'
+import { createImageNames } from './image-names.js'
 
 export interface RuntimeCalls {
   /** `wait`: for a runtime that is unreachable, until the deadline. */
@@ -87,17 +88,25 @@ export function createRuntimeCalls(o: RuntimeCallsOptions): RuntimeCalls {
   })
   const measured = (signal: AbortSignal): CallOptions => ({ timeoutMs: o.statsTimeoutMs, signal })
 
+  const imageNames = createImageNames(async (id, signal) => {
+    const client = o.imageClient ?? o.client
+    const { image } = await client.image.imageStatus({ image: { image: id } }, listed(signal))
+    return image === undefined ? [] : [...image.repoTags, ...image.repoDigests]
+  })
+
   return {
     sandboxes: (signal, wait) =>
       either(
         async () => (await runtime.listPodSandbox({}, listed(signal, wait))).items,
         () => collect(runtime.streamPodSandboxes({}, listed(signal, wait)), (m) => m.podSandboxes),
       ),
-    containers: (signal, wait) =>
-      either(
+    async containers(signal, wait) {
+      const containers = await either(
         async () => (await runtime.listContainers({}, listed(signal, wait))).containers,
         () => collect(runtime.streamContainers({}, listed(signal, wait)), (m) => m.containers),
-      ),
+      )
+      return await imageNames.resolve(containers, signal)
+    },
     podStats: (signal) =>
       either(
         // An empty filter makes containerd list only the ready ones.
@@ -128,6 +137,7 @@ export function createRuntimeCalls(o: RuntimeCallsOptions): RuntimeCalls {
       return { image, container: answer.containerFilesystems[0]?.fsId?.mountpoint ?? image }
     },
     forget() {
+      imageNames.forget()
       streams = o.streaming
       tooLarge = false
     },
