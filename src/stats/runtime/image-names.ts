@@ -2,7 +2,7 @@
 // looks at a metric wants the name.
 import type { Container, ImageSpec } from '../../cri-api/api.js'
 
-export interface ImageNames {
+interface ImageNames {
   /** The same containers; those that were created from an id have the name that people use for it. */
   resolve(containers: readonly Container[], signal: AbortSignal): Promise<readonly Container[]>
   forget(): void
