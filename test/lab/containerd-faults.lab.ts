@@ -107,15 +107,14 @@ describe('real containerd killed under the client', () => {
     requires(ctx, needs)
     const p = parts()
     await p.containerd.kill('SIGKILL')
-    const call = p.client.runtime.version({}, { timeoutMs: 20_000, waitForReady: true })
-    await sleep(500)
-    await p.containerd.start()
-    // containerd listens before its CRI service has started: the first answer may be its own "not yet".
-    const answer = await call.then(
+    const call = p.client.runtime.version({}, { timeoutMs: 20_000, waitForReady: true }).then(
       (version) => version.runtimeName,
       (e: unknown) => (e instanceof Error ? e.message : String(e)),
     )
-    assert.match(answer, /^containerd$|: UNKNOWN: server is not initialized yet;/)
+    await sleep(500)
+    await p.containerd.start()
+    // containerd listens before its CRI service has started: the first answer may be its own "not yet".
+    assert.match(await call, /^containerd$|: UNKNOWN: server is not initialized yet;/)
     await recovered(p.client)
   })
 
