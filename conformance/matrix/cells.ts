@@ -23,12 +23,12 @@ export const allCells: readonly Cell[] = places.flatMap((place) =>
   ),
 )
 
-/** Why a cell cannot exist; undefined: it can. */
+/** Why a cell is not run; undefined: it is. */
 export type Impossible = (cell: Cell) => string | undefined
 
 export const impossible: Impossible = ({ runtime, place }) =>
   runtime === 'cri-o' && place === 'uml-systemd'
-    ? 'the lab machine with systemd has no conmon, which CRI-O needs'
+    ? 'not built yet: the root of our lab machine with systemd lacks conmon, which CRI-O needs'
     : undefined
 
 const dimensions = ['client', 'runtime', 'way', 'place'] as const

@@ -19,7 +19,7 @@ function rowOf(cell: Cell, results: Results): string {
   const result = results[keyOf(cell)]
   const why = impossible(cell)
   const words = (): string => {
-    if (why !== undefined) return `cannot exist: ${why}`
+    if (why !== undefined) return `not run: ${why}`
     if (result === undefined) return 'not run'
     const failed = named(result.checks, 'failed')
     const lacking = named(result.checks, 'not here').map((c) => c.name)
