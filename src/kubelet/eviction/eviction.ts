@@ -206,10 +206,12 @@ export function startEviction(o: EvictionOptions): Eviction {
     const use = chosen && found.uses.get(chosen.pod.uid)
     if (chosen === undefined || use === undefined) {
       o.metrics.skipped('no-pod')
-      warnOnce('no-pod', 'no pod can be evicted: those that run are static or critical, or have no stats', {
-        resource: resourceOf[first.signal],
-        pods: ranked.map(({ pod }) => `${pod.namespace}/${pod.name}`),
-      })
+      // Right after a start no pod is known yet: that says nothing about those that run.
+      if (ranked.length > 0)
+        warnOnce('no-pod', 'no pod can be evicted: those that run are static or critical, or have no stats', {
+          resource: resourceOf[first.signal],
+          pods: ranked.map(({ pod }) => `${pod.namespace}/${pod.name}`),
+        })
       return false
     }
     warned.clear()
