@@ -20,6 +20,7 @@ const packages = [
   'procps',
   'e2fsprogs',
   'libstdc++6',
+  'conmon',
 ]
 
 /** Services that only cost boot time in a machine that lives for a minute. */

@@ -66,6 +66,8 @@ export interface PodHost {
   readBelow(root: string, path: string, limit: number): Promise<Uint8Array | undefined>
   /** Undefined: no such file. */
   openLog(path: string): Promise<OpenLog | undefined>
+  /** Of a regular file; undefined: there is none. For a first look only: directories on the way may be links. */
+  logSize(path: string): Promise<number | undefined>
   /** Everything in the directory of a container's logs; undefined: no such directory. */
   listLogs(directory: string): Promise<readonly LogFileEntry[] | undefined>
   /** Within the directory; never replaces a file. */

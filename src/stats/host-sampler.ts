@@ -5,6 +5,7 @@ import type { Log } from '../ports/log.js'
 import type { HostSource } from './cgroup/host-source.js'
 import type { CgroupSource } from './cgroup/source.js'
 import type { OwnCounters } from './own-counters.js'
+import type { Pace } from './pace.js'
 import { type CgroupMetricsOptions, cgroupMetrics } from './render/cgroup-metrics.js'
 import type { RuntimeFeeds } from './runtime/feeds.js'
 import type { Handlers } from './runtime/handlers.js'
@@ -23,6 +24,7 @@ interface HostSamplerOptions {
   readonly log: Log
   readonly counters: OwnCounters
   readonly periodMs: number
+  readonly pace: Pace
   readonly inventory: InventoryCache
   readonly handlers: Handlers
   readonly host: HostSource
@@ -41,7 +43,7 @@ const needsSweep = (inventory: Inventory, feeds: RuntimeFeeds | undefined): bool
   (feeds?.stats.current() === undefined || feeds.metrics.current() === undefined)
 
 export function createHostSampler(o: HostSamplerOptions): Sampler<HostReading> {
-  const { clock, periodMs, inventory, feeds } = o
+  const { clock, periodMs, pace, inventory, feeds } = o
   let isFirst = true
   return createSampler<HostReading>({
     clock,
@@ -66,6 +68,6 @@ export function createHostSampler(o: HostSamplerOptions): Sampler<HostReading> {
     },
     onLate: () => o.counters.late('cgroup'),
     // Until the runtime has listed its pods, it is asked more often.
-    nextMs: () => (inventory.current().timeNanos === 0n ? periodMs / 10 : periodMs),
+    nextMs: () => (inventory.current().timeNanos === 0n ? periodMs / 10 : pace.periodMs()),
   })
 }

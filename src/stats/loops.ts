@@ -7,6 +7,7 @@ import { createDeviceNames } from './collectors/device.js'
 import { createFilesystemCache, type FilesystemCache } from './filesystem/filesystem-cache.js'
 import { createHostSampler, type HostReading } from './host-sampler.js'
 import type { OwnCounters } from './own-counters.js'
+import { createPace, type Pace } from './pace.js'
 import type { CgroupMetricsOptions } from './render/cgroup-metrics.js'
 import { createLabelSets } from './render/label-set.js'
 import { decideSwitches } from './render/series-writer.js'
@@ -29,6 +30,9 @@ export interface Loops {
   /** Undefined: the node has no cgroups, and the runtime is the only source. */
   readonly hostSampler: Sampler<HostReading> | undefined
   readonly filesystems: FilesystemCache
+  readonly pace: Pace
+  /** Everything but file systems is sampled now; resolves then, or after so long. */
+  refresh(waitMs: number, signal: AbortSignal): Promise<void>
   /** Logs, volumes and writable layers are measured now; resolves then, or after so long. */
   measureFilesystems(waitMs: number, signal: AbortSignal): Promise<void>
   readonly calls: RuntimeCalls
@@ -82,7 +86,8 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
   }
 
   const host = cgroups === undefined ? undefined : createHost({ ...o, cgroups, deviceName, isOpaque })
-  const common = { clock, log, counters, periodMs, inventory }
+  const pace = createPace(clock, periodMs)
+  const common = { clock, log, counters, periodMs, pace, inventory }
   const repairs = createRepairs(o.values ?? 'repair', o.metrics, cgroups?.version)
   const findName = createRuntimeNameFinder(client, log)
   let repair: Repair | undefined
@@ -130,6 +135,12 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
     feeds,
     hostSampler,
     filesystems,
+    pace,
+    async refresh(waitMs, signal) {
+      // The cgroups of pods are read only where the runtime has no answer.
+      await Promise.all([feeds?.stats.refresh(waitMs, signal), feeds?.metrics.refresh(waitMs, signal)])
+      await hostSampler?.refresh(waitMs, signal)
+    },
     measureFilesystems: (waitMs, signal) => filesystemSampler.refresh(waitMs, signal),
     calls,
     host,

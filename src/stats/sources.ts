@@ -27,10 +27,12 @@ interface Sources {
   node(): NodeReading | undefined
   stats(): StatsSample | undefined
   metrics(): MetricsSample | undefined
-  /** Resolves when there is a sample to answer with, or after so long. */
+  /** Somebody asks. Resolves when there is a sample to answer with that is new enough, or after so long. */
   ready(waitMs: number): Promise<void>
   describe(): StatsDescription
 }
+
+const never = new AbortController().signal
 
 /** How often the first scrape after a start looks whether there is a sample. */
 const POLL_MS = 50
@@ -40,7 +42,7 @@ const choose = <S>(feed: RuntimeFeed<S> | undefined, swept: S | undefined): S | 
   feed?.current() ?? swept ?? feed?.last()
 
 export function createSources(
-  { feeds, hostSampler, metricsOptions, repaired }: Loops,
+  { feeds, hostSampler, metricsOptions, repaired, pace, refresh }: Loops,
   clock: Pick<Clock, 'sleep'>,
 ): Sources {
   const hasCgroups = hostSampler !== undefined
@@ -61,6 +63,8 @@ export function createSources(
     return sample && nodeFromStats(sample)
   }
 
+  /** Of the first who asks after a while; whoever comes meanwhile waits with him. */
+  let refreshing: Promise<void> | undefined
   let hasWaited = false
   const isReady = (): boolean =>
     hasWaited || (stats() !== undefined && metrics() !== undefined && (!hasCgroups || node() !== undefined))
@@ -70,6 +74,11 @@ export function createSources(
     stats,
     metrics,
     async ready(waitMs) {
+      if (pace.asked())
+        refreshing ??= refresh(waitMs, never).finally(() => {
+          refreshing = undefined
+        })
+      await refreshing
       for (let left = waitMs; left > 0 && !isReady(); left -= POLL_MS) await clock.sleep(POLL_MS)
       // Later requests do not wait again for what is missing by now.
       hasWaited ||= waitMs > 0

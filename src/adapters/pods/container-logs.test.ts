@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { compressLog, listLogs, moveLog, removeLog } from './container-logs.js'
+import { compressLog, listLogs, logSize, moveLog, removeLog } from './container-logs.js'
 
 let top = ''
 let dir = ''
@@ -70,6 +70,8 @@ test('a link in place of a rotated file is neither read nor followed', async () 
   writeFileSync(join(top, 'secret'), 'secret')
   symlinkSync(join(top, 'secret'), join(dir, 'a'))
   await expect(compressLog(dir, 'a')).rejects.toThrow(/ELOOP/)
+  expect(await logSize(join(dir, 'a'))).toBeUndefined()
+  expect(await logSize(join(top, 'secret'))).toBe(6)
   expect(await listLogs(dir)).toEqual([expect.objectContaining({ name: 'a', isFile: false })])
   await removeLog(dir, 'a')
   expect(readFileSync(join(top, 'secret'), 'utf8')).toBe('secret')

@@ -15,6 +15,11 @@ import { podParents } from './read-at.js'
 /** Far above any containerLogMaxFiles; a full directory must not fill our memory. */
 const maxEntries = 10_000
 
+export async function logSize(path: string): Promise<number | undefined> {
+  const info = await lstat(path).catch(() => undefined)
+  return info?.isFile() === true ? info.size : undefined
+}
+
 export async function listLogs(directory: string): Promise<readonly LogFileEntry[] | undefined> {
   try {
     return await inDirectory(directory, podParents, listIn)

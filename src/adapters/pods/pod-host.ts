@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
 import type { PodHost } from '../../ports/pod-host.js'
-import { compressLog, listLogs, moveLog, removeLog } from './container-logs.js'
+import { compressLog, listLogs, logSize, moveLog, removeLog } from './container-logs.js'
 import {
   ensureDirectory,
   ensureFile,
@@ -42,6 +42,7 @@ export const createPodHost = (): PodHost => ({
   readBelow,
   openLog,
   listLogs,
+  logSize,
   moveLog,
   removeLog,
   compressLog,

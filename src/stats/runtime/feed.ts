@@ -4,6 +4,7 @@ import { keelsonError } from '../../core/errors.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { EndpointName, OwnCounters } from '../own-counters.js'
+import type { Pace } from '../pace.js'
 import { createSampler } from '../sampler.js'
 import { isUnimplemented } from './calls.js'
 import type { Inventory } from './inventory.js'
@@ -64,13 +65,14 @@ export interface RuntimeFeedOptions<T> {
   readonly log: Log
   readonly counters: OwnCounters
   readonly periodMs: number
+  readonly pace: Pace
   /** False on Windows: there is no fallback then. */
   readonly hasCgroups: boolean
   read(signal: AbortSignal): Promise<T>
 }
 
 export function createRuntimeFeed<T>(o: RuntimeFeedOptions<T>): RuntimeFeed<T> {
-  const { endpoint, periodMs, hasCgroups } = o
+  const { endpoint, periodMs, pace, hasCgroups } = o
   let status = initialStatus
   let notifyFailure = (): void => {}
 
@@ -105,6 +107,7 @@ export function createRuntimeFeed<T>(o: RuntimeFeedOptions<T>): RuntimeFeed<T> {
       notifyFailure()
       return retryAfterMs(status, periodMs)
     },
+    nextMs: () => pace.periodMs(),
     onLate: () => o.counters.late(`cri-${endpoint}`),
   })
 
@@ -114,7 +117,8 @@ export function createRuntimeFeed<T>(o: RuntimeFeedOptions<T>): RuntimeFeed<T> {
     },
     current() {
       const age = sampler.ageMs()
-      const isServable = status.state === 'in-use' && age !== undefined && age <= periodMs * MAX_AGE_PERIODS
+      const isServable =
+        status.state === 'in-use' && age !== undefined && age <= pace.periodMs() * MAX_AGE_PERIODS
       return isServable ? sampler.newest() : undefined
     },
     last: () => sampler.newest(),

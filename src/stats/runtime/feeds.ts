@@ -49,7 +49,14 @@ const noCgroups = { exactCpu: () => undefined, cgroupPath: () => undefined } as 
 
 export function createRuntimeFeeds(o: RuntimeFeedsOptions): RuntimeFeeds {
   const { calls, host, clock, counters } = o
-  const common = { clock, log: o.log, counters, periodMs: o.periodMs, hasCgroups: host !== undefined }
+  const common = {
+    clock,
+    log: o.log,
+    counters,
+    periodMs: o.periodMs,
+    pace: o.pace,
+    hasCgroups: host !== undefined,
+  }
   const nowNanos = (): bigint => clock.nowNanos()
   const history = createCpuHistory()
   const hasHostNetwork = (pod: PodInfo): boolean => host?.hasHostNetwork(pod) === true
