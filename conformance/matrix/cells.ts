@@ -23,14 +23,6 @@ export const allCells: readonly Cell[] = places.flatMap((place) =>
   ),
 )
 
-/** Why a cell is not run; undefined: it is. */
-export type Impossible = (cell: Cell) => string | undefined
-
-export const impossible: Impossible = ({ runtime, place }) =>
-  runtime === 'cri-o' && place === 'uml-systemd'
-    ? 'not built yet: the root of our lab machine with systemd lacks conmon, which CRI-O needs'
-    : undefined
-
 const dimensions = ['client', 'runtime', 'way', 'place'] as const
 
 /** Every two values of different dimensions that the cell brings together. */

@@ -1,7 +1,7 @@
 // The matrix in docs/conformance.md, made from the recorded results.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { allCells, type Cell, impossible, isControl, keyOf, pairwiseCells } from './cells.js'
+import { allCells, type Cell, isControl, keyOf, pairwiseCells } from './cells.js'
 import type { CheckLine } from './check-line.js'
 import { type Results, readResults } from './results.js'
 
@@ -17,9 +17,7 @@ const named = (checks: readonly CheckLine[], outcome: CheckLine['outcome']): Che
 function rowOf(cell: Cell, results: Results): string {
   const { client, runtime, way, place } = cell
   const result = results[keyOf(cell)]
-  const why = impossible(cell)
   const words = (): string => {
-    if (why !== undefined) return `not run: ${why}`
     if (result === undefined) return 'not run'
     const failed = named(result.checks, 'failed')
     const lacking = named(result.checks, 'not here').map((c) => c.name)
@@ -46,10 +44,8 @@ function reasonRows(cells: readonly Cell[], results: Results): string[] {
 }
 
 export function formatMatrix(results: Results): string {
-  const covering = pairwiseCells(allCells.filter((c) => impossible(c) === undefined))
-  const shown = allCells.filter(
-    (c) => covering.includes(c) || impossible(c) !== undefined || results[keyOf(c)] !== undefined,
-  )
+  const covering = pairwiseCells(allCells)
+  const shown = allCells.filter((c) => covering.includes(c) || results[keyOf(c)] !== undefined)
   const reasons = reasonRows(shown, results)
   return [
     '| client | runtime | way | place | result | s |',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { needsOf } from '../../src/lab/packages.js'
 import { missingRequirement } from '../../test/support/requirements.js'
 import type { CellPlan } from '../matrix/cell-plan.js'
-import { allCells, type Cell, clients, impossible, keyOf, pairwiseCells, ways } from '../matrix/cells.js'
+import { allCells, type Cell, clients, keyOf, pairwiseCells, ways } from '../matrix/cells.js'
 import { missingFor, runProgram } from '../matrix/environment.js'
 import { isFinished, judged, keepResult, readResults, resultsFile } from '../matrix/results.js'
 import { writePage } from '../matrix/table.js'
@@ -20,8 +20,7 @@ const filterNames = Object.keys(filters) as (keyof typeof filters)[]
 
 /** All cells of the values that were named, or the covering ones. */
 function chosenCells(options: OptionValues): readonly Cell[] {
-  const possible = allCells.filter((c) => impossible(c) === undefined)
-  const cells = options.all === true ? possible : pairwiseCells(possible)
+  const cells = options.all === true ? allCells : pairwiseCells(allCells)
   return cells.filter((c) => filterNames.every((n) => options[n] === undefined || options[n] === c[n]))
 }
 
