@@ -1,6 +1,6 @@
 // `kubelet`: the upstream kubelet and Keelson in turns on the same containerd 1.6, in a node environment of private
 // namespaces on this host. As root; about three minutes and a half for each stack and turn of 110 pods.
-import { chmod, copyFile } from 'node:fs/promises'
+import { chmod, copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   insideDirectory,
@@ -8,13 +8,14 @@ import {
   runtimeSocket,
   runtimes,
 } from '../../conformance/node-environment/plan.js'
-import { inCache, insideKeelson } from '../../conformance/node-environment/programs.js'
+import { inCache } from '../../conformance/node-environment/programs.js'
 import {
   ensureNode,
   type NodeRelease,
   nodeReleases,
   packagedNode,
 } from '../../scripts/package/node-release.js'
+import { buildProgram } from '../../scripts/program.mjs'
 import { insideTurns, runInNode } from '../run-in-node.js'
 import type { BenchOptions, BenchReport, BenchUnit } from '../unit.js'
 import type { InsideOptions } from './inside.js'
@@ -78,6 +79,8 @@ const image = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-2'
 /** The node environment starts containerd in it. */
 const runtimeCgroup = 'docker-daemon'
 const nodeOfKeelson = 'node-of-keelson'
+/** The program as packages have it; the bundles of tests are larger. */
+const shipped = 'shipped'
 const log = (line: string): void => console.error(`kubelet: ${line}`)
 
 async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchReport> {
@@ -85,7 +88,7 @@ async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchRepor
   const insideOptions = (kubelet: string): InsideOptions => ({
     programs: {
       kubelet: inCache(kubelet),
-      keelson: insideKeelson,
+      keelson: join(insideDirectory, shipped, 'cli/main.js'),
       node: join(insideDirectory, nodeOfKeelson),
       runtime: runtimeSocket,
     },
@@ -105,6 +108,8 @@ async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchRepor
         const { binary } = await ensureNode(settings.node, signal, log)
         await copyFile(binary, join(directory, nodeOfKeelson))
         await chmod(join(directory, nodeOfKeelson), 0o755)
+        await buildProgram({ out: join(directory, shipped) })
+        await writeFile(join(directory, shipped, 'package.json'), '{"type": "module"}\n')
       },
       log,
     },
