@@ -107,9 +107,15 @@ async function soak(directory: string, waves: number, scrapes: number, signal: A
       if (!isDue) continue
       await sleep(SETTLE_MS, undefined, { signal })
       const lives = (wave + 1) * WAVE
-      for (const [name, pid] of Object.entries(node.processes))
-        samples.get(name)?.push(await measure(pid, lives, directory))
-      log(`${lives} pods after ${((performance.now() - began) / 60_000).toFixed(1)} min`)
+      const minutes = ((performance.now() - began) / 60_000).toFixed(1)
+      for (const [name, pid] of Object.entries(node.processes)) {
+        const sample = await measure(pid, lives, directory)
+        samples.get(name)?.push(sample)
+        const { heapMiB, descriptors, rssMiB } = sample
+        log(
+          `${lives} pods after ${minutes} min: ${name} has ${heapMiB.toFixed(1)} MiB of heap, ${descriptors} descriptors, ${rssMiB.toFixed(0)} MiB`,
+        )
+      }
     }
     return { samples, minutes: (performance.now() - began) / 60_000 }
   } finally {

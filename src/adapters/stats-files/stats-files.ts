@@ -27,8 +27,9 @@ async function deviceOf(path: string, mountInfoFile: string): Promise<string | u
   const at = await unlessGone(stat(path, { bigint: true }))
   if (at === undefined) return undefined
   const numbers = majorMinor(at.dev)
-  const mounts = parseMountInfo(await readFile(mountInfoFile, 'utf8'))
-  return mounts.findLast((m) => m.majorMinor === numbers)?.source ?? numbers
+  // A node with pods has hundreds of mounts: only the last one of the device is worth parsing.
+  const lines = (await readFile(mountInfoFile, 'utf8')).match(new RegExp(`^\\d+ \\d+ ${numbers} .*$`, 'gm'))
+  return parseMountInfo(lines?.at(-1) ?? '')[0]?.source ?? numbers
 }
 
 /** A block of st_blocks is 512 bytes, whatever the filesystem's own are. */
