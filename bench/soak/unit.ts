@@ -18,8 +18,8 @@ const WAVE = 20
 /** What the first pods fill is a cache, not a leak. */
 const SAMPLES = 10
 const WAVE_TIMEOUT_MS = 300_000
-/** Longer than a period of the stats: what they kept open of the pods is closed with the next sample. */
-const SETTLE_MS = 15_000
+/** Two periods of the stats and more: a sample closes what was kept open of pods that the list before it no longer had. */
+const SETTLE_MS = 30_000
 const endpoints = ['/metrics/cadvisor', '/metrics/resource', '/stats/summary', '/metrics']
 
 const options = { lives: 'N: pods in all (2000)', scrapes: 'N: in all (20000)' }

@@ -43,8 +43,15 @@ export interface Judgement {
   readonly absent: readonly string[]
 }
 
-/** `metrics`: all of the test pod, its own and its containers'. */
-export function judgeMetrics(descriptors: readonly Descriptor[], metrics: readonly Metric[]): Judgement {
+/**
+ * `metrics`: all of the test pod, its own and its containers'. `runtimes`: names that the runtime itself declares; a server in
+ * front of it keeps them, and of the excused ones it may have no value.
+ */
+export function judgeMetrics(
+  descriptors: readonly Descriptor[],
+  metrics: readonly Metric[],
+  runtimes: ReadonlySet<string> = new Set(),
+): Judgement {
   const declared = new Map(descriptors.map((d) => [d.name, d]))
   const filled = new Map<string, Metric>()
   for (const metric of metrics)
@@ -56,6 +63,7 @@ export function judgeMetrics(descriptors: readonly Descriptor[], metrics: readon
     ...descriptors.filter((d) => d.labelKeys.length === 0).map((d) => `${d.name} has no label keys`),
     ...descriptors
       .filter((d) => !filled.has(d.name) && !mayLackValues.has(d.name))
+      .filter((d) => !(runtimes.has(d.name) && excused.has(d.name)))
       .map((d) => `${d.name} is declared and has no value`),
     ...[...filled.values()].flatMap(({ name, labelValues }) => {
       const keys = declared.get(name)?.labelKeys

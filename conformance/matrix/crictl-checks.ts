@@ -5,6 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
+import { isKeelsonError } from '../../src/core/errors.js'
 import { judgeMetrics } from '../critest/metrics-contract.js'
 import { driverOf } from '../node-environment/plan.js'
 import { runCrictl } from '../peers/crictl.js'
@@ -74,6 +75,20 @@ async function writeConfigs(plan: CellPlan): Promise<{ pod: string; container: s
   await writeFile(container, format(0))
   await writeFile(again, format(1))
   return { pod, container, again }
+}
+
+/** Of the metrics that the runtime declares itself. */
+async function namesOf(plan: CellPlan): Promise<ReadonlySet<string>> {
+  const client = createCriClient(directEndpoint(plan.runtime), { timeoutMs: 30_000 })
+  try {
+    const { descriptors } = await client.runtime.listMetricDescriptors({})
+    return new Set(descriptors.map((d) => d.name))
+  } catch (e) {
+    if (isKeelsonError(e) && e.code === 'runtime.unimplemented') return new Set()
+    throw e
+  } finally {
+    client.close()
+  }
 }
 
 export async function runCrictlCell(plan: CellPlan): Promise<void> {
@@ -180,7 +195,7 @@ export async function runCrictlCell(plan: CellPlan): Promise<void> {
     const found = podMetrics.find((p) => p.podSandboxId === sandbox)
     if (found === undefined) throw new Error('the pod has no metrics')
     const metrics = [...found.metrics, ...found.containerMetrics.flatMap((c) => c.metrics)]
-    const { problems, absent } = judgeMetrics(descriptors, metrics)
+    const { problems, absent } = judgeMetrics(descriptors, metrics, await namesOf(plan))
     if (problems.length > 0) throw new Error(problems.slice(0, 5).join('; '))
     values = { descriptors: descriptors.length, absentInThisKernel: absent.length }
     return values

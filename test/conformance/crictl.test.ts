@@ -102,6 +102,19 @@ describe('judgeMetrics', () => {
     expect([...absent].sort()).toEqual([...excused].sort())
   })
 
+  test('of what the runtime declares itself, the excused ones may have no value', () => {
+    const name = 'container_hugetlb_usage_bytes'
+    const filled = metrics.filter(without(name))
+    expect(judgeMetrics(descriptors, filled, new Set([name])).problems).toEqual([])
+    expect(judgeMetrics(descriptors, filled).problems).toEqual([`${name} is declared and has no value`])
+    const needed = judgeMetrics(
+      descriptors,
+      metrics.filter(without('container_threads')),
+      new Set(['container_threads']),
+    )
+    expect(needed.problems).toEqual(['container_threads is declared and has no value'])
+  })
+
   test('block I/O may have no value', () => {
     expect(judgeMetrics(descriptors, metrics.filter(without('container_fs_reads_total'))).problems).toEqual(
       [],
