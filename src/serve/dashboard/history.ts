@@ -18,8 +18,8 @@ export interface LiveHistory {
   track(podId?: string): LiveTrack
 }
 
-export const historyStepMs = 30_000
-export const historyMoments = 120
+export const historyStepMs = 60_000
+export const historyMoments = 60
 /** Seven digits are more than a chart shows, and half the text. */
 const digits = 7
 
