@@ -78,13 +78,21 @@ export class FakeCgroupTree implements CgroupTree {
     return this.kernel.has(path) ? this.kernel.children(path) : undefined
   }
 
-  walk(path: CgroupPath, { maxDepth = 16, maxCgroups = 100_000 }: WalkOptions = {}): readonly CgroupPath[] {
+  walk(
+    path: CgroupPath,
+    { maxDepth = 16, maxCgroups = 100_000, isLeaf }: WalkOptions = {},
+  ): readonly CgroupPath[] {
     const found: CgroupPath[] = []
     const visit = (at: CgroupPath, depth: number): void => {
       const names = this.children(at)
       if (names === undefined || found.length >= maxCgroups) return
       found.push(at)
-      if (depth < maxDepth) for (const name of names) visit(childPath(at, name), depth + 1)
+      if (depth >= maxDepth) return
+      for (const name of names) {
+        const below = childPath(at, name)
+        if (isLeaf?.(name) === true) found.push(below)
+        else visit(below, depth + 1)
+      }
     }
     visit(path, 0)
     return found

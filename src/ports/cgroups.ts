@@ -29,6 +29,10 @@ export interface WalkOptions {
   readonly maxDepth?: number
   /** Cgroups in all; the walk stops there. Default 100,000. */
   readonly maxCgroups?: number
+  /** A cgroup of such a name is in the result, and not looked into. */
+  readonly isLeaf?: (name: string) => boolean
+  /** v1: only the first hierarchy that has a cgroup is looked at, not all of them. */
+  readonly inOneHierarchy?: boolean
 }
 
 export interface CgroupTree {

@@ -24,20 +24,35 @@ export function listChildren(hierarchy: Hierarchy, path: CgroupPath): readonly s
   return found.length === 0 ? undefined : [...new Set(found.flat())].sort()
 }
 
+/** On v1 in the first hierarchy that has it. */
+function listInOne({ roots }: Hierarchy, path: CgroupPath): readonly string[] | undefined {
+  for (const root of roots) {
+    const names = childrenBelow(root, path)
+    if (names !== undefined) return names.sort()
+  }
+  return undefined
+}
+
 const MAX_DEPTH = 16
 const MAX_CGROUPS = 100_000
 
 export function walkTree(
   hierarchy: Hierarchy,
   start: CgroupPath,
-  { maxDepth = MAX_DEPTH, maxCgroups = MAX_CGROUPS }: WalkOptions = {},
+  { maxDepth = MAX_DEPTH, maxCgroups = MAX_CGROUPS, isLeaf, inOneHierarchy = false }: WalkOptions = {},
 ): readonly CgroupPath[] {
+  const list = inOneHierarchy ? listInOne : listChildren
   const paths: CgroupPath[] = []
   const visit = (path: CgroupPath, depth: number): void => {
-    const names = listChildren(hierarchy, path)
+    const names = list(hierarchy, path)
     if (names === undefined || paths.length >= maxCgroups) return
     paths.push(path)
-    if (depth < maxDepth) for (const name of names) visit(childPath(path, name), depth + 1)
+    if (depth >= maxDepth) return
+    for (const name of names) {
+      const below = childPath(path, name)
+      if (isLeaf?.(name) !== true) visit(below, depth + 1)
+      else if (paths.length < maxCgroups) paths.push(below)
+    }
   }
   visit(start, 0)
   return paths

@@ -114,6 +114,23 @@ describe('reading', () => {
     expect(tree.children('/')).toEqual(['a'])
     tree.close()
   })
+
+  test('a walk: all hierarchies or the first that has it; leaves are named and not looked into', () => {
+    put('memory/pods/b/inside/memory.stat', '')
+    put('memory/pods/a/memory.stat', '')
+    put('cpu/pods/c/cpu.stat', '')
+    put('cpu/elsewhere/cpu.stat', '')
+    const hierarchy = new Map(['memory', 'cpu'].map((name) => [name, join(root, name)] as const))
+    const tree = new CgroupFsTree(splitHierarchy(hierarchy))
+    const below = ['/pods', '/pods/a', '/pods/b', '/pods/b/inside', '/pods/c']
+    expect(tree.walk('/pods')).toEqual(below)
+    expect(tree.walk('/pods', { inOneHierarchy: true })).toEqual(below.slice(0, 4))
+    expect(tree.walk('/elsewhere', { inOneHierarchy: true })).toEqual(['/elsewhere'])
+    const isLeaf = (name: string): boolean => name === 'b'
+    expect(tree.walk('/pods', { isLeaf })).toEqual(below.filter((path) => path !== '/pods/b/inside'))
+    expect(tree.walk('/pods', { isLeaf, maxCgroups: 2 })).toEqual(['/pods', '/pods/a'])
+    tree.close()
+  })
 })
 
 describe('changing', () => {

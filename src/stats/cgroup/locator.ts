@@ -1,7 +1,7 @@
 // Finds the cgroups of containers and pods without asking the runtime: their names hold the container's id. A walk
 // happens only when an id is not known yet.
 import { parentPath } from '../../core/cgroup/path.js'
-import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
+import type { CgroupPath, CgroupTree, WalkOptions } from '../../ports/cgroups.js'
 import type { Inventory, PodInfo } from '../runtime/inventory.js'
 
 interface PodCgroups {
@@ -33,6 +33,14 @@ const idsOf = ({ sandboxId, containers }: PodInfo): string[] => [sandboxId, ...c
 const belongsTo = (name: string, uid: string): boolean =>
   uid !== '' && (name.includes(`pod${uid}`) || name.includes(`pod${uid.replaceAll('-', '_')}`))
 
+/**
+ * Runtimes make the cgroup of a container in every hierarchy, and what a container makes below its own is not looked for: a
+ * walk of a hundred pods has a hundred directories to list and not thousands.
+ */
+const intoPods: WalkOptions = { inOneHierarchy: true, isLeaf: (name) => containerIdOf(name) !== undefined }
+/** Elsewhere a node may live in a container itself. */
+const intoAll: WalkOptions = { inOneHierarchy: true }
+
 interface LocatorOptions {
   readonly cgroups: Pick<CgroupTree, 'walk' | 'exists' | 'forget'>
   /** Where pods are expected: `/kubepods`, `/kubepods.slice`. The whole tree is searched only after these. */
@@ -44,8 +52,13 @@ export function createCgroupLocator({ cgroups, podRoots }: LocatorOptions): Cgro
   /** Ids that a walk of the whole tree did not find: not searched for again until the list changes. */
   let notFound = new Set<string>()
 
-  function walk(root: CgroupPath, wanted: Set<string>, found: Map<string, CgroupPath>): void {
-    for (const path of cgroups.walk(root)) {
+  function walk(
+    root: CgroupPath,
+    how: WalkOptions,
+    wanted: Set<string>,
+    found: Map<string, CgroupPath>,
+  ): void {
+    for (const path of cgroups.walk(root, how)) {
       const name = lastPart(path)
       const id = containerIdOf(name) ?? name
       if (!wanted.has(id)) continue
@@ -76,8 +89,9 @@ export function createCgroupLocator({ cgroups, podRoots }: LocatorOptions): Cgro
       forgetGone(known, kept)
       known = kept
       if (wanted.size === 0) return
-      for (const root of podRoots) if (wanted.size > 0 && cgroups.exists(root)) walk(root, wanted, known)
-      if ([...wanted].some((id) => !notFound.has(id))) walk('/', wanted, known)
+      for (const root of podRoots)
+        if (wanted.size > 0 && cgroups.exists(root)) walk(root, intoPods, wanted, known)
+      if ([...wanted].some((id) => !notFound.has(id))) walk('/', intoAll, wanted, known)
       notFound = wanted
     },
     container: (id) => known.get(id),
