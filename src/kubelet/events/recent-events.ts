@@ -6,7 +6,8 @@ interface Recorded extends Pick<PodEventJson, 'type' | 'reason' | 'message'> {
   readonly container?: { readonly name: string }
 }
 
-const maxPods = 1000
+/** As many as the largest nodes run: 4 kB for each, also of pods that have gone. */
+const maxPods = 500
 const maxEvents = 20
 
 export class RecentEvents {
