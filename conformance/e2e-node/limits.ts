@@ -5,6 +5,9 @@ export interface Limit {
   readonly specs: readonly string[]
 }
 
+export const quotaSpec = (hasQuotas: string, inUserNamespace: string): string =>
+  `[sig-node] LocalStorageCapacityIsolationFSQuotaMonitoring [Feature:LocalStorageCapacityIsolationQuota] [Feature:LSCIQuotaMonitoring] [Feature:UserNamespacesSupport] when we run containers that should cause use quotas for LSCI monitoring (quotas enabled: ${hasQuotas}, userNamespacesEnabled: ${inUserNamespace}) should eventually evict all of the correct pods [Disruptive] [Serial] [Slow]`
+
 export const limits: readonly Limit[] = [
   {
     why: 'this kernel (6.18) counts no I/O per device in the blkio controller of cgroup v1, so there are no container_fs_* and container_blkio_* series',
@@ -32,6 +35,18 @@ export const limits: readonly Limit[] = [
       (name) =>
         `[sig-node] Mount recursive read-only [LinuxOnly] Mount recursive read-only when the runtime does not support recursive read-only mounts ${name}`,
     ),
+  },
+  {
+    why: 'skips itself: images, layers and pods of the node are on one file system',
+    specs: [
+      'should display different stats for imageFs and containerFs',
+      'when there is disk pressure on containerFs should eventually evict all of the correct pods [Disruptive] [Serial] [Slow]',
+      'when there is disk pressure on imageFs should evict all of the correct pods [Disruptive] [Serial] [Slow]',
+    ].map((name) => `[sig-node] KubeletSeparateDiskGC [Feature:KubeletSeparateDiskGC] ${name}`),
+  },
+  {
+    why: 'skips itself: the file system of the node has no project quota',
+    specs: ['false', 'true'].map((inUserNamespace) => quotaSpec('true', inUserNamespace)),
   },
 ]
 
