@@ -63,7 +63,7 @@ const podDocument = (name: string, image: string, marks: string): object => ({
         image,
         imagePullPolicy: 'IfNotPresent',
         command: ['/bin/sh', '-c', `echo > /marks/${name}; trap 'exit 0' TERM; sleep 1000000 & wait`],
-        resources: { requests: { cpu: '10m', memory: '8Mi' } },
+        resources: { requests: { cpu: '1m', memory: '8Mi' } },
         volumeMounts: [{ name: 'marks', mountPath: '/marks' }],
       },
     ],
