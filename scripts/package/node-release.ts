@@ -32,8 +32,8 @@ export const nodeReleases: Readonly<Record<20 | 22 | 24 | 26, NodeRelease>> = {
   },
 }
 
-/** The one inside packages: a line with long-term support until April 2029, 22 MiB less of resident memory than 24. */
-export const packagedNode = nodeReleases[26]
+/** The one inside packages: a line with long-term support until April 2028. 26 needs libatomic, which small systems do not have. */
+export const packagedNode = nodeReleases[24]
 
 export interface NodeFiles {
   readonly binary: string
