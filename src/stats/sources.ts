@@ -78,7 +78,7 @@ export function createSources(
         refreshing ??= refresh(waitMs, never).finally(() => {
           refreshing = undefined
         })
-      await refreshing
+      if (refreshing !== undefined) await refreshing
       for (let left = waitMs; left > 0 && !isReady(); left -= POLL_MS) await clock.sleep(POLL_MS)
       // Later requests do not wait again for what is missing by now.
       hasWaited ||= waitMs > 0
