@@ -19,7 +19,7 @@ import type { StatsOptions } from './stats-options.js'
 
 export interface Stats {
   /**
-   * JSON of /stats/summary. Only the first request after a start waits, at most so long. Error: stats.node-unreadable.
+   * JSON of /stats/summary. Only the first request after a start, or after a while without any, waits, at most so long. Error: stats.node-unreadable.
    */
   summary(full: boolean, waitMs: number): Promise<Uint8Array>
   /** Prometheus text of /metrics/resource. */

@@ -31,7 +31,7 @@ export interface Loops {
   readonly hostSampler: Sampler<HostReading> | undefined
   readonly filesystems: FilesystemCache
   readonly pace: Pace
-  /** Everything but file systems is sampled now; resolves then, or after so long. */
+  /** Everything but file systems is sampled now; resolves then, or after so long: half of it is the runtime's. */
   refresh(waitMs: number, signal: AbortSignal): Promise<void>
   /** Logs, volumes and writable layers are measured now; resolves then, or after so long. */
   measureFilesystems(waitMs: number, signal: AbortSignal): Promise<void>
@@ -137,9 +137,10 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
     filesystems,
     pace,
     async refresh(waitMs, signal) {
-      // The cgroups of pods are read only where the runtime has no answer.
-      await Promise.all([feeds?.stats.refresh(waitMs, signal), feeds?.metrics.refresh(waitMs, signal)])
-      await hostSampler?.refresh(waitMs, signal)
+      // The cgroups of pods are read only where the runtime has no answer by then.
+      const half = waitMs / 2
+      await Promise.all([feeds?.stats.refresh(half, signal), feeds?.metrics.refresh(half, signal)])
+      await hostSampler?.refresh(half, signal)
     },
     measureFilesystems: (waitMs, signal) => filesystemSampler.refresh(waitMs, signal),
     calls,

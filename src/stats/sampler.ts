@@ -1,4 +1,5 @@
-// A loop that reads something each period and keeps the newest result. Requests are answered from it and never cause a read.
+// A loop that reads something each period and keeps the newest result, from which requests are answered. A read may be asked for
+// in between, and is still the loop's: however many ask, one is under way.
 import { pause } from '../core/units/retry.js'
 import type { Clock } from '../ports/clock.js'
 
