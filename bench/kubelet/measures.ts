@@ -29,6 +29,15 @@ const singles = (share: number): Measure => ({
     ),
 })
 
+const longestOf = (of: (turn: Turn) => number | undefined): Measure => ({
+  unit: 'ms',
+  of: (turns) =>
+    percentile(
+      turns.flatMap((t) => of(t) ?? []),
+      1,
+    ),
+})
+
 type UsageOf = (turn: Turn) => PartUsage | undefined
 
 const partOf = (usage: PartUsage | undefined, part: PartName | undefined): Usage | undefined =>
@@ -69,14 +78,8 @@ export const measures = {
   'three endpoints: memory of shims': memory((t) => t.scraped, 'shims'),
   'three endpoints: memory of the server': memory((t) => t.scraped, 'server'),
   'three endpoints: memory of all': memory((t) => t.scraped),
-  'longest delay of the event loop': {
-    unit: 'ms',
-    of: (turns) =>
-      percentile(
-        turns.flatMap((t) => t.loopDelayMs ?? []),
-        1,
-      ),
-  },
+  'longest delay of the event loop': longestOf((t) => t.loopDelayMs),
+  'longest computing of the event loop': longestOf((t) => t.longestStretchMs),
   'stop of many pods': overTurns('s', (t) => seconds(t.stopPodsMs)),
   'stop of many pods: CPU of the kubelet': cpu('s', (t) => t.stopPods, 'kubelet'),
   'stop of the kubelet': overTurns('ms', (t) => t.stopKubeletMs),

@@ -8,13 +8,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A row of results is read by this name. */
-export const stackNames = ['upstream', 'keelson', 'keelson with cri'] as const
+export const stackNames = ['upstream', 'keelson', 'keelson with cri', 'one process'] as const
 export type StackName = (typeof stackNames)[number]
 
 export const stackTitles: Readonly<Record<StackName, string>> = {
   upstream: 'upstream kubelet',
   keelson: 'Keelson',
   'keelson with cri': 'Keelson, gate on, keelson cri',
+  'one process': 'Keelson, gate on, CRI server inside',
 }
 
 export interface StackPrograms {
@@ -45,6 +46,11 @@ healthzPort: ${ports.health}
 authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
 authorization: {mode: AlwaysAllow}
 evictionHard: {memory.available: 100Mi}
+`
+
+const serverInside = (socket: string): string => `apiVersion: keelson.dev/v1alpha1
+kind: KeelsonConfiguration
+criServer: {listen: "unix://${socket}", values: kernel}
 `
 
 export interface RunningStack {
@@ -94,7 +100,13 @@ export async function prepareStack(
   const config = join(directory, 'kubelet.yaml')
   await writeFile(config, configuration(directory, isBetween ? between : programs.runtime))
   const flags = [`--config=${config}`, `--root-dir=${join(directory, 'root')}`, '--hostname-override=node-1']
-  const gate = isBetween ? ['--feature-gates=PodAndContainerStatsFromCRI=true'] : []
+  const isInside = name === 'one process'
+  const keelsonConfig = join(directory, 'keelson.yaml')
+  if (isInside) await writeFile(keelsonConfig, serverInside(between))
+  const gate = [
+    ...(isBetween || isInside ? ['--feature-gates=PodAndContainerStatsFromCRI=true'] : []),
+    ...(isInside ? [`--keelson-config=${keelsonConfig}`] : []),
+  ]
   const command =
     name === 'upstream'
       ? [programs.kubelet, ...flags, '--v=0']

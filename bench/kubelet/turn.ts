@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { watchStretches } from './longest-stretch.js'
 import { removePod, watchMarks, writePod } from './pods.js'
 import { ports, prepareStack, type RunningStack, type StackName, type StackPrograms } from './stack.js'
 import { type PartUsage, processesNamed, readUsage, usedBetween } from './usage.js'
@@ -41,6 +42,8 @@ export interface Turn {
   readonly scraped?: PartUsage
   /** Longest delay of Keelson's event loop while the pods started, at rest and during scrapes. */
   readonly loopDelayMs?: number
+  /** Of Keelson's main thread in the same time. */
+  readonly longestStretchMs?: number
   readonly stopPodsMs?: number
   readonly stopPods?: PartUsage
   readonly stopKubeletMs: number
@@ -141,6 +144,7 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
 
   const runMany = async (): Promise<Partial<Turn>> => {
     const names = Array.from({ length: o.pods }, (_, i) => `many-${i}`)
+    const endStretches = stack === 'upstream' ? undefined : watchStretches(running.kubelet.pid ?? 0)
     const many = await measured(async () => {
       for (const name of names) await write(name)
       await marks.waitFor(names, PODS_TIMEOUT_MS)
@@ -150,6 +154,7 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
     const rest = wants('rest') ? await measured(() => sleep(o.windowMs)) : undefined
     if (wants('scrapes')) await scrapeFor(SCRAPE_MS) // the first scrape fills caches
     const scraped = wants('scrapes') ? await measured(() => scrapeFor(o.windowMs)) : undefined
+    const longestStretchMs = endStretches?.()
     const loopDelayMs = stack === 'upstream' ? undefined : await longestLoopDelayMs()
     o.log(`${stack}: at rest and scraped`)
     const stopPods = await measured(async () => {
@@ -162,6 +167,7 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
       ...(rest && { rest: perMinute(rest.usage, rest.ms) }),
       ...(scraped && { scraped: perMinute(scraped.usage, scraped.ms) }),
       ...(loopDelayMs !== undefined && { loopDelayMs }),
+      ...(longestStretchMs !== undefined && { longestStretchMs }),
       stopPodsMs: stopPods.ms,
       stopPods: stopPods.usage,
     }

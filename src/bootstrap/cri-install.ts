@@ -1,5 +1,6 @@
 // Puts the CRI server between the kubelet and the runtime of a node, and takes it out again byte for byte. One change, one
 // journal: the server answers before the kubelet is sent to it, and ends only after the kubelet has left it.
+import type { ValuesMode } from '../core/cri/values-mode.js'
 import { keelsonError } from '../core/errors.js'
 import { isSameSocket } from '../doctor/socket-places.js'
 import type { NodePorts } from '../ports/bootstrap.js'
@@ -32,7 +33,7 @@ interface CriInstallRequest {
   readonly upstream: string | undefined
   readonly listen: string
   readonly mode: 'complete' | 'observe'
-  readonly values: 'repair' | 'trust'
+  readonly values: ValuesMode
   readonly program: readonly string[]
 }
 

@@ -1,4 +1,5 @@
 // The systemd unit of `keelson cri` as `keelson cri install` writes it.
+import type { ValuesMode } from '../core/cri/values-mode.js'
 import { socketPathOf } from './cri-socket.js'
 
 interface CriUnit {
@@ -7,7 +8,7 @@ interface CriUnit {
   readonly upstream: string
   readonly listen: string
   readonly mode: 'complete' | 'observe'
-  readonly values: 'repair' | 'trust'
+  readonly values: ValuesMode
 }
 
 /** One word of a command line of systemd: quoted, with its two marks for variables doubled. */

@@ -1,12 +1,13 @@
 // KeelsonConfiguration keelson.dev/v1alpha1: the settings that upstream has no place for, kept in a file of their
 // own so that KubeletConfiguration still feeds an upstream kubelet unchanged.
 
+import { valuesModes } from '../core/cri/values-mode.js'
 import { reservationPolicies } from '../core/memory-qos/settings.js'
 import { profiles } from '../core/release/gate-table.js'
 import { type SelectableStage, selectableStages } from '../core/release/gates.js'
 import { defaultVersion, formatVersion } from '../core/release/version.js'
 import { fieldOf, group, type Infer, read, refuse } from './field.js'
-import { choice, duration, factor, flag, mapOf, portOrOff, textList } from './field-kinds.js'
+import { choice, duration, factor, flag, mapOf, portOrOff, text, textList } from './field-kinds.js'
 import { describeJson } from './parse-yaml.js'
 
 export const keelsonApiVersion = 'keelson.dev/v1alpha1'
@@ -44,6 +45,18 @@ export const keelsonSchema = {
     companion: portOrOff('`keelson companion`; 0: off', { default: 10251 }),
     cri: portOrOff('metrics of `keelson cri`; 0: off', { default: 10252 }),
   }),
+  criServer: group(
+    'the server of `keelson cri` inside the kubelet: one process for both; see docs/cri-server.md',
+    {
+      listen: text('CRI socket to listen on, as `unix:///run/keelson/cri.sock`; unset: no server', {
+        zeroIsUnset: true,
+      }),
+      values: choice(...valuesModes)('as `--values` of `keelson cri`', {
+        zeroIsUnset: true,
+        default: 'repair',
+      }),
+    },
+  ),
   companion: group('Memory QoS beside another kubelet: running `keelson companion` is the opt-in', {
     memoryThrottlingFactor: factor(
       'position of memory.high between request (0) and limit (1); null: no memory.high',

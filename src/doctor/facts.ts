@@ -1,7 +1,9 @@
 // Everything the checks look at, as plain values read once. What could not be read is undefined, never a guess.
+
 import type { LoadedConfig } from '../config/load.js'
 import type { CgroupMode } from '../core/cgroup/layout.js'
 import type { CgroupDriver } from '../core/cgroup/name.js'
+import type { ValuesMode } from '../core/cri/values-mode.js'
 import type { RuntimeConfigAnswer } from '../core/driver/decide-driver.js'
 import type { HandlerSetting } from '../core/driver/evidence.js'
 import type { SandboxCgroup } from '../core/driver/proof.js'
@@ -53,7 +55,7 @@ export type MetricDescriptors =
 
 /** What `keelson cri` in front of the runtime says about itself. */
 export interface CriServerFacts {
-  readonly values: 'repair' | 'trust'
+  readonly values: ValuesMode
   /** Wrong values of the runtime that it replaced or left out, by reason. */
   readonly repaired: Readonly<Record<string, number>>
 }

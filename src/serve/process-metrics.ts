@@ -24,7 +24,9 @@ export async function createProcessMetrics(
   })
   return {
     counter(name, help, labels) {
-      const counter = new prom.Counter(common(name, help, labels))
+      // The kubelet and the CRI server inside it count repaired values together.
+      const known = registry.getSingleMetric(name)
+      const counter = known instanceof prom.Counter ? known : new prom.Counter(common(name, help, labels))
       return {
         inc: (l = {}, by = 1) => counter.inc({ ...l }, by),
         remove: (l) => counter.remove({ ...l }),

@@ -1,4 +1,5 @@
 // Everything that the stats of a node need.
+import type { ValuesMode } from '../core/cri/values-mode.js'
 import type { CgroupPath, CgroupTree } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
 import type { Log } from '../ports/log.js'
@@ -8,7 +9,6 @@ import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
 import type { MachineFacts } from './render/machine-metrics.js'
 import type { SwitchRequest } from './render/series-writer.js'
-import type { ValuesMode } from './repair/repairs.js'
 
 export interface StatsOptions {
   readonly nodeName: string

@@ -119,12 +119,8 @@ describe('one look at the node', () => {
       await passed(10)
     }
     assert.equal(sweeps(), 3)
-    await passed(35)
-    assert.ok(sweeps() >= 5 && sweeps() <= 7, `${sweeps()} sweeps: one each 11 s, for the rates`)
-    await passed(650)
-    const before = sweeps()
     await passed(60)
-    assert.equal(sweeps(), before, 'nobody has asked for ten minutes')
+    assert.equal(sweeps(), 4, 'one more, for the rate of a client that is a little late')
     life.abort()
     await loop
   })

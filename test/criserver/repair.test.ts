@@ -1,9 +1,9 @@
 // Wrong values of a runtime: replaced from the cgroups and the network namespace, counted, and passed on with `trust`.
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'vitest'
+import type { ValuesMode } from '../../src/core/cri/values-mode.js'
 import { type DeepPartial, type Metric, MetricDescriptor, PodSandboxMetrics } from '../../src/cri-api/api.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
-import type { ValuesMode } from '../../src/stats/repair/repairs.js'
 import { readExposition } from '../support/exposition.js'
 import { statsOf } from '../support/runtime-values.js'
 import { web } from '../support/stats-pods.js'

@@ -7,8 +7,10 @@ import { createCriClient } from '../../src/adapters/cri/client/client.js'
 import { startCriServer } from '../../src/adapters/cri/server/server.js'
 import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import { createStatsFiles } from '../../src/adapters/stats-files/stats-files.js'
+import type { ValuesMode } from '../../src/core/cri/values-mode.js'
 import { createChain } from '../../src/criserver/chain.js'
 import { createContainerEvents } from '../../src/criserver/events/container-events.js'
+import { completeClient } from '../../src/criserver/in-process.js'
 import { createCadvisorText } from '../../src/criserver/metrics/exposition.js'
 import { createMetricsSource } from '../../src/criserver/metrics/source.js'
 import { createRpcTable, isEndless, type RpcTable } from '../../src/criserver/rpc-table.js'
@@ -19,8 +21,9 @@ import { createUnifiedWriter } from '../../src/criserver/unified/write-missing.j
 import { FakeCgroupTree } from '../../src/fakes/cgroup-tree.js'
 import { FakeLog } from '../../src/fakes/log.js'
 import type { Procfs } from '../../src/ports/procfs.js'
+import type { CriClient } from '../../src/ports/runtime.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
-import { createRepairs, type Repairs, type ValuesMode } from '../../src/stats/repair/repairs.js'
+import { createRepairs, type Repairs } from '../../src/stats/repair/repairs.js'
 import { createRuntimeNameFinder } from '../../src/stats/runtime/runtime-name.js'
 
 export interface ServerFixture {
@@ -33,6 +36,8 @@ export interface ServerFixture {
   readonly repairs: Repairs
   /** The text of the Prometheus endpoint. */
   cadvisor(): Promise<string>
+  /** As a process with the server inside has it. */
+  complete(client: CriClient): CriClient
   close(): Promise<void>
 }
 
@@ -112,6 +117,7 @@ export async function startServerFixture(
     log,
     repairs: services.repairs,
     cadvisor: async () => new TextDecoder().decode(await createCadvisorText(services).cadvisor(5_000)),
+    complete: (other) => completeClient(other, services),
     async close() {
       life.abort()
       await eventsEnd

@@ -1,7 +1,10 @@
 // Settings that protect something, seen from outside the process: they work, or the start says by name that they do not.
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
 import { differentSysctls } from '../../src/kubelet/node/decide/kernel-defaults.js'
 import { type Bundle, bundleCommand } from '../support/command.js'
@@ -85,3 +88,24 @@ test('--oom-score-adj is what the kernel has for the process', () =>
     const pid = kubelet.process.pid ?? 0
     expect(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim()).toBe('321')
   }))
+
+test("a CRI server inside the kubelet on the runtime's own socket: the start is refused by name", async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'keelson-settings-'))
+  const runtime = await startFakeRuntime({ RuntimeConfig: runtimeConfig.cgroupfs })
+  const file = join(directory, 'keelson.yaml')
+  await writeFile(
+    file,
+    `apiVersion: keelson.dev/v1alpha1\nkind: KeelsonConfiguration\ncriServer: {listen: "${runtime.endpoint}"}\n`,
+  )
+  const kubelet = await startKubeletProcess(bundle.main, { runtime, flags: [`--keelson-config=${file}`] })
+  try {
+    expect(await kubelet.ended).toBe(2)
+    expect(kubelet.output()).toContain(
+      `criServer.listen ${runtime.endpoint}: that is containerRuntimeEndpoint; choose another socket to listen on`,
+    )
+    expect(runtime.calls).toHaveLength(0)
+  } finally {
+    await kubelet.remove()
+    await rm(directory, { recursive: true, force: true })
+  }
+})

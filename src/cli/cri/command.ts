@@ -40,7 +40,8 @@ const addCriOptions = (command: Command): Command => {
     .option('--mode <mode>', 'complete: answer what the runtime lacks; observe: only record it', 'complete')
     .option(
       '--values <mode>',
-      'repair: replace wrong values of the runtime from the kernel; trust: pass them on',
+      'repair: replace wrong values of the runtime from the kernel; kernel: ask the runtime only for what the\n' +
+        'kernel cannot say, which is cheapest; trust: pass them on',
       'repair',
     )
     .option(

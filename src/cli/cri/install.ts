@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import type { CriChangeResult } from '../../bootstrap/cri-install.js'
 import { undoPath } from '../../bootstrap/paths.js'
+import { type ValuesMode, valuesModes } from '../../core/cri/values-mode.js'
 import { keelsonError } from '../../core/errors.js'
 import type { Io } from '../io.js'
 import { addPlaceOptions, givenOptions, type NodeOptions } from '../node/options.js'
@@ -14,7 +15,7 @@ interface InstallOptions extends Pick<NodeOptions, 'nodeName' | 'rootfs' | 'kube
   readonly runtimeEndpoint?: string
   readonly listen: string
   readonly mode: 'complete' | 'observe'
-  readonly values: 'repair' | 'trust'
+  readonly values: ValuesMode
   readonly program?: string
   readonly dryRun?: boolean
   readonly force?: boolean
@@ -45,9 +46,10 @@ export function createCriInstall(io: Io, load: LoadWire = loadWire): Command {
     .addOption(
       new Option(
         '--values <mode>',
-        'repair: replace wrong values of the runtime from the kernel; trust: pass them on',
+        'repair: replace wrong values of the runtime from the kernel; kernel: ask the runtime only for what the kernel\n' +
+          'cannot say; trust: pass them on',
       )
-        .choices(['repair', 'trust'])
+        .choices(valuesModes)
         .default('repair'),
     )
     .option(
@@ -62,8 +64,8 @@ export function createCriInstall(io: Io, load: LoadWire = loadWire): Command {
     // The server's own --mode and --values take the word first, and take any.
     if (options.mode !== 'complete' && options.mode !== 'observe')
       throw keelsonError('usage.invalid', `--mode ${String(options.mode)}: use complete or observe`)
-    if (options.values !== 'repair' && options.values !== 'trust')
-      throw keelsonError('usage.invalid', `--values ${String(options.values)}: use repair or trust`)
+    if (!valuesModes.includes(options.values))
+      throw keelsonError('usage.invalid', `--values ${String(options.values)}: use repair, kernel or trust`)
     const { mode, values } = options
     const { installCri } = await import('../../bootstrap/cri-install.js')
     await withRootedErrors(options, async () => {

@@ -51,7 +51,7 @@ describe('flags of keelson cri that are refused by name', () => {
     ],
     [() => ({ imageEndpoint: 'x' }), /^--image-endpoint x: .*not absolute/],
     [() => ({ listen: 'tcp://x' }), /^--listen tcp:/],
-    [() => ({ values: 'guess' }), /^--values guess: use repair or trust/],
+    [() => ({ values: 'guess' }), /^--values guess: use repair, kernel or trust/],
     [() => ({ v: 'loud' }), /^--v loud: use a number/],
     [() => ({ cgroupMount: dir }), /^--cgroup-mount .*no cgroup v2 is mounted there/],
     [() => ({ procMount: dir }), /^--proc-mount .*no proc is mounted there/],

@@ -4,11 +4,11 @@ import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { parseEndpoint } from '../../adapters/cri/endpoint.js'
 import type { CgroupDriver } from '../../core/cgroup/name.js'
+import { type ValuesMode, valuesModes } from '../../core/cri/values-mode.js'
 import { isCgroupDriverName } from '../../core/driver/decide-driver.js'
 import { asKeelsonError, keelsonError } from '../../core/errors.js'
 import type { Mode } from '../../criserver/services.js'
 import type { ServeSettings } from '../../serve/settings.js'
-import type { ValuesMode } from '../../stats/repair/repairs.js'
 import type { Io } from '../io.js'
 import { checkServerFlags, type ServerFlags, serverSettings } from '../server-flags.js'
 
@@ -29,7 +29,8 @@ export interface CriFlags extends ServerFlags {
   readonly v: string
 }
 
-export interface CriOptions
+/** What the server itself needs. */
+export interface CriServerOptions
   extends Pick<
     CriFlags,
     | 'runtimeEndpoint'
@@ -43,8 +44,11 @@ export interface CriOptions
   readonly mode: Mode
   readonly values: ValuesMode
   readonly cgroupDriver: CgroupDriver | undefined
-  /** Port 0: no HTTPS server. */
-  readonly serve: ServeSettings
+  /** Undefined: no HTTPS server. */
+  readonly serve: ServeSettings | undefined
+}
+
+export interface CriOptions extends CriServerOptions {
   readonly logFormat: 'text' | 'json'
   readonly isDebug: boolean
 }
@@ -56,26 +60,31 @@ const refuse = (flag: string, value: string, wanted: string): Error =>
 const debugVerbosity = 4
 
 /** The socket of an endpoint, with the links of its directory resolved. */
-function readSocketPath(flag: string, endpoint: string): string {
+function readSocketPath(name: string, endpoint: string): string {
   try {
     const { socketPath } = parseEndpoint(endpoint)
     const directory = dirname(socketPath)
     return existsSync(directory) ? join(realpathSync(directory), basename(socketPath)) : socketPath
   } catch (e) {
-    throw refuse(flag, endpoint, asKeelsonError(e).message)
+    throw keelsonError('usage.invalid', `${name} ${endpoint}: ${asKeelsonError(e).message}`)
   }
 }
 
-function checkEndpoints({ listen, runtimeEndpoint, imageEndpoint }: CriFlags): void {
-  const own = readSocketPath('listen', listen)
-  const others = {
-    'runtime-endpoint': runtimeEndpoint,
-    ...(imageEndpoint === undefined ? {} : { 'image-endpoint': imageEndpoint }),
-  }
-  // While the runtime is down its path is free: the server would listen there and call itself.
-  for (const [flag, endpoint] of Object.entries(others))
-    if (readSocketPath(flag, endpoint) === own)
-      throw refuse('listen', listen, `that is --${flag}; choose another socket to listen on`)
+interface NamedEndpoint {
+  /** As the user wrote it: a flag, or a field of a file. */
+  readonly name: string
+  readonly endpoint: string | undefined
+}
+
+/** While a runtime is down its path is free: the server would listen there and call itself. */
+export function checkEndpoints(listen: NamedEndpoint, runtimes: readonly NamedEndpoint[]): void {
+  const own = readSocketPath(listen.name, listen.endpoint ?? '')
+  for (const { name, endpoint } of runtimes)
+    if (endpoint !== undefined && readSocketPath(name, endpoint) === own)
+      throw keelsonError(
+        'usage.invalid',
+        `${listen.name} ${listen.endpoint}: that is ${name}; choose another socket to listen on`,
+      )
 }
 
 function checkMounts({ cgroupMount, procMount }: CriFlags): void {
@@ -88,21 +97,26 @@ function checkMounts({ cgroupMount, procMount }: CriFlags): void {
 export function checkFlags(flags: CriFlags, env: Io['env']): CriOptions {
   const { mode, values, cgroupDriver, logFormat, v, ...rest } = flags
   if (mode !== 'complete' && mode !== 'observe') throw refuse('mode', mode, 'use complete or observe')
-  if (values !== 'repair' && values !== 'trust') throw refuse('values', values, 'use repair or trust')
+  const valuesMode = valuesModes.find((known) => known === values)
+  if (valuesMode === undefined) throw refuse('values', values, 'use repair, kernel or trust')
   if (cgroupDriver !== undefined && !isCgroupDriverName(cgroupDriver))
     throw refuse('cgroup-driver', cgroupDriver, 'use systemd or cgroupfs')
   if (logFormat !== 'text' && logFormat !== 'json') throw refuse('log-format', logFormat, 'use text or json')
   if (!/^\d{1,2}$/.test(v)) throw refuse('v', v, 'use a number from 0 to 10')
-  checkEndpoints(flags)
+  checkEndpoints({ name: '--listen', endpoint: flags.listen }, [
+    { name: '--runtime-endpoint', endpoint: flags.runtimeEndpoint },
+    { name: '--image-endpoint', endpoint: flags.imageEndpoint },
+  ])
   checkMounts(flags)
   checkServerFlags(flags)
   const nodeName = flags.nodeName ?? env['NODE_NAME'] ?? hostname()
+  const serve = serverSettings(flags, 'cri', nodeName.trim().toLowerCase())
   return {
     ...rest,
     mode,
-    values,
+    values: valuesMode,
     cgroupDriver,
-    serve: serverSettings(flags, 'cri', nodeName.trim().toLowerCase()),
+    serve: serve.port === 0 ? undefined : serve,
     logFormat,
     isDebug: Number(v) >= debugVerbosity,
   }

@@ -13,6 +13,7 @@ import { createChain } from '../../criserver/chain.js'
 import { createDriverFinder } from '../../criserver/driver/find.js'
 import { createContainerEvents } from '../../criserver/events/container-events.js'
 import { criEndpoints } from '../../criserver/http.js'
+import { completeClient } from '../../criserver/in-process.js'
 import { createMetricsSource } from '../../criserver/metrics/source.js'
 import { createReachLog, watchReach } from '../../criserver/reach.js'
 import { createRpcTable, isEndless } from '../../criserver/rpc-table.js'
@@ -21,7 +22,10 @@ import { createValues } from '../../criserver/stats/read-values.js'
 import { createCgroupFinder } from '../../criserver/unified/cgroup-of.js'
 import { createUnifiedWriter } from '../../criserver/unified/write-missing.js'
 import type { Log } from '../../ports/log.js'
+import type { Metrics } from '../../ports/metrics.js'
+import type { CriClient } from '../../ports/runtime.js'
 import type { ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
+import type { ServeSettings } from '../../serve/settings.js'
 import { createRepairs } from '../../stats/repair/repairs.js'
 import { createRuntimeNameFinder } from '../../stats/runtime/runtime-name.js'
 import { openCgroupFiles } from '../cgroup-files.js'
@@ -29,12 +33,14 @@ import { type NodeServer, startNodeServer } from '../node-server.js'
 import { createDaemonMetrics } from '../process/daemon-metrics.js'
 import { version } from '../version.js'
 import { criLive } from './dashboard.js'
-import type { CriOptions } from './options.js'
+import type { CriServerOptions } from './options.js'
 
 export interface RunningCri {
   readonly socketPath: string
   /** Undefined: no HTTP server was asked for. */
   readonly url: string | undefined
+  /** The same CRI for this process; the client is one of the runtime behind the server. */
+  complete(client: CriClient): CriClient
   close(): Promise<void>
 }
 
@@ -46,10 +52,12 @@ const graceMs = 5_000
 interface CommandFacts {
   readonly settings: readonly LiveSetting[]
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Of the process; undefined: the server has it for itself. */
+  readonly metrics?: Metrics
 }
 
 export async function startCri(
-  o: CriOptions,
+  o: CriServerOptions,
   log: Log,
   command: CommandFacts = { settings: [], env: {} },
 ): Promise<RunningCri> {
@@ -58,7 +66,7 @@ export async function startCri(
   const client = createCriClient(o.runtimeEndpoint, { timeoutMs: ownTimeoutMs })
   const cgroups = openCgroupFiles(o.cgroupMount)
   const procfs = createProcfs(o.procMount === undefined ? {} : { proc: o.procMount })
-  const metrics = await createDaemonMetrics()
+  const metrics = command.metrics ?? (await createDaemonMetrics())
   const cgroupFinder = createCgroupFinder({ runtime: client.runtime, procfs, cgroupVersion: cgroups.version })
   const clock = createClock()
   const values = createValues({ client, cgroups, procfs, files: createStatsFiles(), clock, log })
@@ -147,8 +155,8 @@ export async function startCri(
       g.set(server.counts.upstream),
     )
     const ended = new AbortController()
-    const http = await serveHttp(o, services, log, () =>
-      criLive({ services, ...command, ...o, procfs, signal: ended.signal }),
+    const http = await serveHttp(o, services, log, (serve) =>
+      criLive({ services, ...command, ...o, serve, procfs, signal: ended.signal }),
     )
     if (http !== undefined) {
       served.url = http.url
@@ -164,7 +172,12 @@ export async function startCri(
       https: http?.listening,
       url: http?.url,
     })
-    return { socketPath: server.socketPath, url: http?.url, close }
+    return {
+      socketPath: server.socketPath,
+      url: http?.url,
+      complete: (other) => completeClient(other, services),
+      close,
+    }
   } catch (e) {
     await close()
     throw e
@@ -172,15 +185,15 @@ export async function startCri(
 }
 
 async function serveHttp(
-  o: CriOptions,
+  o: CriServerOptions,
   services: Services,
   log: Log,
-  dashboard: () => ServedDashboard,
+  dashboard: (settings: ServeSettings) => ServedDashboard,
 ): Promise<NodeServer | undefined> {
-  if (o.serve.port === 0) return undefined
+  if (o.serve === undefined) return undefined
   return await startNodeServer({
     settings: o.serve,
-    endpoints: criEndpoints(services, o.runtimeEndpoint, dashboard()),
+    endpoints: criEndpoints(services, o.runtimeEndpoint, dashboard(o.serve)),
     configz: () => ({
       kubeletconfig: null,
       keelson: {

@@ -7,8 +7,10 @@ import { createLog } from '../../adapters/log/log.js'
 import { splitFlags } from '../../config/flag-words.js'
 import { asKeelsonError } from '../../core/errors.js'
 import { formatKubeletVersion } from '../../core/release/version-line.js'
-import { readKubeletConfig, readRelease } from '../../kubelet/read-config.js'
+import type { KubeletPorts } from '../../kubelet/kubelet-ports.js'
+import { type KubeletConfigFiles, readKubeletConfig, readRelease } from '../../kubelet/read-config.js'
 import { startKubelet } from '../../kubelet/start.js'
+import type { RunningCri } from '../cri/run-server.js'
 import { exitStatus } from '../exit-status.js'
 import type { Io } from '../io.js'
 import { untilSignal } from '../process/signals.js'
@@ -48,12 +50,18 @@ async function runKubelet(argv: readonly string[], io: Io): Promise<void> {
   const watchdog = answerWatchdog(io.env, log)
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
-      const kubelet = await startKubelet(config, await createKubeletPorts(log, io.env), signal)
-      watchdog.watch(kubelet.healthChecks)
-      const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort')
-      await Promise.race([stopped, kubelet.done])
-      await kubelet.close()
-      log.info('stopped')
+      const ports = await createKubeletPorts(log, io.env)
+      const server = await startServerInside(config, ports)
+      try {
+        const kubelet = await startKubelet(config, withServer(ports, server), signal)
+        watchdog.watch(kubelet.healthChecks)
+        const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort')
+        await Promise.race([stopped, kubelet.done])
+        await kubelet.close()
+        log.info('stopped')
+      } finally {
+        await server?.close()
+      }
     } catch (e) {
       if (signal.aborted) return
       // A reader of JSON lines gets the reason as one of them; everybody else as the last line of the command.
@@ -67,3 +75,17 @@ async function runKubelet(argv: readonly string[], io: Io): Promise<void> {
     watchdog.stop(),
   )
 }
+
+/** Undefined: none is wanted, and its code is not loaded. */
+async function startServerInside(
+  files: KubeletConfigFiles,
+  { metrics, log }: KubeletPorts,
+): Promise<RunningCri | undefined> {
+  const { listen } = files.loaded.config.keelson.criServer
+  if (listen === undefined) return undefined
+  const { startCriServer } = await import('./cri-server.js')
+  return await startCriServer(listen, files, metrics, log)
+}
+
+const withServer = (ports: KubeletPorts, server: RunningCri | undefined): KubeletPorts =>
+  server === undefined ? ports : { ...ports, connect: (...where) => server.complete(ports.connect(...where)) }

@@ -19,54 +19,93 @@ export interface StatsMethod<Q, S> {
   isOurs?(hasDefect: HasDefect): boolean
 }
 
-type Completed =
+export type Answered =
   /** With the runtime's metadata, where it answered. */
   | { readonly message: Uint8Array; readonly answer?: WholeAnswer }
   /** The runtime's own answer, as it is. */
   | { readonly answer: WholeAnswer }
-  /** The runtime does not have the RPC, and what was asked for is not there. */
-  | { readonly notFound: true }
+
+/** `notFound`: the runtime does not have the RPC, and what was asked for is not there. */
+type Completed = Answered | { readonly notFound: true }
 
 export const repairOf = async (services: Services, signal: AbortSignal): Promise<Repair> =>
   services.repairs.of(await services.findRuntimeName(signal))
 
-const encode = <S>(fns: Pick<MessageFns<S>, 'encode'>, value: S): Uint8Array => fns.encode(value).finish()
+/** What the runtime said. `unreadable`: a failure, or no such message. */
+export type Given<S> = { readonly values: S } | 'unimplemented' | 'unreadable'
 
-interface Question {
-  readonly path: string
-  readonly request: Uint8Array
-  ask(): Promise<WholeAnswer>
+interface Question<Q, S> {
+  /** Undefined: it is not readable, and the runtime's business. */
+  readonly request: Q | undefined
+  ask(): Promise<Given<S>>
   /** May have been called before: the pages of one stream share a view. */
   look(): Promise<NodeView>
   readonly signal: AbortSignal
 }
 
-export async function completeAnswer<Q, S>(
+/** The answer in terms of values. Undefined: the runtime's own stays as it is. */
+export async function completeValues<Q, S>(
   o: StatsMethod<Q, S>,
-  { request, ask, look, signal, path }: Question,
+  { request, ask, look, signal }: Question<Q, S>,
   services: Services,
-): Promise<Completed> {
-  const asked = tryDecode(o.request, request)
+): Promise<{ readonly values: S } | 'not found' | undefined> {
   const repair = await repairOf(services, signal)
-  if (asked !== undefined && o.isOurs?.(repair.hasDefect) === true) {
+  const isOurs = services.repairs.mode === 'kernel' || o.isOurs?.(repair.hasDefect) === true
+  if (request !== undefined && isOurs) {
     const view = await look().catch(() => undefined)
-    const whole = view === undefined || view.hasOpaque ? undefined : o.answer(asked, view)
-    if (whole !== undefined) return { message: encode(o.response, whole) }
+    const values = view === undefined || view.hasOpaque ? undefined : o.answer(request, view)
+    if (values !== undefined) return { values }
   }
-  const answer = await ask()
-  if (answer.code === grpcCode.unimplemented && asked !== undefined) {
-    services.table.noteMissing(path)
-    const whole = o.answer(asked, await look())
-    return whole === undefined ? { notFound: true } : { message: encode(o.response, whole) }
+  const given = await ask()
+  if (given === 'unimplemented' && request !== undefined) {
+    const values = o.answer(request, await look())
+    return values === undefined ? 'not found' : { values }
   }
-  const given = tryDecode(o.response, answer.message)
-  if (given === undefined) return { answer }
+  if (typeof given === 'string') return undefined
   try {
-    return { message: encode(o.response, o.complete(given, await look(), repair)), answer }
+    return { values: o.complete(given.values, await look(), repair) }
   } catch (error) {
     services.log.debug('the stats of the runtime are relayed as they are', { error })
-    return { answer }
+    return undefined
   }
+}
+
+interface EncodedQuestion extends Pick<Question<never, never>, 'look' | 'signal'> {
+  readonly path: string
+  readonly request: Uint8Array
+  ask(): Promise<WholeAnswer>
+}
+
+export async function completeAnswer<Q, S>(
+  o: StatsMethod<Q, S>,
+  { request, ask, look, signal, path }: EncodedQuestion,
+  services: Services,
+): Promise<Completed> {
+  const asked: { answer?: WholeAnswer } = {}
+  const made = await completeValues(
+    o,
+    {
+      request: tryDecode(o.request, request),
+      async ask() {
+        const answer = await ask()
+        asked.answer = answer
+        if (answer.code === grpcCode.unimplemented) {
+          services.table.noteMissing(path)
+          return 'unimplemented'
+        }
+        const values = tryDecode(o.response, answer.message)
+        return values === undefined ? 'unreadable' : { values }
+      },
+      look,
+      signal,
+    },
+    services,
+  )
+  if (made === 'not found') return { notFound: true }
+  const { answer } = asked
+  if (made === undefined) return { answer: answer ?? (await ask()) }
+  const message = o.response.encode(made.values).finish()
+  return answer === undefined || answer.code === grpcCode.unimplemented ? { message } : { message, answer }
 }
 
 export async function runCompleting<Q, S>(

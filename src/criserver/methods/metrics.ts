@@ -1,5 +1,6 @@
 // ListMetricDescriptors and ListPodSandboxMetrics: answered from the cgroups, or the runtime's own with what it lacks.
 import { grpcCode } from '../../core/cri/grpc-codes.js'
+import { keelsonError } from '../../core/errors.js'
 import {
   ListMetricDescriptorsResponse,
   ListPodSandboxMetricsResponse,
@@ -7,12 +8,13 @@ import {
   type PodSandboxMetrics,
 } from '../../cri-api/api.js'
 import type { WholeAnswer } from '../../ports/cri-calls.js'
+import { collectMetrics } from '../metrics/collect.js'
 import { encodePodMetrics } from '../metrics/encode.js'
 import { mergeDescriptors } from '../metrics/merge.js'
 import { podMetricsOf } from '../metrics/messages.js'
 import type { CollectedMetrics } from '../metrics/source.js'
 import type { Services } from '../services.js'
-import { repairOf } from './completing.js'
+import type { Answered } from './completing.js'
 import { type CriMethod, runtimePath, tryDecode } from './method.js'
 
 export const listMetricDescriptors: CriMethod = {
@@ -45,46 +47,53 @@ function withOthers(pod: PodSandboxMetrics, others: CollectedMetrics['others']):
   }
 }
 
-async function completePodMetrics(
+const encodeMetrics = (
+  { pods, others }: CollectedMetrics,
   given: ListPodSandboxMetricsResponse | undefined,
-  services: Services,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
-  const repair = await repairOf(services, signal)
-  const collected = await services.metricsSource.collect(given?.podMetrics, repair, signal)
-  if (given === undefined) return encodePodMetrics(collected.pods)
-  return ListPodSandboxMetricsResponse.encode({
-    ...given,
-    podMetrics: collected.pods.map((collect) => withOthers(podMetricsOf(collect()), collected.others)),
-  }).finish()
-}
+): Uint8Array =>
+  given === undefined
+    ? encodePodMetrics(pods)
+    : ListPodSandboxMetricsResponse.encode({
+        ...given,
+        podMetrics: pods.map((collect) => withOthers(podMetricsOf(collect()), others)),
+      }).finish()
 
-/** Undefined: the runtime's answer stays as it is. */
-export async function podMetricsMessage(
-  answer: WholeAnswer,
+export async function completePodMetrics(
+  ask: () => Promise<WholeAnswer>,
   services: Services,
   signal: AbortSignal,
-): Promise<Uint8Array | undefined> {
-  const isMissing = answer.code === grpcCode.unimplemented
-  const given = tryDecode(ListPodSandboxMetricsResponse, answer.message)
-  if (!isMissing && given === undefined) return undefined
+): Promise<Answered> {
+  const asked: { answer?: WholeAnswer; given?: ListPodSandboxMetricsResponse } = {}
+  const askRuntime = async (): Promise<readonly PodSandboxMetrics[] | undefined> => {
+    const answer = await ask()
+    asked.answer = answer
+    if (answer.code === grpcCode.unimplemented) {
+      services.table.noteMissing(runtimePath('ListPodSandboxMetrics'))
+      return undefined
+    }
+    const given = tryDecode(ListPodSandboxMetricsResponse, answer.message)
+    if (given === undefined)
+      throw keelsonError('runtime.malformed', 'the answer of the runtime has no metrics')
+    asked.given = given
+    return given.podMetrics
+  }
   try {
-    return await completePodMetrics(given, services, signal)
+    const collected = await collectMetrics(askRuntime, services, signal)
+    const message = encodeMetrics(collected, asked.given)
+    const { answer } = asked
+    return answer === undefined || asked.given === undefined ? { message } : { message, answer }
   } catch (error) {
-    if (isMissing) throw error
+    const { answer } = asked
+    if (answer === undefined || answer.code === grpcCode.unimplemented) throw error
     services.log.debug('the metrics of the runtime are relayed as they are', { error })
-    return undefined
+    return { answer }
   }
 }
 
 export const listPodSandboxMetrics: CriMethod = {
   path: runtimePath('ListPodSandboxMetrics'),
   async run(call, services) {
-    const answer = await call.ask()
-    const isMissing = answer.code === grpcCode.unimplemented
-    if (isMissing) services.table.noteMissing(call.path)
-    const message = await podMetricsMessage(answer, services, call.signal)
-    if (message === undefined) return await call.relay(answer)
-    return await call.reply(message, isMissing ? undefined : answer)
+    const made = await completePodMetrics(() => call.ask(), services, call.signal)
+    return 'message' in made ? await call.reply(made.message, made.answer) : await call.relay(made.answer)
   },
 }

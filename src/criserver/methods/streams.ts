@@ -17,7 +17,7 @@ import type { NodeView } from '../stats/node-view.js'
 import { completeAnswer, type StatsMethod } from './completing.js'
 import { listOfContainerStats } from './container-stats.js'
 import { type CriMethod, imagePath, runtimePath, tryDecode } from './method.js'
-import { podMetricsMessage } from './metrics.js'
+import { completePodMetrics } from './metrics.js'
 import { listOfPodStats } from './pod-sandbox-stats.js'
 import { askInOrder, packItems } from './stream-pages.js'
 
@@ -62,8 +62,9 @@ const completing =
   }
 
 const podMetrics: Begin = (call, services) => async (request) => {
-  const answer = await call.ask(request, runtimePath('ListPodSandboxMetrics'))
-  return (await podMetricsMessage(answer, services, call.signal)) ?? messageOf(answer)
+  const ask = () => call.ask(request, runtimePath('ListPodSandboxMetrics'))
+  const made = await completePodMetrics(ask, services, call.signal)
+  return 'message' in made ? made.message : messageOf(made.answer)
 }
 
 /** The requests that together give what the stream was asked for. */

@@ -1,7 +1,7 @@
 // The Prometheus text of the same series that the RPC gives, with the fractions that CRI has no room for (KEP-2371).
 import { createExposition, formatTimestamp } from '../../stats/render/exposition.js'
-import { repairOf } from '../methods/completing.js'
 import type { Services } from '../services.js'
+import { collectMetrics } from './collect.js'
 import type { CollectedMetrics } from './source.js'
 
 function formatSeries({ pods }: Pick<CollectedMetrics, 'pods'>): string {
@@ -19,9 +19,8 @@ function formatSeries({ pods }: Pick<CollectedMetrics, 'pods'>): string {
 export const createCadvisorText = (services: Services) => ({
   async cadvisor(waitMs: number): Promise<Uint8Array> {
     const signal = AbortSignal.timeout(waitMs)
-    const { metricsSource } = services
-    const upstream = await metricsSource.upstreamMetrics(signal)
-    const collected = await metricsSource.collect(upstream, await repairOf(services, signal), signal)
+    const ask = () => services.metricsSource.upstreamMetrics(signal)
+    const collected = await collectMetrics(ask, services, signal)
     return new TextEncoder().encode(formatSeries(collected))
   },
 })

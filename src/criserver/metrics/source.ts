@@ -31,6 +31,8 @@ export interface CollectedMetrics {
   readonly pods: readonly LaterPodSeries[]
   /** Metrics of the runtime that we have no family for, by the id of their sandbox or container. */
   readonly others: ReadonlyMap<string, readonly Metric[]>
+  /** Pods whose values only the runtime has. */
+  readonly hasOpaque: boolean
 }
 
 interface MetricsSourceOptions {
@@ -94,7 +96,9 @@ export function createMetricsSource({
       labelSets.sweep()
       const ours = collectSeries(view, { labelSets, switches })
       const declared = upstream === undefined ? undefined : await upstreamDescriptors(signal)
-      if (upstream === undefined || declared === undefined) return { pods: ours, others: new Map() }
+      const { hasOpaque } = view
+      if (upstream === undefined || declared === undefined)
+        return { pods: ours, others: new Map(), hasOpaque }
       const { pods, others } = mergeMetrics({
         descriptors: declared,
         metrics: upstream,
@@ -104,7 +108,7 @@ export function createMetricsSource({
         repair,
         deviceName: (numbers) => values.deviceName(numbers),
       })
-      return { pods: pods.map((pod) => () => pod), others }
+      return { pods: pods.map((pod) => () => pod), others, hasOpaque }
     },
   }
 }

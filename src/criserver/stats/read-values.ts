@@ -49,8 +49,8 @@ const sharedNanos = second
 const idleNanos = 11n * second
 /** A client that asked for metrics this long ago will ask again soon: kubelets ask for stats at the same time. */
 const metricsNanos = { least: 5n * second, most: 30n * second } as const
-/** Without a request for so long the loop pauses. */
-const pauseNanos = 600n * second
+/** Without a request for so long the loop pauses: who asks once a minute gets a rate over most of it. */
+const pauseNanos = 15n * second
 const listTimeoutMs = 5_000
 const statsTimeoutMs = 30_000
 

@@ -14,7 +14,7 @@ export const runtimeValues: Check<DoctorFacts> = {
     if (wrong.length === 0) return ok(`no known wrong values of ${who}`)
     const evidence = wrong.map((d) => d.name)
     const { criServer } = runtimeFacts
-    if (criServer?.values === 'repair') {
+    if (criServer !== undefined && criServer.values !== 'trust') {
       const counts = Object.entries(criServer.repaired).map(([reason, n]) => `${reason}: ${n} repaired`)
       return ok(`keelson cri repairs the ${wrong.length} known wrong values of ${who}`, ...counts)
     }

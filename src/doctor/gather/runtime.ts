@@ -1,5 +1,6 @@
 // Asks the runtime everything the checks want, side by side, each question with a short deadline. What it does not
 // answer is left out.
+import { valuesModes } from '../../core/cri/values-mode.js'
 import { asKeelsonError, isKeelsonError } from '../../core/errors.js'
 import { ContainerState } from '../../cri-api/api.js'
 import type { RuntimeAnswer } from '../../ports/bootstrap.js'
@@ -107,8 +108,9 @@ async function readStatus(client: CriClient, options: CallOptions): Promise<Stat
 /** The entry that `keelson cri` adds to the verbose status. */
 function parseCriServer(text: string | undefined): CriServerFacts | undefined {
   const parsed = parseJson(text)
-  const values = at(parsed, ['values'])
-  if (values !== 'repair' && values !== 'trust') return undefined
+  const given = at(parsed, ['values'])
+  const values = valuesModes.find((mode) => mode === given)
+  if (values === undefined) return undefined
   const repaired = at(parsed, ['repaired'])
   const counts = Object.entries(typeof repaired === 'object' && repaired !== null ? repaired : {})
   return {

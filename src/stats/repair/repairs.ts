@@ -1,11 +1,9 @@
 // What is done about the wrong values of a runtime, and how often it was done: by runtime, family or field, and reason.
+import type { ValuesMode } from '../../core/cri/values-mode.js'
 import type { Metrics } from '../../ports/metrics.js'
 import { type DefectName, isKnownDefect, type RuntimeName } from './defects.js'
 import { isOtherNamespace, type Traffic } from './network-rules.js'
 import { type HasDefect, judgeValue, type KernelValues } from './value-rules.js'
-
-/** `trust`: the values of the runtime are passed on as they are. */
-export type ValuesMode = 'repair' | 'trust'
 
 export interface RepairedValue {
   readonly runtime: string
@@ -61,11 +59,11 @@ export function createRepairs(mode: ValuesMode, metrics: Metrics, cgroups?: 'v1'
 
   function repairFor(runtime: RuntimeName | undefined, count: Repair['note']): Repair {
     const hasDefect: HasDefect = (defect) =>
-      (mode === 'repair' || formDefects.has(defect)) && isKnownDefect(runtime, defect, cgroups)
+      (mode !== 'trust' || formDefects.has(defect)) && isKnownDefect(runtime, defect, cgroups)
     return {
       hasDefect,
       note: count,
-      isOtherNamespace: (given, own) => mode === 'repair' && isOtherNamespace(given, own),
+      isOtherNamespace: (given, own) => mode !== 'trust' && isOtherNamespace(given, own),
       value(family, given, kernel) {
         const verdict = mode === 'trust' ? undefined : judgeValue(family, given, kernel, hasDefect)
         if (verdict === undefined) return given

@@ -27,8 +27,6 @@ const startServer = () =>
       values: 'repair',
       cgroupDriver: undefined,
       serve: { ...defaultSettings('cri', 'node-1'), port: 0 },
-      logFormat: 'text',
-      isDebug: false,
     },
     createLog({ format: 'text', level: 'info', write: () => {} }),
   )

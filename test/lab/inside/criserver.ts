@@ -33,8 +33,6 @@ async function startServer(runtimeEndpoint: string, name: string): Promise<Runni
       values: 'repair',
       cgroupDriver: undefined,
       serve: { ...defaultSettings('cri', 'node-1'), port: 0 },
-      logFormat: 'text',
-      isDebug: false,
     },
     log,
   )
