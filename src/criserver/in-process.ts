@@ -37,16 +37,17 @@ export function completeClient(client: CriClient, services: Services): CriClient
 
   const listPodSandboxStats: RuntimeService['listPodSandboxStats'] = async (request, options) => {
     const signal = signalOf(options)
-    let failure: unknown
+    const said: { given?: ListPodSandboxStatsResponse; failure?: unknown } = {}
     const made = await completeValues(
       listOfPodStats,
       {
         request: ListPodSandboxStatsRequest.fromPartial(request),
         async ask(): Promise<Given<ListPodSandboxStatsResponse>> {
           try {
-            return { values: await runtime.listPodSandboxStats(request, options) }
+            said.given = await runtime.listPodSandboxStats(request, options)
+            return { values: said.given }
           } catch (e) {
-            failure = e
+            said.failure = e
             return isUnimplemented(e) ? 'unimplemented' : 'unreadable'
           }
         },
@@ -55,8 +56,10 @@ export function completeClient(client: CriClient, services: Services): CriClient
       },
       services,
     )
-    if (made !== undefined && made !== 'not found') return made.values
-    throw failure
+    if (typeof made === 'object') return made.values
+    // The node could not be read: the runtime's answer stays as it is.
+    if (said.given !== undefined) return said.given
+    throw said.failure
   }
 
   const listDescriptors = async (options?: CallOptions): Promise<MetricDescriptor[]> => {

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { delivers } from '../../test/support/runtime-values.js'
 import { createStatsFixture, podCgroup, type StatsFixture, text } from '../../test/support/stats-fixture.js'
 import { web } from '../../test/support/stats-pods.js'
 
@@ -42,3 +43,28 @@ for (const fromCri of [false, true])
     }
     expect(samples).toBe(6)
   })
+
+test('a runtime that hangs after a pause: the answer comes within its time, from cgroups', async () => {
+  const node = await createStatsFixture({
+    pods: [web],
+    stats: { fromCri: true },
+    answers: delivers([web]),
+  })
+  fixture = node
+  await node.stats.cadvisor(0)
+  await samplesIn(node, 9)
+  expect(node.stats.describe().metrics.source).toBe('cri')
+
+  let end: (reason: Error) => void = () => {}
+  const hung = new Promise<never>((_, reject) => {
+    end = reject
+  })
+  hung.catch(() => {})
+  for (const method of ['listPodSandboxStats', 'listPodSandboxMetrics']) node.answer(method, () => hung)
+  const usage = join(node.root, podCgroup(web), id, 'cpu.stat')
+  writeFileSync(usage, 'usage_usec 777000000\nuser_usec 700000000\nsystem_usec 77000000\n')
+  const answer = node.stats.cadvisor(1_000)
+  for (let waited = 0; waited < 1_000; waited += 250) await node.tick(250)
+  expect(cpuSeconds(text(await Promise.race([answer, Promise.resolve(new Uint8Array())])))).toBe(777)
+  end(new Error('the runtime was ended'))
+})

@@ -124,6 +124,16 @@ test('a failure of the runtime stays one', async () => {
   )
 })
 
+test('where the node cannot be read, the answers of the runtime stay as they are', async () => {
+  const { inside, client } = await start({
+    ...runtimes['a runtime with stats of its own'],
+    ListContainers: { code: 'INTERNAL', message: 'broken' },
+  })
+  const stats = await inside.runtime.listPodSandboxStats({})
+  assert.deepEqual(comparable(stats), comparable({ stats: [statsOf(web)] }))
+  assert.deepEqual(comparable(stats), comparable(await client.runtime.listPodSandboxStats({})))
+})
+
 test('RuntimeConfig and Status are those of the server', async () => {
   const { inside, client } = await start({})
   await assert.rejects(
