@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { container, exited, image, observed, specOf } from '../../../test/support/pod-manifest.js'
 import type { ObservedPod } from '../../kubelet/pods/decide/observed.js'
-import { podStatus } from '../../kubelet/pods/decide/status.js'
+import { podStatus } from '../../kubelet/pods/decide/status/status.js'
 import { describePod } from './description.js'
 import { podDocument } from './document.js'
 import { formatAge, formatColumns, podRow } from './printing.js'

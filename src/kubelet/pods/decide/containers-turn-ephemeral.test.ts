@@ -4,7 +4,7 @@ import { container, exited, image, observed, specOf } from '../../../../test/sup
 import { actionsOf, input } from '../../../../test/support/pod-turns.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { containerNamespaces } from '../to-cri/namespaces.js'
-import { podStatus } from './status.js'
+import { podStatus } from './status/status.js'
 
 const ephemeralContainers = [{ name: 'debug', image, targetContainerName: 'app' }]
 const spec = (more: object = {}): PodSpec => specOf({ ephemeralContainers, ...more }, {}, 'api')

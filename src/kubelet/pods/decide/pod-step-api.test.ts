@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { container, exited, image, manifest, observed } from '../../../../test/support/pod-manifest.js'
 import type { KubePod } from '../../../core/kube/objects.js'
 import { containerHash } from './container-hash.js'
+import type { Moment, PodEffect, PodEvent } from './pod-event.js'
 import { createPodState, heldSpec, isFinished, type PodState } from './pod-state.js'
-import { type Moment, type PodEffect, type PodEvent, stepPod } from './pod-step.js'
+import { stepPod } from './pod-step.js'
 import { readApiPod } from './wanted-pod.js'
 
 const facts = { syncNanos: 60_000_000_000n, hostIPs: ['192.0.2.1'], runtimeName: 'containerd' }

@@ -9,8 +9,9 @@ import {
   specOf,
 } from '../../../../test/support/pod-manifest.js'
 import type { Hold } from './actions.js'
+import type { Moment, PodEffect, PodEvent, PodFacts } from './pod-event.js'
 import { createPodState, type PodState, podName } from './pod-state.js'
-import { type Moment, type PodEffect, type PodEvent, type PodFacts, stepPod } from './pod-step.js'
+import { stepPod } from './pod-step.js'
 
 const facts: PodFacts = { syncNanos: 60n * second, hostIPs: ['192.0.2.1'], runtimeName: 'containerd' }
 const start: Moment = { monotonicNanos: 1_000n * second, wallNanos: 50_000n * second }

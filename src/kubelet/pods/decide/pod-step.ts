@@ -1,93 +1,25 @@
 // One step of a pod's worker: an event and the state before it give the state after it and what is to be done. Pure; the
 // worker (run/worker.ts) brings the events and carries out the effects. What a turn does is decided in decide/turn.ts.
-import type { KubePod } from '../../../core/kube/objects.js'
-import type { PodSpec } from '../../../core/pod/spec/spec.js'
-import type { PodEvent as PodEventRecord } from '../../events/pod-events.js'
-import type { PullBackoff } from '../../images/decide/image-pull.js'
-import type { PodHealth } from '../../probes/decide/health.js'
 import type { Hold, PodAction } from './actions.js'
 import { backOffEvents } from './backoff-events.js'
 import { deadlineExceeded, deadlineLeft } from './deadline.js'
 import { observe } from './observe-step.js'
-import type { KilledFor, ObservedPod } from './observed.js'
-import { type PodState, podName, type Verdict } from './pod-state.js'
-import { reportedAttempts } from './reported-status.js'
+import type { KilledFor } from './observed.js'
+import {
+  logEffect,
+  type Moment,
+  type PodEffect,
+  type PodEvent,
+  type PodFacts,
+  type PodStep,
+} from './pod-event.js'
+import type { PodState } from './pod-state.js'
+import { endResize, mayResize } from './resize-step.js'
 import { nextBackoff } from './restart-backoff.js'
-import { withStatus } from './state-status.js'
-import { canonicalJson } from './static-pod.js'
+import { reportedAttempts } from './status/reported-status.js'
+import { withStatus } from './status/state-status.js'
 import { decidePodTurn } from './turn.js'
 import { isTerminalPhase } from './wanted-pod.js'
-
-export type PodEvent =
-  /** A source wants the pod; again whenever it has changed there. */
-  | {
-      readonly kind: 'wanted'
-      readonly spec: PodSpec | undefined
-      readonly manifest: string
-      readonly api?: KubePod | undefined
-    }
-  /** No source wants it any more. */
-  | { readonly kind: 'unwanted' }
-  /** The kubelet ends the pod, or does not admit it, while its source still wants it. */
-  | { readonly kind: 'killed'; readonly verdict: Verdict; readonly graceSeconds?: number | undefined }
-  /** What the runtime shows of it now. */
-  | { readonly kind: 'observed'; readonly observed: ObservedPod; readonly health?: PodHealth }
-  /** A probe has another result than before. */
-  | { readonly kind: 'probed'; readonly health: PodHealth }
-  /** A turn is due; always after `observed`. */
-  | {
-      readonly kind: 'turn'
-      readonly heldByOther: string | undefined
-      /** False while another pod of the same name is still terminating. */
-      readonly nameIsFree: boolean
-      /** Whether a running container has other cpu or memory values than the spec wants. */
-      readonly resourcesDiffer: boolean
-    }
-  | { readonly kind: 'acting'; readonly action: PodAction }
-  | { readonly kind: 'acted'; readonly action: PodAction; readonly hold: Hold | undefined }
-  /** A pull ended; with a back-off: it failed. */
-  | { readonly kind: 'pulled'; readonly image: string; readonly backoff: PullBackoff | undefined }
-  /** All actions of a turn were carried out. */
-  | { readonly kind: 'synced' }
-  /** A turn could not be carried out; what is left of it is decided anew. */
-  | { readonly kind: 'failed'; readonly error: Error; readonly runtimeUnreachable: boolean }
-  /** Something happened that the pod may have to do with. */
-  | { readonly kind: 'woken' }
-
-export type PodEffect =
-  | { readonly kind: 'act'; readonly action: PodAction }
-  | {
-      readonly kind: 'log'
-      readonly level: 'info' | 'warn' | 'error'
-      readonly message: string
-      readonly fields: Readonly<Record<string, unknown>>
-    }
-  | { readonly kind: 'event'; readonly event: PodEventRecord }
-  /** Take the next turn now instead of when it is due. */
-  | { readonly kind: 'wake' }
-  | { readonly kind: 'cancel-pulls' }
-  /** Less time is left than what runs now was given: stop calls are made anew. */
-  | { readonly kind: 'hurry' }
-  | { readonly kind: 'gone' }
-
-interface PodStep {
-  readonly state: PodState
-  readonly effects: readonly PodEffect[]
-}
-
-export interface Moment {
-  readonly monotonicNanos: bigint
-  readonly wallNanos: bigint
-}
-
-/** What does not change while the kubelet runs. */
-export interface PodFacts {
-  readonly syncNanos: bigint
-  readonly hostIPs: readonly string[]
-  readonly runtimeName: string
-  /** crashLoopBackOff.maxContainerRestartPeriod; undefined: 5 minutes. */
-  readonly maxBackoffNanos?: bigint | undefined
-}
 
 const defaultGraceSeconds = 30
 /** Of a deletion: SIGTERM is always sent before SIGKILL. */
@@ -255,7 +187,9 @@ function leaveAlone(state: PodState, why: string, at: Moment, latest: bigint): P
   const hold = { untilNanos: at.monotonicNanos, reason: 'FailedCreatePodSandBox', message: why }
   return {
     state: { ...held, holds: changed(state.holds, '', hold) },
-    effects: [log('error', 'pod not started: another kubelet runs it or a pod of its name', state, { why })],
+    effects: [
+      logEffect('error', 'pod not started: another kubelet runs it or a pod of its name', state, { why }),
+    ],
   }
 }
 
@@ -279,7 +213,7 @@ function beginAction(state: PodState, action: PodAction, at: Moment, facts: PodF
         )
   return {
     state: { ...state, backoffs },
-    effects: [log('info', 'starting container', state, { container: name, attempt })],
+    effects: [logEffect('info', 'starting container', state, { container: name, attempt })],
   }
 }
 
@@ -304,7 +238,7 @@ function endAction(state: PodState, action: PodAction, hold: Hold | undefined): 
         effects:
           hold === undefined
             ? []
-            : [log('warn', 'container not started', state, { container: name, reason, message })],
+            : [logEffect('warn', 'container not started', state, { container: name, reason, message })],
       }
     }
     case 'run-sandbox':
@@ -320,37 +254,6 @@ function endAction(state: PodState, action: PodAction, hold: Hold | undefined): 
     default:
       return { state, effects: [] }
   }
-}
-
-/** Once per set of values: a runtime that shows other numbers than it was given must not be asked for ever. */
-function mayResize({ spec, life, prepared, resize }: PodState, at: Moment): boolean {
-  if (spec === undefined || life.phase !== 'active' || !prepared) return false
-  if (resize.appliedFor === resourcesKey(spec)) return false
-  return resize.hold === undefined || resize.hold.untilNanos <= at.monotonicNanos
-}
-
-function endResize(state: PodState, hold: Hold | undefined): PodStep {
-  const { spec, resize } = state
-  if (spec === undefined) return { state, effects: [] }
-  if (hold === undefined)
-    return { state: { ...state, resize: { appliedFor: resourcesKey(spec), hold } }, effects: [] }
-  const isNews = hold.message !== resize.hold?.message
-  return {
-    state: { ...state, resize: { ...resize, hold } },
-    effects: isNews
-      ? [
-          log('warn', 'resize deferred: memory usage is above the new limit', state, {
-            message: hold.message,
-          }),
-        ]
-      : [],
-  }
-}
-
-function resourcesKey({ pod }: PodSpec): string {
-  const { containers, initContainers, resources } = pod
-  const lists = [...initContainers, ...containers, ...(resources === undefined ? [] : [{ resources }])]
-  return canonicalJson(lists.map(({ resources: r }) => [[...r.requests], [...r.limits]]))
 }
 
 function fail(
@@ -373,7 +276,7 @@ function fail(
       quietTurns: 0,
       nextTurnNanos: untilNanos,
     },
-    effects: isNews ? [log('warn', 'pod sync failed; retrying', state, { error })] : [],
+    effects: isNews ? [logEffect('warn', 'pod sync failed; retrying', state, { error })] : [],
   }
 }
 
@@ -384,10 +287,3 @@ function changed<T>(map: ReadonlyMap<string, T>, key: string, value: T | undefin
   else copy.set(key, value)
   return copy
 }
-
-const log = (
-  level: 'info' | 'warn' | 'error',
-  message: string,
-  state: PodState,
-  fields: Readonly<Record<string, unknown>>,
-): PodEffect => ({ kind: 'log', level, message, fields: { pod: podName(state), ...fields } })

@@ -12,9 +12,9 @@ import {
   type ObservedContainer,
   type ObservedPod,
 } from './observed.js'
-import { finalPhase } from './phase.js'
 import { planReplacements } from './replaced-containers.js'
 import { restartAllSources } from './restart-rules.js'
+import { finalPhase } from './status/phase.js'
 
 export function decidePodTurn(i: PodTurnInput): PodTurn {
   const { spec, observed } = i

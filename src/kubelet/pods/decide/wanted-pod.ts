@@ -4,8 +4,8 @@ import type { KubePod } from '../../../core/kube/objects.js'
 import { isEqualJson } from '../../../core/kube/strategic-merge.js'
 import { parsePodSpec } from '../../../core/pod/spec/parse.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
-import { gateStates } from './readiness-gates.js'
 import { configSeen, configSource } from './static-pod.js'
+import { gateStates } from './status/readiness-gates.js'
 
 /** Why the node does not run a pod: what its status says. */
 export interface Rejection {

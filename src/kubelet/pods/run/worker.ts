@@ -10,6 +10,7 @@ import type { PodHealth } from '../../probes/decide/health.js'
 import type { PodContext } from '../context.js'
 import type { PodAction } from '../decide/actions.js'
 import type { ObservedPod } from '../decide/observed.js'
+import type { PodEffect, PodEvent } from '../decide/pod-event.js'
 import {
   createPodState,
   heldSpec,
@@ -19,9 +20,9 @@ import {
   startedAtNanos,
   type VerdictCondition,
 } from '../decide/pod-state.js'
-import { type PodEffect, type PodEvent, stepPod } from '../decide/pod-step.js'
-import { reportedStatus } from '../decide/reported-status.js'
+import { stepPod } from '../decide/pod-step.js'
 import { configHash } from '../decide/static-pod.js'
+import { reportedStatus } from '../decide/status/reported-status.js'
 import type { Rejection, WantedPod } from '../decide/wanted-pod.js'
 import type { StaticPodNow } from '../mirror/decide/mirror-actions.js'
 import { isRuntimeUnreachable } from '../view/runtime-unreachable.js'

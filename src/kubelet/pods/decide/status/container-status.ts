@@ -1,18 +1,18 @@
 // The status of one container as the Kubernetes API shows it.
 
-import { isFullReference } from '../../../core/pod/spec/image-reference.js'
-import type { ContainerSpec, PodSpec } from '../../../core/pod/spec/spec.js'
+import { isFullReference } from '../../../../core/pod/spec/image-reference.js'
+import type { ContainerSpec, PodSpec } from '../../../../core/pod/spec/spec.js'
 import type {
   ContainerStateJson,
   ContainerStatusJson,
   TerminatedJson,
   VolumeMountStatusJson,
-} from '../../../core/pod/status-json.js'
-import { formatTime } from '../../../core/units/rfc3339.js'
-import { type ContainerHealth, type PodHealth, unprobed } from '../../probes/decide/health.js'
-import type { Waiting } from './actions.js'
-import { containerHash } from './container-hash.js'
-import { currentSandbox, newestOf, type ObservedContainer, type ObservedPod } from './observed.js'
+} from '../../../../core/pod/status-json.js'
+import { formatTime } from '../../../../core/units/rfc3339.js'
+import { type ContainerHealth, type PodHealth, unprobed } from '../../../probes/decide/health.js'
+import type { Waiting } from '../actions.js'
+import { containerHash } from '../container-hash.js'
+import { currentSandbox, newestOf, type ObservedContainer, type ObservedPod } from '../observed.js'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 // Readiness gates: conditions that others set on a pod and that its readiness waits for.
-import type { KubePod } from '../../../core/kube/objects.js'
-import type { PodCondition } from '../../../core/pod/status-json.js'
+import type { KubePod } from '../../../../core/kube/objects.js'
+import type { PodCondition } from '../../../../core/pod/status-json.js'
 
 type SetCondition = Pick<PodCondition, 'type'> & { readonly status: string }
 

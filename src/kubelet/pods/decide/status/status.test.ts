@@ -6,11 +6,11 @@ import {
   image,
   observed,
   specOf,
-} from '../../../../test/support/pod-manifest.js'
-import { podDocument } from '../../../core/pod/document.js'
-import { formatTime, formatTimeNano, parseTime } from '../../../core/units/rfc3339.js'
-import { containerHash } from './container-hash.js'
-import type { ObservedPod } from './observed.js'
+} from '../../../../../test/support/pod-manifest.js'
+import { podDocument } from '../../../../core/pod/document.js'
+import { formatTime, formatTimeNano, parseTime } from '../../../../core/units/rfc3339.js'
+import { containerHash } from '../container-hash.js'
+import type { ObservedPod } from '../observed.js'
 import { type PodStatusInput, podStatus } from './status.js'
 
 const now = 1_700_000_000_000_000_000n

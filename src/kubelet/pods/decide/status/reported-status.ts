@@ -1,7 +1,7 @@
 // The status that the API server has of a pod: written by an earlier life of this kubelet, by another kubelet, or by the
 // scheduler. What does not have the shape of a status counts as not there.
-import type { KubePod } from '../../../core/kube/objects.js'
-import type { ContainerStatusJson, PodStatus } from '../../../core/pod/status-json.js'
+import type { KubePod } from '../../../../core/kube/objects.js'
+import type { ContainerStatusJson, PodStatus } from '../../../../core/pod/status-json.js'
 
 export function reportedStatus(api: KubePod | undefined): Partial<PodStatus> | undefined {
   const status = api?.status

@@ -1,19 +1,19 @@
 // The status of a pod as the Kubernetes API shows it: phase, conditions, addresses and the state of each container,
 // from what the runtime knows and what this node waits for.
 
-import { qosClassOf } from '../../../core/pod/qos-class.js'
-import type { PodSpec } from '../../../core/pod/spec/spec.js'
-import type { ContainerStatusJson, Phase, PodCondition, PodStatus } from '../../../core/pod/status-json.js'
-import { formatTime } from '../../../core/units/rfc3339.js'
-import type { PodHealth } from '../../probes/decide/health.js'
-import type { Waiting } from './actions.js'
+import { qosClassOf } from '../../../../core/pod/qos-class.js'
+import type { PodSpec } from '../../../../core/pod/spec/spec.js'
+import type { ContainerStatusJson, Phase, PodCondition, PodStatus } from '../../../../core/pod/status-json.js'
+import { formatTime } from '../../../../core/units/rfc3339.js'
+import type { PodHealth } from '../../../probes/decide/health.js'
+import type { Waiting } from '../actions.js'
+import { currentSandbox, isAlive, newestOf, type ObservedPod } from '../observed.js'
+import type { Verdict } from '../pod-state.js'
+import { mayRestartAll, restartAllSources } from '../restart-rules.js'
+import { isTerminalPhase } from '../wanted-pod.js'
 import { containerStatus, runningHealth, unknownEnd } from './container-status.js'
-import { currentSandbox, isAlive, newestOf, type ObservedPod } from './observed.js'
 import { finalPhase } from './phase.js'
-import type { Verdict } from './pod-state.js'
 import { gateProblem } from './readiness-gates.js'
-import { mayRestartAll, restartAllSources } from './restart-rules.js'
-import { isTerminalPhase } from './wanted-pod.js'
 
 export interface PodStatusInput {
   readonly spec: PodSpec

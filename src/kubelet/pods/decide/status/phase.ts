@@ -1,8 +1,8 @@
 // Whether a pod is over and how.
 
-import type { PodSpec } from '../../../core/pod/spec/spec.js'
-import { currentSandbox, isOver, newestOf, type ObservedPod } from './observed.js'
-import { restartAllSources, restartsAfterExit } from './restart-rules.js'
+import type { PodSpec } from '../../../../core/pod/spec/spec.js'
+import { currentSandbox, isOver, newestOf, type ObservedPod } from '../observed.js'
+import { restartAllSources, restartsAfterExit } from '../restart-rules.js'
 
 type FinalPhase = 'Succeeded' | 'Failed'
 

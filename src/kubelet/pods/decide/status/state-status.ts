@@ -1,8 +1,8 @@
 // The status in a worker's state, found anew from the rest of the state. Pure.
-import { isEqualJson } from '../../../core/kube/strategic-merge.js'
-import type { PodStatus } from '../../../core/pod/status-json.js'
-import { isStartCutOff } from './observed.js'
-import type { PodState } from './pod-state.js'
+import { isEqualJson } from '../../../../core/kube/strategic-merge.js'
+import type { PodStatus } from '../../../../core/pod/status-json.js'
+import { isStartCutOff } from '../observed.js'
+import type { PodState } from '../pod-state.js'
 import { reportedStatus } from './reported-status.js'
 import { podStatus, rejectedStatus } from './status.js'
 
