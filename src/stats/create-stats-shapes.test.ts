@@ -105,9 +105,9 @@ describe('Windows', () => {
       },
       true,
     )
-    expectGolden('stats/windows-summary.json', indentJson(formatJson(summary)))
+    expectGolden('stats/windows-summary.json', indentJson(text(formatJson(summary))))
     const resource = buildResourceMetrics({ node, pods: sample.pods, failed: false })
-    expectGolden('stats/windows-resource.txt', resource)
+    expectGolden('stats/windows-resource.txt', text(resource))
   })
 
   describe('over a socket, without cgroups: the runtime is the only source', () => {

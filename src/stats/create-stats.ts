@@ -55,7 +55,7 @@ export function createStats(o: StatsOptions): Stats {
   const { filesystems } = loops
   const { labelSets, switches } = loops.metricsOptions
 
-  const summaryText = (full: boolean) => (node: NodeReading, stats: StatsSample | undefined) =>
+  const summaryBody = (full: boolean) => (node: NodeReading, stats: StatsSample | undefined) =>
     formatJson(
       buildSummary(
         {
@@ -68,12 +68,12 @@ export function createStats(o: StatsOptions): Stats {
         full,
       ),
     )
-  const makeFull = summaryText(true)
+  const makeFull = summaryBody(true)
   // Filesystem values change between samples too.
   const full = memoizeBody((node: NodeReading, stats: StatsSample | undefined, _version: number) =>
     makeFull(node, stats),
   )
-  const light = memoizeBody(summaryText(false))
+  const light = memoizeBody(summaryBody(false))
   const resource = memoizeBody((node: NodeReading | undefined, stats: StatsSample | undefined) =>
     buildResourceMetrics({
       node: node?.sample,
@@ -89,7 +89,7 @@ export function createStats(o: StatsOptions): Stats {
       node?.write(labelSets, createSeriesWriter(into, switches), switches)
       metrics?.write(into)
       labelSets.sweep()
-      return into.text()
+      return into.bytes()
     },
   )
   const report = (

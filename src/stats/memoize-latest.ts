@@ -1,16 +1,14 @@
 // Values made once for each sample and shared by all requests until the next one.
 
-const encoder = new TextEncoder()
-
 /** The body is made again when an input is no longer the same object or number. */
 export function memoizeBody<I extends readonly unknown[]>(
-  make: (...inputs: I) => string,
+  make: (...inputs: I) => Uint8Array,
 ): (...inputs: I) => Uint8Array {
   let last: { readonly inputs: I; readonly body: Uint8Array } | undefined
   return (...inputs) => {
     const isSame =
       last?.inputs.length === inputs.length && last.inputs.every((input, i) => input === inputs[i])
-    if (last === undefined || !isSame) last = { inputs, body: encoder.encode(make(...inputs)) }
+    if (last === undefined || !isSame) last = { inputs, body: make(...inputs) }
     return last.body
   }
 }

@@ -4,7 +4,7 @@ import type { Services } from '../services.js'
 import { collectMetrics } from './collect.js'
 import type { CollectedMetrics } from './source.js'
 
-function formatSeries({ pods }: Pick<CollectedMetrics, 'pods'>): string {
+function formatSeries({ pods }: Pick<CollectedMetrics, 'pods'>): Uint8Array {
   const into = createExposition()
   for (const collect of pods) {
     const { pod, containers } = collect()
@@ -12,7 +12,7 @@ function formatSeries({ pods }: Pick<CollectedMetrics, 'pods'>): string {
       for (const { family, labels, extra, value, timeNanos } of series)
         into.add(family, labels.block(extra), value, formatTimestamp(timeNanos))
   }
-  return into.text()
+  return into.bytes()
 }
 
 /** For the endpoint that kubelet and companion have too. Errors: those of the runtime. */
@@ -21,6 +21,6 @@ export const createCadvisorText = (services: Services) => ({
     const signal = AbortSignal.timeout(waitMs)
     const ask = () => services.metricsSource.upstreamMetrics(signal)
     const collected = await collectMetrics(ask, services, signal)
-    return new TextEncoder().encode(formatSeries(collected))
+    return formatSeries(collected)
   },
 })

@@ -29,7 +29,7 @@ test('exposition: families together, help escaped, times in ms, none for 0', () 
     formatTimestamp(0n),
   )
   out.add(family, '{x="2"}', 0n, '')
-  expect(out.text()).toBe(
+  expect(new TextDecoder().decode(out.bytes())).toBe(
     '# HELP a A.\n# TYPE a gauge\na 18446744073709551616\n' +
       '# HELP b_total one\\ntwo \\\\ three\n# TYPE b_total counter\nb_total{x="1"} 0.000000001 1790000000999\nb_total{x="2"} 0\n',
   )

@@ -1,6 +1,7 @@
 // Prometheus text, classic format 0.0.4: HELP and TYPE once for each family, all its series together, exact numbers.
-// Written as strings per family, because the series of a family come from many containers.
+// Written per family, because the series of a family come from many containers.
 import type { Family } from '../catalogue/family.js'
+import { createTextBytes, joinPieces, type TextBytes } from './text-bytes.js'
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8'
 
@@ -30,34 +31,27 @@ const escapeHelp = (help: string): string => help.replace(/\\/g, '\\\\').replace
 /** As much of a family as its text needs. */
 type ShownFamily = Pick<Family, 'name' | 'type' | 'help' | 'decimals'>
 
-interface Open {
-  readonly family: ShownFamily
-  lines: string
-}
-
 export interface Exposition {
   /** `block` is the label block with its braces, or empty; `time` comes from formatTimestamp. */
   add(family: ShownFamily, block: string, value: bigint, time: string): void
-  text(): string
+  bytes(): Uint8Array
 }
 
 export function createExposition(): Exposition {
-  const open = new Map<string, Open>()
+  const open = new Map<string, TextBytes>()
   return {
     add(family, block, value, time) {
       let one = open.get(family.name)
       if (one === undefined) {
-        one = { family, lines: '' }
+        one = createTextBytes()
         open.set(family.name, one)
+        one.add(`# HELP ${family.name} ${escapeHelp(family.help)}\n# TYPE ${family.name} ${family.type}\n`)
       }
-      one.lines += `${family.name}${block} ${formatDecimal(value, family.decimals)}${time}\n`
+      one.add(`${family.name}${block} ${formatDecimal(value, family.decimals)}${time}\n`)
     },
-    text() {
-      const sorted = [...open.values()].sort((a, b) => (a.family.name < b.family.name ? -1 : 1))
-      let text = ''
-      for (const { family, lines } of sorted)
-        text += `# HELP ${family.name} ${escapeHelp(family.help)}\n# TYPE ${family.name} ${family.type}\n${lines}`
-      return text
+    bytes() {
+      const sorted = [...open].sort(([a], [b]) => (a < b ? -1 : 1))
+      return joinPieces(sorted.map(([, text]) => text))
     },
   }
 }

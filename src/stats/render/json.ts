@@ -1,5 +1,7 @@
 // JSON with bigints printed as numbers, in full: /stats/summary has counters above 2^53, and its readers are Go.
 
+import { createTextBytes, joinPieces, type TextBytes } from './text-bytes.js'
+
 export type JsonValue =
   | null
   | boolean
@@ -10,33 +12,32 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue | undefined }
 
 /** Undefined fields are left out, as JSON.stringify does. */
-export function formatJson(value: JsonValue): string {
-  const parts: string[] = []
-  add(value, parts)
-  return parts.join('')
+export function formatJson(value: JsonValue): Uint8Array {
+  const into = createTextBytes()
+  add(value, into)
+  return joinPieces([into])
 }
 
-/** Into one list: the summary of a hundred pods has ten thousand values, and a text for each part of it is mostly garbage. */
-function add(value: JsonValue, parts: string[]): void {
-  if (typeof value === 'bigint') parts.push(value.toString())
-  else if (value === null || typeof value !== 'object') parts.push(JSON.stringify(value))
+function add(value: JsonValue, into: TextBytes): void {
+  if (typeof value === 'bigint') into.add(value.toString())
+  else if (value === null || typeof value !== 'object') into.add(JSON.stringify(value))
   else if (isList(value)) {
-    parts.push('[')
+    into.add('[')
     for (let i = 0; i < value.length; i++) {
-      if (i > 0) parts.push(',')
-      add(value[i] ?? null, parts)
+      if (i > 0) into.add(',')
+      add(value[i] ?? null, into)
     }
-    parts.push(']')
+    into.add(']')
   } else {
     let before = '{'
     for (const key in value) {
       const field = value[key]
       if (field === undefined) continue
-      parts.push(before, JSON.stringify(key), ':')
-      add(field, parts)
+      into.add(`${before}${JSON.stringify(key)}:`)
+      add(field, into)
       before = ','
     }
-    parts.push(before === '{' ? '{}' : '}')
+    into.add(before === '{' ? '{}' : '}')
   }
 }
 

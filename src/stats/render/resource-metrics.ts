@@ -151,7 +151,7 @@ interface ResourceInput {
   readonly failed: boolean
 }
 
-export function buildResourceMetrics({ node, pods, failed }: ResourceInput): string {
+export function buildResourceMetrics({ node, pods, failed }: ResourceInput): Uint8Array {
   const exposition = createExposition()
   const add: Add = (resource, block, value, timeNanos) => {
     if (value !== undefined) exposition.add(resource, block, value, formatTimestamp(timeNanos))
@@ -159,5 +159,5 @@ export function buildResourceMetrics({ node, pods, failed }: ResourceInput): str
   if (node !== undefined) addNode(add, node)
   for (const pod of onePerName(pods)) addPod(add, pod)
   add(f.error, '', failed ? 1n : 0n, 0n)
-  return exposition.text()
+  return exposition.bytes()
 }
