@@ -22,7 +22,6 @@ export function formatReport(report: BenchReport, command: string): string {
     '',
     table(report.columns, report.rows),
     '',
-    table(['target', 'measured', 'limit', ''], targets),
-    '',
+    ...(targets.length === 0 ? [] : [table(['target', 'measured', 'limit', ''], targets), '']),
   ].join('\n')
 }

@@ -53,6 +53,9 @@ kind: KeelsonConfiguration
 criServer: {listen: "unix://${socket}", values: kernel}
 `
 
+/** As in the units of the packages. */
+const unitEnvironment = { MALLOC_TRIM_THRESHOLD_: '131072' }
+
 export interface RunningStack {
   readonly kubelet: ChildProcess
   /** `keelson cri`, where it stands in front. */
@@ -78,12 +81,16 @@ export async function prepareStack(
   name: StackName,
   programs: StackPrograms,
   directory: string,
+  certificates: string,
 ): Promise<() => RunningStack> {
   const manifests = join(directory, 'manifests')
   for (const path of [manifests, join(directory, 'logs')]) await mkdir(path, { recursive: true })
   const log = openSync(join(directory, 'kubelet.log'), 'a')
   const start = (argv: readonly string[]): ChildProcess =>
-    spawn(argv[0] ?? '', argv.slice(1), { stdio: ['ignore', log, log] })
+    spawn(argv[0] ?? '', argv.slice(1), {
+      stdio: ['ignore', log, log],
+      env: name === 'upstream' ? process.env : { ...process.env, ...unitEnvironment },
+    })
   const between = join(directory, 'cri.sock')
   const keelson = [programs.node, programs.keelson]
   const isBetween = name === 'keelson with cri'
@@ -99,7 +106,12 @@ export async function prepareStack(
   if (isBetween) await sleep(3_000) // it is there before the kubelet, as on a node
   const config = join(directory, 'kubelet.yaml')
   await writeFile(config, configuration(directory, isBetween ? between : programs.runtime))
-  const flags = [`--config=${config}`, `--root-dir=${join(directory, 'root')}`, '--hostname-override=node-1']
+  const flags = [
+    `--config=${config}`,
+    `--root-dir=${join(directory, 'root')}`,
+    `--cert-dir=${certificates}`,
+    '--hostname-override=node-1',
+  ]
   const isInside = name === 'one process'
   const keelsonConfig = join(directory, 'keelson.yaml')
   if (isInside) await writeFile(keelsonConfig, serverInside(between))

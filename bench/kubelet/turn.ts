@@ -19,6 +19,8 @@ export interface TurnOptions {
   readonly programs: StackPrograms
   /** Below it the turn keeps its files; of the node environment. */
   readonly directory: string
+  /** Of the kubelet: it outlives the turn. */
+  readonly certificates: string
   readonly image: string
   /** Of containerd and its shims. */
   readonly runtimeCgroup: string
@@ -128,7 +130,7 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
   const marksDirectory = join(o.directory, 'marks')
   await mkdir(o.directory, { recursive: true })
   const marks = await watchMarks(marksDirectory)
-  const begin = await prepareStack(stack, o.programs, o.directory)
+  const begin = await prepareStack(stack, o.programs, o.directory, o.certificates)
   const began = performance.now()
   const running = begin()
   const write = (name: string): Promise<void> =>
