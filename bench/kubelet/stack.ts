@@ -76,20 +76,26 @@ async function endProcess(child: ChildProcess): Promise<void> {
   clearTimeout(timer)
 }
 
+interface StackOptions {
+  readonly directory: string
+  readonly certificates: string
+  /** More variables of the kubelet of Keelson. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** `prepare` does what is not part of the start; the kubelet is then started by `start`. */
 export async function prepareStack(
   name: StackName,
   programs: StackPrograms,
-  directory: string,
-  certificates: string,
+  { directory, certificates, env = {} }: StackOptions,
 ): Promise<() => RunningStack> {
   const manifests = join(directory, 'manifests')
   for (const path of [manifests, join(directory, 'logs')]) await mkdir(path, { recursive: true })
   const log = openSync(join(directory, 'kubelet.log'), 'a')
-  const start = (argv: readonly string[]): ChildProcess =>
+  const start = (argv: readonly string[], more = {}): ChildProcess =>
     spawn(argv[0] ?? '', argv.slice(1), {
       stdio: ['ignore', log, log],
-      env: name === 'upstream' ? process.env : { ...process.env, ...unitEnvironment },
+      env: name === 'upstream' ? process.env : { ...process.env, ...unitEnvironment, ...more },
     })
   const between = join(directory, 'cri.sock')
   const keelson = [programs.node, programs.keelson]
@@ -124,7 +130,7 @@ export async function prepareStack(
       ? [programs.kubelet, ...flags, '--v=0']
       : [...keelson, 'kubelet', ...flags, '--profile=upstream', '--kubernetes-version=1.37.1', ...gate]
   return () => {
-    const kubelet = start(command)
+    const kubelet = start(command, env)
     return {
       kubelet,
       server,

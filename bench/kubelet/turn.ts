@@ -1,17 +1,16 @@
 // One turn of one stack, from its start to its end on an empty runtime: health, single pods, many pods, rest, scrapes, stop.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { watchStretches } from './longest-stretch.js'
 import { removePod, watchMarks, writePod } from './pods.js'
 import { ports, prepareStack, type RunningStack, type StackName, type StackPrograms } from './stack.js'
 import { type PartUsage, processesNamed, readUsage, usedBetween } from './usage.js'
 
-/** What a turn measures; pods that run are needed for the last four. */
-export const rowNames = ['start', 'one', 'many', 'rest', 'scrapes', 'stop'] as const
+/** What a turn measures; pods that run are needed for the last five. */
+export const rowNames = ['start', 'one', 'many', 'rest', 'scrapes', 'stop', 'loop'] as const
 export type RowName = (typeof rowNames)[number]
 
 export interface TurnOptions {
@@ -21,6 +20,8 @@ export interface TurnOptions {
   readonly directory: string
   /** Of the kubelet: it outlives the turn. */
   readonly certificates: string
+  /** A file that is loaded into Keelson where its event loop is watched. */
+  readonly watchLoop: string
   readonly image: string
   /** Of containerd and its shims. */
   readonly runtimeCgroup: string
@@ -44,8 +45,8 @@ export interface Turn {
   readonly scraped?: PartUsage
   /** Longest delay of Keelson's event loop while the pods started, at rest and during scrapes. */
   readonly loopDelayMs?: number
-  /** Of Keelson's main thread in the same time. */
-  readonly longestStretchMs?: number
+  /** The longest of each, watched from inside. */
+  readonly loop?: { readonly delayMs: number; readonly blockMs: number }
   readonly stopPodsMs?: number
   readonly stopPods?: PartUsage
   readonly stopKubeletMs: number
@@ -118,6 +119,17 @@ async function longestLoopDelayMs(): Promise<number | undefined> {
   return found === undefined ? undefined : Number(found) * 1000
 }
 
+/** The second signal: the watch ends and writes what it has seen. */
+async function readLoop({ kubelet }: RunningStack, file: string): Promise<Turn['loop']> {
+  kubelet.kill('SIGUSR2')
+  const deadline = performance.now() + ANSWER_TIMEOUT_MS
+  while (!existsSync(file)) {
+    if (performance.now() > deadline) throw new Error(`the event loop was not watched: ${file} is missing`)
+    await sleep(50)
+  }
+  return JSON.parse(readFileSync(file, 'utf8')) as Turn['loop']
+}
+
 const perMinute = (usage: PartUsage, elapsedMs: number): PartUsage => {
   const scaled = Object.entries(usage).map(([part, u]) => [
     part,
@@ -130,7 +142,12 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
   const marksDirectory = join(o.directory, 'marks')
   await mkdir(o.directory, { recursive: true })
   const marks = await watchMarks(marksDirectory)
-  const begin = await prepareStack(stack, o.programs, o.directory, o.certificates)
+  const watchesLoop = o.rows.includes('loop') && stack !== 'upstream'
+  const loopFile = join(o.directory, 'loop.json')
+  const begin = await prepareStack(stack, o.programs, {
+    ...o,
+    env: watchesLoop ? { LOOP_FILE: loopFile, NODE_OPTIONS: `--import=${o.watchLoop}` } : {},
+  })
   const began = performance.now()
   const running = begin()
   const write = (name: string): Promise<void> =>
@@ -146,17 +163,17 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
 
   const runMany = async (): Promise<Partial<Turn>> => {
     const names = Array.from({ length: o.pods }, (_, i) => `many-${i}`)
-    const endStretches = stack === 'upstream' ? undefined : watchStretches(running.kubelet.pid ?? 0)
+    if (watchesLoop) running.kubelet.kill('SIGUSR2')
     const many = await measured(async () => {
       for (const name of names) await write(name)
       await marks.waitFor(names, PODS_TIMEOUT_MS)
     })
     o.log(`${stack}: ${o.pods} pods after ${(many.ms / 1000).toFixed(1)} s`)
-    if (wants('rest', 'scrapes')) await sleep(o.settleMs) // garbage of the start is collected
+    if (wants('rest', 'scrapes', 'loop')) await sleep(o.settleMs) // garbage of the start is collected
     const rest = wants('rest') ? await measured(() => sleep(o.windowMs)) : undefined
-    if (wants('scrapes')) await scrapeFor(SCRAPE_MS) // the first scrape fills caches
+    if (wants('scrapes', 'loop')) await scrapeFor(SCRAPE_MS) // the first scrape fills caches
     const scraped = wants('scrapes') ? await measured(() => scrapeFor(o.windowMs)) : undefined
-    const longestStretchMs = endStretches?.()
+    const loop = watchesLoop ? await readLoop(running, loopFile) : undefined
     const loopDelayMs = stack === 'upstream' ? undefined : await longestLoopDelayMs()
     o.log(`${stack}: at rest and scraped`)
     const stopPods = await measured(async () => {
@@ -169,7 +186,7 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
       ...(rest && { rest: perMinute(rest.usage, rest.ms) }),
       ...(scraped && { scraped: perMinute(scraped.usage, scraped.ms) }),
       ...(loopDelayMs !== undefined && { loopDelayMs }),
-      ...(longestStretchMs !== undefined && { longestStretchMs }),
+      ...(loop && { loop }),
       stopPodsMs: stopPods.ms,
       stopPods: stopPods.usage,
     }
@@ -194,7 +211,7 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
     }
     if (wants('one')) o.log(`${stack}: ${o.singlePods} single pods`)
 
-    const withPods = wants('many', 'rest', 'scrapes', 'stop') ? await runMany() : {}
+    const withPods = wants('many', 'rest', 'scrapes', 'stop', 'loop') ? await runMany() : {}
     const stopping = performance.now()
     await running.stopKubelet()
     const stopKubeletMs = performance.now() - stopping

@@ -38,7 +38,7 @@ const options = {
   'single-pods': 'N: one after the other, in each turn (20)',
   window: 'SECONDS: at rest, and with scrapes (60)',
   runtime: `NAME: ${runtimes.join(', ')} (containerd-1.6)`,
-  rows: `LIST: ${rowNames.join(',')} (all)`,
+  rows: `LIST: ${rowNames.join(',')} (all but loop)`,
   stacks: `LIST: ${stackNames.join(',')} (all)`,
   node: `LINE: of Node, for Keelson: ${Object.keys(nodeReleases).join(', ')} (${newestNode})`,
 }
@@ -65,7 +65,7 @@ function readSettings(given: BenchOptions): Settings {
     singlePods: count('single-pods', 20),
     windowMs: count('window', 60) * 1000,
     runtime: oneOf('runtime', runtimes, given['runtime'] ?? 'containerd-1.6'),
-    rows: list('rows', rowNames),
+    rows: given['rows'] === undefined ? rowNames.filter((row) => row !== 'loop') : list('rows', rowNames),
     stacks: list('stacks', stackNames),
     node: nodeReleases[Number(line ?? newestNode) as keyof typeof nodeReleases],
   }
@@ -79,6 +79,7 @@ const runtimeCgroup = 'docker-daemon'
 const nodeOfKeelson = 'node-of-keelson'
 /** The program as packages have it; the bundles of tests are larger. */
 const shipped = 'shipped'
+const watchLoop = 'watch-loop.mjs'
 const log = (line: string): void => console.error(`kubelet: ${line}`)
 
 async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchReport> {
@@ -91,6 +92,7 @@ async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchRepor
       runtime: runtimeSocket,
     },
     directory: join(insideDirectory, 'bench'),
+    watchLoop: join(insideDirectory, watchLoop),
     image,
     runtimeCgroup,
     ...settings,
@@ -106,6 +108,7 @@ async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchRepor
         const { binary } = await ensureNode(settings.node, signal, log)
         await copyFile(binary, join(directory, nodeOfKeelson))
         await chmod(join(directory, nodeOfKeelson), 0o755)
+        await copyFile(join(import.meta.dirname, watchLoop), join(directory, watchLoop))
         await buildProgram({ out: join(directory, shipped) })
         await writeFile(join(directory, shipped, 'package.json'), '{"type": "module"}\n')
       },

@@ -74,7 +74,9 @@ function takeProbes({ arrivals }: ProbeServer): ProbeTurn['probes'] {
 
 async function runTurn(stack: Stack, o: ProbeOptions, server: ProbeServer): Promise<ProbeTurn> {
   await mkdir(o.directory, { recursive: true })
-  const running = (await prepareStack(stack, o.programs, o.directory, join(o.directory, 'certificates')))()
+  const running = (
+    await prepareStack(stack, o.programs, { ...o, certificates: join(o.directory, 'certificates') })
+  )()
   try {
     server.forget()
     const manifests = await writePods(running.manifests, o)

@@ -8,6 +8,7 @@ import {
 } from '../cri-api/api.js'
 import type { CallOptions, CriClient, RuntimeMetrics, RuntimeService } from '../ports/runtime.js'
 import { isUnimplemented } from '../stats/runtime/calls.js'
+import type { LookHere } from '../stats/runtime/local-look.js'
 import { completeValues, type Given } from './methods/completing.js'
 import { listOfPodStats } from './methods/pod-sandbox-stats.js'
 import { findConfig } from './methods/runtime-config.js'
@@ -16,12 +17,29 @@ import { collectMetrics } from './metrics/collect.js'
 import { mergeDescriptors } from './metrics/merge.js'
 import { laterPodMetrics } from './metrics/messages.js'
 import type { Services } from './services.js'
+import type { NodeView } from './stats/node-view.js'
 
 const defaultTimeoutMs = 30_000
 
 function signalOf({ signal, timeoutMs = defaultTimeoutMs }: CallOptions = {}): AbortSignal {
   const deadline = AbortSignal.timeout(timeoutMs)
   return signal === undefined ? deadline : AbortSignal.any([signal, deadline])
+}
+
+/** Stats and metrics are asked for at the same time: one look is both answers. */
+const sharedNanos = 1_000_000_000n
+
+/** The node as this server sees it, where all of that comes from the kernel. */
+export function createLookHere({ values, repairs, clock }: Services): LookHere {
+  let last: { readonly at: bigint; readonly view: Promise<NodeView> } | undefined
+  return async () => {
+    if (repairs.mode !== 'kernel') return undefined
+    const now = clock.monotonicNanos()
+    if (last === undefined || now - last.at >= sharedNanos)
+      last = { at: now, view: values.look(AbortSignal.timeout(defaultTimeoutMs)) }
+    const view = await last.view
+    return view.hasOpaque ? undefined : view
+  }
 }
 
 /** Undefined: the runtime does not have the RPC. */

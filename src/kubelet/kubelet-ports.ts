@@ -26,6 +26,7 @@ import type { ConfigzContent } from '../serve/endpoints/configz.js'
 import type { HealthCheck } from '../serve/health.js'
 import type { ServeSettings } from '../serve/settings.js'
 import type { RunningServer } from '../serve/start-server.js'
+import type { LookHere } from '../stats/runtime/local-look.js'
 
 export interface KubeletServeOptions {
   readonly settings: ServeSettings
@@ -73,6 +74,8 @@ export interface KubeletPorts {
   /** Undefined: no dashboard is served. */
   readonly live?: KubeletLivePorts
   connect(endpoint: string, timeoutMs: number): CriClient
+  /** Where the CRI server runs in this process. */
+  readonly lookHere?: LookHere
   /** Called once the driver is known, never before. */
   openCgroups(driver: CgroupDriver): OpenedCgroups
   readonly certificates: Certificates

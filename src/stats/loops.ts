@@ -97,7 +97,16 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
   }
   const isHarmful = (): boolean => repair?.hasDefect('panic-without-cgroup') === true
   const feeds = o.fromCri
-    ? createRuntimeFeeds({ ...common, ...metricsOptions, calls, host, deviceName, findRepair, isHarmful })
+    ? createRuntimeFeeds({
+        ...common,
+        ...metricsOptions,
+        calls,
+        host,
+        deviceName,
+        findRepair,
+        isHarmful,
+        lookHere: o.lookHere,
+      })
     : undefined
   const runtimeUsage = (id: string): Usage | undefined =>
     usageIn(feeds?.stats.current(), id) ?? filesystems.runtimeUsage(id)

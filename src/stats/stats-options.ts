@@ -9,6 +9,7 @@ import type { CriClient } from '../ports/runtime.js'
 import type { StatsFiles } from '../ports/stats-files.js'
 import type { MachineFacts } from './render/machine-metrics.js'
 import type { SwitchRequest } from './render/series-writer.js'
+import type { LookHere } from './runtime/local-look.js'
 
 export interface StatsOptions {
   readonly nodeName: string
@@ -24,6 +25,8 @@ export interface StatsOptions {
   readonly metrics: Metrics
   /** Gate PodAndContainerStatsFromCRI. */
   readonly fromCri: boolean
+  /** Where the CRI server runs in this process. */
+  readonly lookHere?: LookHere | undefined
   /** What is done about wrong values of the runtime. Default `repair`. */
   readonly values?: ValuesMode
   /** The gate is off in a release in which it is beta or later. */

@@ -1,13 +1,20 @@
 // The CRI server inside the kubelet gives the kubelet the answers that it gives others over its socket.
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'vitest'
+import { createClock } from '../../src/adapters/clock/clock.js'
 import { createCriClient } from '../../src/adapters/cri/client/client.js'
+import { createStatsFiles } from '../../src/adapters/stats-files/stats-files.js'
 import type { ValuesMode } from '../../src/core/cri/values-mode.js'
 import { isKeelsonError } from '../../src/core/errors.js'
 import { type Metric, MetricDescriptor, PodSandboxMetrics } from '../../src/cri-api/api.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
+import { FakeLog } from '../../src/fakes/log.js'
 import type { CriClient, PodMetrics } from '../../src/ports/runtime.js'
+import { createProcessMetrics } from '../../src/serve/process-metrics.js'
+import { createStats } from '../../src/stats/create-stats.js'
+import type { LookHere } from '../../src/stats/runtime/local-look.js'
 import { statsOf } from '../support/runtime-values.js'
+import { text } from '../support/stats-fixture.js'
 import { web } from '../support/stats-pods.js'
 import { startValuesFixture, type ValuesFixture } from './stats-fixture.js'
 
@@ -90,6 +97,76 @@ describe.each(Object.entries(runtimes))('%s', (_, scripts) => {
     const metrics = comparable(flat(await inside.metrics.list()))
     assert.ok(JSON.stringify(metrics).includes('container_memory_working_set_bytes'))
     assert.deepEqual(metrics, comparable(flat(await client.metrics.list())))
+  })
+})
+
+describe('stats of a kubelet with the server inside', () => {
+  interface Answers {
+    readonly series: ReadonlyMap<string, number>
+    readonly summary: readonly Readonly<Record<string, unknown>>[]
+  }
+
+  async function answersOf(
+    fixture: Awaited<ReturnType<typeof start>>,
+    lookHere?: LookHere,
+  ): Promise<Answers> {
+    const stats = createStats({
+      nodeName: 'node-1',
+      client: fixture.inside,
+      cgroups: fixture.cgroups,
+      procfs: fixture.procfs,
+      files: createStatsFiles(),
+      clock: createClock(),
+      log: new FakeLog(),
+      metrics: await createProcessMetrics({ processDefaults: false }),
+      fromCri: true,
+      lookHere,
+    })
+    const life = new AbortController()
+    const done = stats.run(life.signal)
+    try {
+      const lines = text(await stats.cadvisor(5_000)).matchAll(/^(container_\S+\{.*\}) (\S+)/gm)
+      const summary = JSON.parse(text(await stats.summary(true, 5_000))) as {
+        readonly pods: Answers['summary']
+      }
+      assert.deepEqual([stats.describe().stats.source, stats.describe().metrics.source], ['cri', 'cri'])
+      return {
+        // Messages have whole seconds of some families.
+        series: new Map([...lines].map(([, name = '', value]) => [name, Math.floor(Number(value))])),
+        summary: summary.pods,
+      }
+    } finally {
+      life.abort()
+      await done
+    }
+  }
+
+  const isLeftOut = (key: string): boolean => key === 'time' || key === 'usageNanoCores'
+  /** Messages have no swap of a pod, only that of its containers. */
+  const summaryOf = ({ summary }: Answers): unknown =>
+    summary.map(({ swap: _, ...pod }) =>
+      JSON.parse(JSON.stringify(pod, (key, v: unknown) => (isLeftOut(key) ? undefined : v))),
+    )
+
+  test('with kernel they are the look itself, and the same as from messages', async () => {
+    const fixture = await start({}, 'kernel')
+    const messages = await answersOf(fixture)
+    const asked = fixture.runtime.callsOf('ListContainers').length
+    const here = await answersOf(fixture, fixture.server.lookHere)
+    const seen = (name: string): boolean => name.startsWith('container_last_seen{')
+    assert.ok(here.series.size > 100)
+    assert.deepEqual([...here.series.keys()].sort(), [...messages.series.keys()].sort())
+    for (const [name, value] of here.series)
+      if (!seen(name)) assert.equal(value, messages.series.get(name), name)
+    assert.deepEqual(summaryOf(here), summaryOf(messages))
+    // One look for stats and metrics; the other list is for file systems.
+    assert.equal(fixture.runtime.callsOf('ListContainers').length - asked, 2)
+  })
+
+  test('with repair they come from messages', async () => {
+    const fixture = await start({}, 'repair')
+    assert.equal(await fixture.server.lookHere(), undefined)
+    assert.ok((await answersOf(fixture, fixture.server.lookHere)).series.size > 100)
   })
 })
 

@@ -10,7 +10,7 @@ import { createStatsFiles } from '../../src/adapters/stats-files/stats-files.js'
 import type { ValuesMode } from '../../src/core/cri/values-mode.js'
 import { createChain } from '../../src/criserver/chain.js'
 import { createContainerEvents } from '../../src/criserver/events/container-events.js'
-import { completeClient } from '../../src/criserver/in-process.js'
+import { completeClient, createLookHere } from '../../src/criserver/in-process.js'
 import { createCadvisorText } from '../../src/criserver/metrics/exposition.js'
 import { createMetricsSource } from '../../src/criserver/metrics/source.js'
 import { createRpcTable, isEndless, type RpcTable } from '../../src/criserver/rpc-table.js'
@@ -24,6 +24,7 @@ import type { Procfs } from '../../src/ports/procfs.js'
 import type { CriClient } from '../../src/ports/runtime.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
 import { createRepairs, type Repairs } from '../../src/stats/repair/repairs.js'
+import type { LookHere } from '../../src/stats/runtime/local-look.js'
 import { createRuntimeNameFinder } from '../../src/stats/runtime/runtime-name.js'
 
 export interface ServerFixture {
@@ -38,6 +39,7 @@ export interface ServerFixture {
   cadvisor(): Promise<string>
   /** As a process with the server inside has it. */
   complete(client: CriClient): CriClient
+  readonly lookHere: LookHere
   close(): Promise<void>
 }
 
@@ -118,6 +120,7 @@ export async function startServerFixture(
     repairs: services.repairs,
     cadvisor: async () => new TextDecoder().decode(await createCadvisorText(services).cadvisor(5_000)),
     complete: (other) => completeClient(other, services),
+    lookHere: createLookHere(services),
     async close() {
       life.abort()
       await eventsEnd

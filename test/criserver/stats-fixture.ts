@@ -9,6 +9,8 @@ import { createProcfs } from '../../src/adapters/procfs/procfs.js'
 import type { ValuesMode } from '../../src/core/cri/values-mode.js'
 import type { Scripts } from '../../src/fakes/cri/answers.js'
 import { type FakeRuntime, startFakeRuntime } from '../../src/fakes/cri/fake-runtime.js'
+import type { CgroupTree } from '../../src/ports/cgroups.js'
+import type { Procfs } from '../../src/ports/procfs.js'
 import type { CriClient } from '../../src/ports/runtime.js'
 import { containersOf, type FixturePod, layOutNode, put, sandboxOf } from '../support/stats-fixture.js'
 import { type ServerFixture, startServerFixture } from './server-fixture.js'
@@ -19,6 +21,8 @@ export interface ValuesFixture {
   readonly client: CriClient
   /** Cgroup root on disk. */
   readonly root: string
+  readonly cgroups: CgroupTree
+  readonly procfs: Procfs
   close(): Promise<void>
 }
 
@@ -43,8 +47,9 @@ export async function startValuesFixture(
     Status: { value: {} },
     ...scripts,
   })
+  const procfs = createProcfs({ proc, sys })
   const server = await startServerFixture(runtime.endpoint, {
-    procfs: createProcfs({ proc, sys }),
+    procfs,
     services: { cgroups, mode },
     valuesMode,
   })
@@ -54,6 +59,8 @@ export async function startValuesFixture(
     server,
     client,
     root,
+    cgroups,
+    procfs,
     async close() {
       client.close()
       await server.close()

@@ -19,7 +19,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'keelson-inside-'))
   node = await PodNode.create({
     throughCri: false,
-    keelsonConfig: `criServer: {listen: "unix://${join(directory, 'cri.sock')}"}\n`,
+    keelsonConfig: `criServer: {listen: "unix://${join(directory, 'cri.sock')}", values: kernel}\n`,
   })
 })
 afterAll(async () => {

@@ -13,7 +13,7 @@ import { createChain } from '../../criserver/chain.js'
 import { createDriverFinder } from '../../criserver/driver/find.js'
 import { createContainerEvents } from '../../criserver/events/container-events.js'
 import { criEndpoints } from '../../criserver/http.js'
-import { completeClient } from '../../criserver/in-process.js'
+import { completeClient, createLookHere } from '../../criserver/in-process.js'
 import { createMetricsSource } from '../../criserver/metrics/source.js'
 import { createReachLog, watchReach } from '../../criserver/reach.js'
 import { createRpcTable, isEndless } from '../../criserver/rpc-table.js'
@@ -27,6 +27,7 @@ import type { CriClient } from '../../ports/runtime.js'
 import type { ServedDashboard } from '../../serve/dashboard/create-dashboard.js'
 import type { ServeSettings } from '../../serve/settings.js'
 import { createRepairs } from '../../stats/repair/repairs.js'
+import type { LookHere } from '../../stats/runtime/local-look.js'
 import { createRuntimeNameFinder } from '../../stats/runtime/runtime-name.js'
 import { openCgroupFiles } from '../cgroup-files.js'
 import { type NodeServer, startNodeServer } from '../node-server.js'
@@ -41,6 +42,8 @@ export interface RunningCri {
   readonly url: string | undefined
   /** The same CRI for this process; the client is one of the runtime behind the server. */
   complete(client: CriClient): CriClient
+  /** For the stats of this process. */
+  readonly lookHere: LookHere
   close(): Promise<void>
 }
 
@@ -176,6 +179,7 @@ export async function startCri(
       socketPath: server.socketPath,
       url: http?.url,
       complete: (other) => completeClient(other, services),
+      lookHere: createLookHere(services),
       close,
     }
   } catch (e) {

@@ -88,4 +88,10 @@ async function startServerInside(
 }
 
 const withServer = (ports: KubeletPorts, server: RunningCri | undefined): KubeletPorts =>
-  server === undefined ? ports : { ...ports, connect: (...where) => server.complete(ports.connect(...where)) }
+  server === undefined
+    ? ports
+    : {
+        ...ports,
+        connect: (...where) => server.complete(ports.connect(...where)),
+        lookHere: server.lookHere,
+      }

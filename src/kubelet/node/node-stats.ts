@@ -69,6 +69,7 @@ export async function createNodeStats(input: NodeStatsInput): Promise<Stats> {
     metrics: ports.metrics,
     // Windows has no cgroups: the runtime is the only source there, whatever the gate says.
     fromCri: isGateEnabled(gates, 'PodAndContainerStatsFromCRI') || cgroups === undefined,
+    lookHere: ports.lookHere,
     cgroupSourceIsDeprecated: gate !== undefined && gate.stage !== 'alpha',
     streaming: isGateEnabled(gates, 'CRIListStreaming'),
     asCadvisor: loaded.config.profile === 'upstream',

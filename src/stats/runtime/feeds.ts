@@ -12,6 +12,7 @@ import type { Usage } from '../usage.js'
 import type { RuntimeCalls } from './calls.js'
 import { createRuntimeFeed, type RuntimeFeed, type RuntimeFeedOptions, rejectEmptySample } from './feed.js'
 import type { Inventory, InventoryCache, PodInfo } from './inventory.js'
+import { type LookHere, localMetrics, localStats } from './local-look.js'
 import { createCriMetricsSource } from './metrics-source.js'
 import { criStatsSample } from './stats.js'
 
@@ -34,6 +35,8 @@ interface RuntimeFeedsOptions extends Omit<RuntimeFeedOptions<never>, 'endpoint'
   readonly deviceName: (majorMinor: string) => string | undefined
   /** The rules about wrong values for the runtime that is connected. */
   readonly findRepair: (signal: AbortSignal) => Promise<Repair>
+  /** Of a CRI server in this process. */
+  readonly lookHere: LookHere | undefined
   /** Whether asking for stats can end that runtime. */
   readonly isHarmful: () => boolean
 }
@@ -71,6 +74,8 @@ export function createRuntimeFeeds(o: RuntimeFeedsOptions): RuntimeFeeds {
     ...common,
     endpoint: 'stats',
     async read(signal) {
+      const here = await o.lookHere?.()
+      if (here !== undefined) return localStats(here)
       if (host !== undefined && o.isHarmful()) throw keelsonError('runtime.unimplemented', notAsked)
       const answer = await calls.podStats(signal)
       const receivedNanos = nowNanos()
@@ -111,7 +116,10 @@ export function createRuntimeFeeds(o: RuntimeFeedsOptions): RuntimeFeeds {
   const metrics = createRuntimeFeed<MetricsSample>({
     ...common,
     endpoint: 'metrics',
-    read: (signal) => metricsSource.read(signal),
+    async read(signal) {
+      const here = await o.lookHere?.()
+      return here === undefined ? await metricsSource.read(signal) : localMetrics(here, o)
+    },
   })
   return {
     stats,
