@@ -47,7 +47,7 @@ export function planUml(
   request: LabRequest,
   runDir: string,
   init: string,
-  options: { readonly root: boolean; readonly cpu: number | undefined },
+  options: { readonly root: boolean; readonly cpu: number | undefined; readonly preload: readonly string[] },
 ): MachinePlan {
   const io = request.interactive ? ['ssl0=fd:0,fd:1'] : ['ssl0=null,fd:3', 'ssl1=null,fd:4']
   const forward = request.forward === undefined || request.interactive ? [] : ['ssl2=fd:5,fd:6']
@@ -58,6 +58,7 @@ export function planUml(
       ...(options.root ? privateNamespaces(runDir, request.memoryMiB) : []),
       // Its processes hand over to each other at every system call: 2-3 times cheaper on one CPU.
       ...(options.cpu === undefined ? [] : ['taskset', '-c', String(options.cpu)]),
+      ...options.preload,
       'linux.uml',
       'root=/dev/root',
       'rootfstype=hostfs',

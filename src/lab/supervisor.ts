@@ -13,6 +13,7 @@ import { hasSystemd, type LabOutcome, type LabRequest } from './machine.js'
 import { diskDevices, type MachinePlan, planQemu, planUml, umlModulesDirectory } from './machine-plan.js'
 import { ensurePackages, findCommand, needsOf } from './packages.js'
 import { sysroot } from './sysroot.js'
+import { umlPreload } from './uml-registers.js'
 import { type WindowSizes, writeWindowSizes } from './window.js'
 
 interface SupervisorIo extends BootIo {
@@ -117,6 +118,7 @@ async function planRun(
   })
   if (kernel !== undefined) return planQemu(request, runDir, init, kernel)
   return planUml(request, runDir, init, {
+    preload: umlPreload(runDir),
     root: process.getuid?.() === 0,
     cpu: findCommand('taskset') === undefined ? undefined : pinnedCpu(io.env),
   })

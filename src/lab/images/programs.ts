@@ -1,12 +1,6 @@
-// Two small programs for the lab's images, compiled from C by whatever `cc` is: gcc where there is one, else Debian's tcc,
-// which is 300 kB. They use no C library, so that none has to be installed and the files are static and tiny.
+// Two small programs for the lab's images. They use no C library, so that none has to be installed and the files are static and tiny.
 // `pause` holds a sandbox open; `hog MIB [PAUSE_MS]` touches that much memory over and over.
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { keelsonError } from '../../core/errors.js'
-import { findCommand } from '../packages.js'
+import { compileC } from '../compile-c.js'
 
 /** Entry point, system calls and the handlers of SIGINT and SIGTERM. No local arrays: those may want a C library. */
 const prelude = String.raw`
@@ -106,25 +100,8 @@ void start(long *stack)
 export const programSources: readonly string[] = [prelude, pause, hog]
 
 /** `main` defines `void start(long *stack)`; what the kernel put there begins with argc and argv. */
-export function compileProgram(main: string, command = 'cc'): Buffer {
-  const compiler = findCommand(command)
-  if (compiler === undefined)
-    throw keelsonError(
-      'lab.missing',
-      'programs of images are compiled from C, and there is no cc; run: apt-get install tcc',
-    )
-  const dir = mkdtempSync(join(tmpdir(), 'keelson-cc-'))
-  try {
-    const [source, program] = [join(dir, 'program.c'), join(dir, 'program')]
-    writeFileSync(source, prelude + main)
-    execFileSync(compiler, ['-O1', '-static', '-nostdlib', '-o', program, source], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
-    return readFileSync(program)
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
-  }
-}
+const compileProgram = (main: string, command?: string): Buffer =>
+  compileC(prelude + main, ['-static'], command)
 
 export const pauseProgram = (compiler?: string): Buffer => compileProgram(pause, compiler)
 export const hogProgram = (compiler?: string): Buffer => compileProgram(hog, compiler)

@@ -6,7 +6,7 @@ import { type CgroupMetricsOptions, cgroupMetrics } from '../render/cgroup-metri
 import type { LayerUsage, MetricsSample, StatsSample } from '../sample.js'
 import { rejectEmptySample } from './feed.js'
 
-export interface LocalLook {
+interface LocalLook {
   readonly sweep: CgroupSweep
   layer(containerId: string): LayerUsage | undefined
   containerFs(containerId: string): ContainerFs | undefined
