@@ -16,18 +16,24 @@ export interface Kernel {
   readonly release: string
 }
 
-/** In load order: a later module may need an earlier one. */
-const earlyModules = [
-  'virtio',
-  'virtio_ring',
-  'virtio_pci_legacy_dev',
-  'virtio_pci_modern_dev',
-  'virtio_pci',
-  'virtio_blk',
-  'virtio_console',
-  'fuse',
-  'virtiofs',
-]
+/** With what they need, these lead to the host's files, disks and consoles. */
+const earlyModules = ['virtio_pci', 'virtio_blk', 'virtio_console', 'virtiofs']
+
+/** Files of modules in the order in which they load. A line of modules.dep has the file and all that it needs, what loads first last. */
+export function loadOrder(modulesDep: string, names: readonly string[]): readonly string[] {
+  const needed = new Map(
+    modulesDep
+      .split('\n')
+      .map((line) => line.split(':'))
+      .map(([file = '', others = '']) => [file, others.trim().split(/\s+/).filter(Boolean)]),
+  )
+  const files = names.flatMap((name) => {
+    const file = [...needed.keys()].find((f) => basename(f) === `${name}.ko`)
+    if (file === undefined) throw keelsonError('lab.unsupported', `the kernel package has no module ${name}`)
+    return [...(needed.get(file) ?? []).toReversed(), file]
+  })
+  return [...new Set(files)]
+}
 
 /** Then the lab's own init takes over, in the same way as under UML: the host's files are the root. */
 const init = `#!/bin/busybox sh
@@ -46,7 +52,7 @@ const meta = 'linux-image-cloud-amd64'
 
 export const cloudKernel: CachedPart = {
   name: 'cloud-kernel',
-  recipe: { meta, earlyModules, init, format: 1 },
+  recipe: { meta, earlyModules, init, format: 2 },
   async build(dir, signal) {
     const depends = await mustRun(['apt-cache', 'depends', '--important', meta], { signal })
     const name = /Depends: (linux-image-[^\s<>]+-cloud-amd64)/.exec(depends)?.[1]
@@ -82,13 +88,10 @@ async function modulesOf(root: string): Promise<{ release: string; modules: stri
 async function initialRoot(modules: string): Promise<CpioEntry[]> {
   const busybox = findCommand('busybox')
   if (busybox === undefined) throw keelsonError('lab.missing', 'the initial root needs busybox-static')
-  const files = await readdir(modules, { recursive: true })
+  const files = loadOrder(await readFile(join(modules, 'modules.dep'), 'utf8'), earlyModules)
   const loaded = await Promise.all(
-    earlyModules.map(async (name, i): Promise<CpioEntry> => {
-      const file = files.find((f) => basename(f) === `${name}.ko`)
-      if (file === undefined)
-        throw keelsonError('lab.unsupported', `the kernel package has no module ${name}`)
-      const path = `modules/${String(i).padStart(2, '0')}-${name}.ko`
+    files.map(async (file, i): Promise<CpioEntry> => {
+      const path = `modules/${String(i).padStart(2, '0')}-${basename(file)}`
       return { path, data: await readFile(join(modules, file)), mode: 0o644 }
     }),
   )

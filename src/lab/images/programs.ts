@@ -100,7 +100,7 @@ void start(long *stack)
 export const programSources: readonly string[] = [prelude, pause, hog]
 
 /** `main` defines `void start(long *stack)`; what the kernel put there begins with argc and argv. */
-const compileProgram = (main: string, command?: string): Buffer =>
+export const compileProgram = (main: string, command?: string): Buffer =>
   compileC(prelude + main, ['-static'], command)
 
 export const pauseProgram = (compiler?: string): Buffer => compileProgram(pause, compiler)
