@@ -5,6 +5,7 @@ import { rssSlope, type Sample, soakTargets } from '../bench/soak/samples.js'
 const sample = (lives: number, heapMiB: number, descriptors: number): Sample => ({
   lives,
   heapMiB,
+  codeMiB: 10,
   descriptors,
   rssMiB: 80 + lives / 100,
 })

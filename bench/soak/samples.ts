@@ -7,6 +7,8 @@ export interface Sample {
   readonly lives: number
   /** After a collection. */
   readonly heapMiB: number
+  /** Part of the heap: V8 compiles, and optimizes, what runs often, and it takes thousands of requests until all of that is done. */
+  readonly codeMiB: number
   readonly descriptors: number
   readonly rssMiB: number
 }
@@ -34,6 +36,7 @@ export function soakRow(name: string, samples: readonly Sample[]): readonly stri
   return [
     name,
     `${change((s) => s.heapMiB)} MiB`,
+    `${change((s) => s.codeMiB)} MiB`,
     `${first?.descriptors} to ${last?.descriptors}`,
     `${change((s) => s.rssMiB)} MiB`,
     `${rssSlope(samples).toFixed(1)} MiB`,

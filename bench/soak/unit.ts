@@ -18,11 +18,16 @@ const WAVE = 20
 /** What the first pods fill is a cache, not a leak. */
 const SAMPLES = 10
 const WAVE_TIMEOUT_MS = 300_000
-/** Two periods of the stats and more: a sample closes what was kept open of pods that the list before it no longer had. */
-const SETTLE_MS = 30_000
+/** A sample closes what was kept open of pods that the list before it no longer had; without scrapes they are a minute apart. */
+const SETTLE_SCRAPES = 3
+const SETTLE_MS = 10_000
 const endpoints = ['/metrics/cadvisor', '/metrics/resource', '/stats/summary', '/metrics']
 
-const options = { lives: 'N: pods in all (2000)', scrapes: 'N: in all (20000)' }
+const options = {
+  lives: 'N: pods in all (2000)',
+  scrapes: 'N: in all (20000)',
+  snapshots: 'DIRECTORY: a heap snapshot of each process with each sample, to compare where memory grows',
+}
 
 const log = (line: string): void => console.error(`soak: ${line}`)
 
@@ -30,11 +35,12 @@ async function measure(pid: number, lives: number, directory: string): Promise<S
   const file = join(directory, `${pid}.json`)
   process.kill(pid, 'SIGUSR2')
   await until(`the heap of process ${pid}`, () => existsSync(file), 60_000)
-  const { heapUsed, external } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>
+  const { heapUsed, external, code } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>
   await rm(file)
   return {
     lives,
     heapMiB: ((heapUsed ?? 0) + (external ?? 0)) / 2 ** 20,
+    codeMiB: (code ?? 0) / 2 ** 20,
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     rssMiB: usageOf(pid).rssMiB,
   }
@@ -44,6 +50,8 @@ interface SoakNode {
   readonly processes: Readonly<Record<string, number>>
   runWave(wave: number): Promise<void>
   scrape(): Promise<void>
+  /** Until what is only kept for pods that ran is gone. */
+  settle(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
@@ -66,6 +74,10 @@ async function startNode(directory: string): Promise<SoakNode> {
     const marks = await watchMarks(marksDirectory)
     closers.push(async () => marks.close())
     let scrapes = 0
+    const scrapeKubelet = async (path: string): Promise<void> => {
+      const { status } = await node.ask(path)
+      if (status !== 200) throw new Error(`${path} answered ${status}`)
+    }
     return {
       processes: { kubelet: node.pid, 'keelson cri': server.process.pid ?? 0, companion: companion.pid },
       async runWave(wave) {
@@ -80,9 +92,14 @@ async function startNode(directory: string): Promise<SoakNode> {
       async scrape() {
         scrapes += 1
         if (scrapes % 5 === 0) return void (await companion.scrape())
-        const path = endpoints[scrapes % endpoints.length] ?? '/metrics'
-        const { status } = await node.ask(path)
-        if (status !== 200) throw new Error(`${path} answered ${status}`)
+        await scrapeKubelet(endpoints[scrapes % endpoints.length] ?? '/metrics')
+      },
+      async settle(signal) {
+        for (let i = 0; i < SETTLE_SCRAPES; i++) {
+          await sleep(SETTLE_MS, undefined, { signal })
+          for (const path of endpoints) await scrapeKubelet(path)
+          await companion.scrape()
+        }
       },
       close,
     }
@@ -105,7 +122,7 @@ async function soak(directory: string, waves: number, scrapes: number, signal: A
       await Promise.all([node.runWave(wave), scrapeSome(Math.ceil(scrapes / waves))])
       const isDue = Math.floor((wave * SAMPLES) / waves) !== Math.floor(((wave + 1) * SAMPLES) / waves)
       if (!isDue) continue
-      await sleep(SETTLE_MS, undefined, { signal })
+      await node.settle(signal)
       const lives = (wave + 1) * WAVE
       const minutes = ((performance.now() - began) / 60_000).toFixed(1)
       for (const [name, pid] of Object.entries(node.processes)) {
@@ -131,6 +148,7 @@ async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchRepor
   const directory = await mkdtemp(join(tmpdir(), 'keelson-soak-'))
   const before = { ...process.env }
   process.env.SOAK_DIRECTORY = directory
+  process.env.SOAK_SNAPSHOTS = given['snapshots'] ?? ''
   process.env.NODE_OPTIONS = `--import=${join(import.meta.dirname, 'collect-on-signal.mjs')}`
   try {
     const { samples, minutes } = await soak(directory, waves, scrapes, signal)
@@ -139,12 +157,13 @@ async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchRepor
       file: 'soak',
       title: 'Thousands of pods and scrapes',
       method: `${waves * WAVE} pods, ${WAVE} at a time, each from manifest to running to removed, and ${scrapes} scrapes of the kubelet and the companion in ${minutes.toFixed(0)} minutes: the kubelet with the gate PodAndContainerStatsFromCRI on, \`keelson cri\` between it and containerd 1.6, the companion beside them. ${SAMPLES} times, with no pod on the node, the heap of each process is collected through the inspector; heap is with the buffers outside of it. The first sample is after a tenth of the pods. The slope is of the line through the resident memory at all samples, for 1,000 pods.`,
-      columns: ['process', 'heap', 'descriptors', 'resident', 'slope per 1,000 pods'],
+      columns: ['process', 'heap', 'of it compiled code', 'descriptors', 'resident', 'slope per 1,000 pods'],
       rows: all.map(([name, one]) => soakRow(name, one)),
       targets: all.flatMap(([name, one]) => soakTargets(name, one)),
     }
   } finally {
     process.env.NODE_OPTIONS = before.NODE_OPTIONS ?? ''
+    process.env.SOAK_SNAPSHOTS = ''
     await rm(directory, { recursive: true, force: true })
   }
 }

@@ -5,6 +5,7 @@ import type { LiveReport } from '../core/memory-qos/effective-values.js'
 import type { Finding } from '../core/memory-qos/findings.js'
 import { planMemoryQos, type QosFile, qosFiles, type TargetsInput } from '../core/memory-qos/targets.js'
 import type { PodResources } from '../core/pod/pod.js'
+import { withAny } from '../core/units/any-signal.js'
 import { pause } from '../core/units/retry.js'
 import type { CgroupPath } from '../ports/cgroups.js'
 import type { Clock } from '../ports/clock.js'
@@ -210,7 +211,7 @@ export function createMemoryQos(options: MemoryQosOptions): MemoryQos {
     if (!notified) {
       const early = new AbortController()
       wake = () => early.abort()
-      await pauseUntilChange(AbortSignal.any([signal, early.signal]))
+      await withAny([signal, early.signal], pauseUntilChange)
       wake = undefined
     }
     if (notified) await pause(clock, settleMs, signal)

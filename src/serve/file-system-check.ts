@@ -1,5 +1,7 @@
 // Whether files can still be reached: a disk that hangs, or a FIFO that took every thread of the pool, stops all work on
 // files while timers and sockets go on as if nothing were wrong.
+
+import { withAny } from '../core/units/any-signal.js'
 import type { Clock } from '../ports/clock.js'
 import type { HealthCheck } from './health.js'
 
@@ -40,7 +42,7 @@ export function createFileSystemCheck({ touch, clock }: FileSystemCheckOptions):
         rest <= 0 ||
         (await Promise.race([
           answer.then(() => false),
-          clock.sleep(rest, AbortSignal.any([signal, over.signal])).then(
+          withAny([signal, over.signal], (ended) => clock.sleep(rest, ended)).then(
             () => true,
             () => false,
           ),

@@ -88,7 +88,7 @@ export function createSampler<T>(o: SamplerOptions<T>): Sampler<T> {
         const wake = woken.signal
         due = await readOnce(due, signal)
         const waitMs = Math.max(0, toMs(due - clock.monotonicNanos()))
-        await pause(clock, waitMs, AbortSignal.any([signal, wake]))
+        await pause(clock, waitMs, signal, wake)
         if (wake.aborted) due = clock.monotonicNanos()
       }
     },
@@ -103,7 +103,7 @@ export async function waitAtMost(
   signal: AbortSignal,
 ): Promise<void> {
   const done = new AbortController()
-  const timer = pause(clock, ms, AbortSignal.any([signal, done.signal]))
+  const timer = pause(clock, ms, signal, done.signal)
   await Promise.race([work, timer])
   done.abort()
 }

@@ -3,6 +3,7 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { withAny } from '../../core/units/any-signal.js'
 import type { FileEntry, ListOptions, WatchOptions } from '../../ports/files.js'
 import { listFiles } from './list.js'
 
@@ -44,8 +45,8 @@ class Notice {
     const woken = new Promise<void>((resolve) => {
       this.wake = resolve
     })
-    const stop = AbortSignal.any([signal, timer.signal])
-    await Promise.race([woken, sleep(ms, undefined, { signal: stop }).catch(() => undefined)])
+    const time = withAny([signal, timer.signal], (stop) => sleep(ms, undefined, { signal: stop }))
+    await Promise.race([woken, time.catch(() => undefined)])
     timer.abort()
     this.wake = undefined
   }

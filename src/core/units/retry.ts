@@ -1,5 +1,6 @@
 // Waiting and trying again, on the clock that is handed in and until a signal ends it. No clock of its own.
 import { type KeelsonError, rethrowBug } from '../errors.js'
+import { withAny } from './any-signal.js'
 
 /** What a clock must do for waiting; ports/clock.ts has more. */
 interface Sleeper {
@@ -7,8 +8,11 @@ interface Sleeper {
 }
 
 /** Waits; an aborted signal ends the wait and is no error, because loops look at it themselves. */
-export const pause = (clock: Sleeper, ms: number, signal?: AbortSignal): Promise<void> =>
-  clock.sleep(ms, signal).catch(() => undefined)
+export const pause = (clock: Sleeper, ms: number, ...signals: readonly AbortSignal[]): Promise<void> =>
+  (signals.length > 1
+    ? withAny(signals, (signal) => clock.sleep(ms, signal))
+    : clock.sleep(ms, signals[0])
+  ).catch(() => undefined)
 
 /** The wait after so many failures in a row: doubled each time, up to a longest. */
 export const doubling =

@@ -211,7 +211,7 @@ export function createContainerEvents(o: EventsOptions): ContainerEvents {
       while (!signal.aborted) {
         const early = new AbortController()
         wakeUp = () => early.abort()
-        await pause(clock, o.everyMs ?? defaultEveryMs, AbortSignal.any([signal, early.signal]))
+        await pause(clock, o.everyMs ?? defaultEveryMs, signal, early.signal)
         if (signal.aborted || subscribers.count === 0) continue
         await lookInTurn(signal).catch((error: unknown) =>
           log.debug('failed to look for container events', { error }),

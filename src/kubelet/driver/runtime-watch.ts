@@ -2,6 +2,7 @@
 // back, and asks RuntimeConfig once more, only to compare. The driver in use never changes here.
 import type { CgroupDriver } from '../../core/cgroup/name.js'
 import { rethrowBug } from '../../core/errors.js'
+import { pause } from '../../core/units/retry.js'
 import type { Clock } from '../../ports/clock.js'
 import type { Log } from '../../ports/log.js'
 import type { CriClient } from '../../ports/runtime.js'
@@ -39,9 +40,8 @@ export async function watchRuntime(o: RuntimeWatchOptions): Promise<void> {
 
 async function lookOnce(o: RuntimeWatchOptions, connection: ConnectionWatch): Promise<void> {
   const { client, clock, log, signal } = o
-  await clock
-    .sleep(lookMs, AbortSignal.any([signal, connection.ended()]))
-    .catch(() => signal.throwIfAborted())
+  await pause(clock, lookMs, signal, connection.ended())
+  signal.throwIfAborted()
   const wasCut = connection.ended().aborted
   const socket = client.socketPath
   if (await answers(o, false)) {

@@ -267,7 +267,7 @@ export function startEviction(o: EvictionOptions): Eviction {
     o.podEvent(pod, { type: 'Warning', reason: 'Evicted', message: why.message, annotations })
     const ended = o.pods.kill(pod.uid, { reason: 'Evicted', ...kill }).then(() => true)
     const waited = new AbortController()
-    const late = pause(clock, cleanUpMs, AbortSignal.any([signal, waited.signal])).then(() => false)
+    const late = pause(clock, cleanUpMs, signal, waited.signal).then(() => false)
     if (await Promise.race([ended, late])) log.info('the evicted pod has ended', { pod: name, uid: pod.uid })
     else if (!signal.aborted) log.warn('an evicted pod does not end', { pod: name, uid: pod.uid })
     waited.abort()

@@ -2,6 +2,7 @@
 // touches a pod: without the API server everything else goes on.
 import { asKeelsonError } from '../../core/errors.js'
 import type { KubeNode } from '../../core/kube/objects.js'
+import { pause } from '../../core/units/retry.js'
 import type { KubeApi } from '../../ports/kube-api.js'
 import type { CriClient } from '../../ports/runtime.js'
 import type { EventQueue } from '../events/event-queue.js'
@@ -111,9 +112,6 @@ export function startMembership(i: MembershipInput): Membership {
     await register()
   }
   let urgent = new AbortController()
-  const pause = async (ms: number, ending = signal): Promise<void> => {
-    await clock.sleep(ms, ending).catch(() => undefined)
-  }
   let quickLooks = maxQuickLooks
   /** One period; at the start it ends as soon as the runtime is ready, so that Ready is not said a period late. */
   const waitForNext = async (): Promise<void> => {
@@ -124,10 +122,10 @@ export function startMembership(i: MembershipInput): Membership {
         quickLooks = 0
         return
       }
-      await pause(quickLookMs)
+      await pause(clock, quickLookMs, signal)
       await runtimeState.look(signal)
     }
-    await pause(left, AbortSignal.any([signal, urgent.signal]))
+    await pause(clock, left, signal, urgent.signal)
     urgent = new AbortController()
   }
   const statusLoop = async (): Promise<void> => {
@@ -140,7 +138,7 @@ export function startMembership(i: MembershipInput): Membership {
   }
   const runtimeLoop = async (): Promise<void> => {
     while (!signal.aborted) {
-      await pause(runtimeLookMs)
+      await pause(clock, runtimeLookMs, signal)
       if (!signal.aborted) await runtimeState.look(signal)
     }
   }

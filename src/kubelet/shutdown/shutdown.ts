@@ -107,7 +107,7 @@ export function startShutdown(o: ShutdownOptions): Shutdown {
         }),
       )
       const timer = new AbortController()
-      const late = pause(clock, seconds * 1000, AbortSignal.any([signal, timer.signal])).then(() => true)
+      const late = pause(clock, seconds * 1000, signal, timer.signal).then(() => true)
       const isLate = await Promise.race([Promise.all(kills).then(() => false), late])
       timer.abort()
       if (isLate) log.warn('shutdown: pods did not end in their time', { priority, seconds })

@@ -135,7 +135,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
         underWay = undefined
       })
     const enough = new AbortController()
-    const timer = pause(clock, patienceMs, AbortSignal.any([enough.signal, signal]))
+    const timer = pause(clock, patienceMs, enough.signal, signal)
     await Promise.race([underWay, timer])
     enough.abort()
   }

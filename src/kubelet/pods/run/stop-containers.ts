@@ -2,6 +2,7 @@
 // the sidecars one after the other, each when those before it have ended or the time is over.
 import { asKeelsonError } from '../../../core/errors.js'
 import { allContainerSpecs, type PodSpec } from '../../../core/pod/spec/spec.js'
+import { pause } from '../../../core/units/retry.js'
 import { runHook } from '../../hooks/run-hook.js'
 import type { PodContext } from '../context.js'
 import type { PodAction, StopTarget } from '../decide/actions.js'
@@ -114,10 +115,7 @@ async function atMost<T>(
   signal: AbortSignal,
 ): Promise<T | undefined> {
   const timer = new AbortController()
-  const time = c.clock.sleep(ms, AbortSignal.any([signal, timer.signal])).then(
-    () => undefined,
-    () => undefined,
-  )
+  const time = pause(c.clock, ms, signal, timer.signal).then(() => undefined)
   try {
     return await Promise.race([work, time])
   } finally {

@@ -237,10 +237,11 @@ export class PodWorker {
         nameIsFree: this.hooks.nameIsFree(),
         resourcesDiffer: this.resourcesDiffer(),
       })
+      if (actions.length === 0) return false
       const acting = AbortSignal.any([signal, this.hurry.signal])
       for (const action of actions) await this.carryOut(action, acting, pullSignal)
-      if (actions.length > 0) this.dispatch({ kind: 'synced' })
-      return actions.length > 0
+      this.dispatch({ kind: 'synced' })
+      return true
     } catch (e) {
       if (signal.aborted) return false
       if (this.hurry.signal.aborted) return true
