@@ -6,7 +6,6 @@ import { openSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { heapFlag } from '../../scripts/package/heap-flag.js'
 
 /** A row of results is read by this name. */
 export const stackNames = ['upstream', 'keelson', 'keelson with cri', 'one process'] as const
@@ -54,7 +53,7 @@ kind: KeelsonConfiguration
 criServer: {listen: "unix://${socket}", values: kernel}
 `
 
-/** As in the units of the packages; their launcher has the heap's flag. */
+/** As in the units of the packages. */
 const unitEnvironment = { MALLOC_TRIM_THRESHOLD_: '131072' }
 
 export interface RunningStack {
@@ -99,7 +98,7 @@ export async function prepareStack(
       env: name === 'upstream' ? process.env : { ...process.env, ...unitEnvironment, ...more },
     })
   const between = join(directory, 'cri.sock')
-  const keelson = [programs.node, heapFlag, programs.keelson]
+  const keelson = [programs.node, programs.keelson]
   const isBetween = name === 'keelson with cri'
   const server = isBetween
     ? start([

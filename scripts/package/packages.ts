@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { formatLayer, type ImageSpec } from '../../src/lab/images/archive.js'
-import { heapFlag } from './heap-flag.js'
 import type { NodeFiles } from './node-release.js'
 import { moveBelow, type TreeFile, withDirectories } from './program-files.js'
 import type { Release } from './release.js'
@@ -26,11 +25,11 @@ export const npmTarball = async (program: readonly TreeFile[], { date }: Release
 /** Runs from wherever the directory is unpacked, also through a link to it. */
 const launcher = `#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
-exec "$here/../${home}/node" ${heapFlag} "$here/../${home}/dist/cli/main.js" "$@"
+exec "$here/../${home}/node" "$here/../${home}/dist/cli/main.js" "$@"
 `
 
 /** For fixed places and for an image without a shell: run by our own Node, whatever \`node\` on the machine is. */
-export const fixedLauncher = `#!/usr/${home}/node ${heapFlag}
+export const fixedLauncher = `#!/usr/${home}/node
 import('/usr/${home}/dist/cli/main.js')
 `
 
