@@ -5,6 +5,7 @@ import { cgroupError, errnoOf } from '../../core/cgroup/errors.js'
 import type { CgroupLayout } from '../../core/cgroup/layout.js'
 import { controllerOf } from '../../core/cgroup/path.js'
 import { keelsonError } from '../../core/errors.js'
+import { createTurns } from '../../core/units/turns.js'
 import type {
   CgroupPath,
   CgroupTree,
@@ -33,6 +34,7 @@ export class CgroupFsTree implements CgroupTree {
   readonly version: 'v1' | 'v2'
   private readonly descriptors: DescriptorCache
   private readonly reader: ControlReader
+  private readonly nextTurn = createTurns()
 
   constructor(
     private readonly hierarchy: Hierarchy,
@@ -98,7 +100,10 @@ export class CgroupFsTree implements CgroupTree {
     return walkTree(this.hierarchy, path, options)
   }
 
+  /** A dozen directories on v1, with all that stands around them: of pods that start together, each in its turn. */
   async ensure(path: CgroupPath, options: EnsureOptions = {}): Promise<void> {
+    await this.nextTurn()
+    options.signal?.throwIfAborted()
     ensureCgroup(this.hierarchy, path, options)
   }
 

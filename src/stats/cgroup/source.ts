@@ -1,5 +1,6 @@
 // The cgroup source: one sweep over the cgroups of the pods that the runtime lists. Every cgroup gets the time of its
 // own reading; a container that has gone meanwhile is counted and left out.
+import { nextTurn } from '../../core/units/turns.js'
 import type { CgroupPath } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CollectContext } from '../collectors/collector.js'
@@ -54,8 +55,6 @@ export interface CgroupSource {
 
 /** Pods between two turns of the event loop: requests must not wait for a whole sweep. */
 const PODS_A_TURN = 8
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 export function createCgroupSource(o: CgroupSourceOptions): CgroupSource {
   const history = o.history ?? createCpuHistory()

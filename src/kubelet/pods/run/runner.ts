@@ -4,6 +4,7 @@ import type { PodJson } from '../../../core/pod/document.js'
 import { isStaticPod } from '../../../core/pod/pod.js'
 import type { PodSpec } from '../../../core/pod/spec/spec.js'
 import { pause, retry } from '../../../core/units/retry.js'
+import { nextTurn } from '../../../core/units/turns.js'
 import type { HealthCheck } from '../../../serve/health.js'
 import type { PodContext } from '../context.js'
 import { isUp, type ObservedPod } from '../decide/observed.js'
@@ -16,6 +17,9 @@ import type { NodeCgroups } from './node-cgroups.js'
 import { removeOrphans } from './orphans.js'
 import { createPodMetrics } from './pod-metrics.js'
 import { type KillRequest, type PodReport, PodWorker, type WorkerHooks } from './worker.js'
+
+/** Pods whose workers begin in one turn of the event loop: health and metrics must not wait for all of them. */
+const podsATurn = 8
 
 interface PodRunnerOptions {
   readonly context: PodContext
@@ -205,7 +209,10 @@ export function startPodRunner(o: PodRunnerOptions): PodRunner {
     }
     o.onPods?.()
     await o.nodeCgroups.apply(wantedSpecs(), ended)
-    for (const worker of added) keep(worker.run(ended))
+    for (const [i, worker] of [...added].entries()) {
+      if (i % podsATurn === podsATurn - 1) await nextTurn()
+      keep(worker.run(ended))
+    }
     added.clear()
     if (first) await clean()
   }
