@@ -54,7 +54,7 @@ export interface CgroupSource {
 }
 
 /** Pods between two turns of the event loop: requests must not wait for a whole sweep. */
-const PODS_A_TURN = 8
+const PODS_A_TURN = 4
 
 export function createCgroupSource(o: CgroupSourceOptions): CgroupSource {
   const history = o.history ?? createCpuHistory()
