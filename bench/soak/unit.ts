@@ -1,10 +1,11 @@
 // `soak`: a node lives through thousands of pods and scrapes: the kubelet with the gate on, `keelson cri` between it and
 // containerd, and the companion beside them. Heap, descriptors and memory of each must stay the same. As root.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { historyStepMs } from '../../src/serve/dashboard/history.js'
 import { busybox, PodNode, startBetween, until } from '../../test/kubelet/node.js'
 import { missingRequirement } from '../../test/support/requirements.js'
 import { removePod, watchMarks, writePod } from '../kubelet/pods.js'
@@ -18,9 +19,9 @@ const WAVE = 20
 /** What the first pods fill is a cache, not a leak. */
 const SAMPLES = 10
 const WAVE_TIMEOUT_MS = 300_000
-/** A sample closes what was kept open of pods that the list before it no longer had; without scrapes they are a minute apart. */
-const SETTLE_SCRAPES = 3
+/** A sample closes the files of pods that are gone: those of scrapes do, and those of the dashboard's history, a minute apart. */
 const SETTLE_MS = 10_000
+const SETTLE_SCRAPES = historyStepMs / SETTLE_MS + 1
 const endpoints = ['/metrics/cadvisor', '/metrics/resource', '/stats/summary', '/metrics']
 
 const options = {
@@ -30,6 +31,18 @@ const options = {
 }
 
 const log = (line: string): void => console.error(`soak: ${line}`)
+
+/** What the descriptors of a process are open on. */
+function openFiles(pid: number): readonly string[] {
+  const directory = `/proc/${pid}/fd`
+  return readdirSync(directory).flatMap((name) => {
+    try {
+      return [readlinkSync(join(directory, name))]
+    } catch {
+      return [] // closed meanwhile
+    }
+  })
+}
 
 async function measure(pid: number, lives: number, directory: string): Promise<Sample> {
   const file = join(directory, `${pid}.json`)
@@ -41,7 +54,7 @@ async function measure(pid: number, lives: number, directory: string): Promise<S
     lives,
     heapMiB: ((heapUsed ?? 0) + (external ?? 0)) / 2 ** 20,
     codeMiB: (code ?? 0) / 2 ** 20,
-    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+    descriptors: openFiles(pid).length,
     rssMiB: usageOf(pid).rssMiB,
   }
 }
@@ -112,6 +125,15 @@ async function startNode(directory: string): Promise<SoakNode> {
 async function soak(directory: string, waves: number, scrapes: number, signal: AbortSignal) {
   const node = await startNode(directory)
   const samples = new Map<string, Sample[]>(Object.keys(node.processes).map((name) => [name, []]))
+  const firstFiles = new Map<string, ReadonlySet<string>>()
+  /** So that a leak has a name in the output. */
+  const logNewFiles = (name: string, pid: number): void => {
+    const files = openFiles(pid)
+    const first = firstFiles.get(name)
+    if (first === undefined) return void firstFiles.set(name, new Set(files))
+    const added = files.filter((file) => !first.has(file) && file.startsWith('/'))
+    if (added.length > 0) log(`${name} has files open that it had not at first: ${added.join(', ')}`)
+  }
   const scrapeSome = async (count: number): Promise<void> => {
     for (let i = 0; i < count && !signal.aborted; i++) await node.scrape()
   }
@@ -132,6 +154,7 @@ async function soak(directory: string, waves: number, scrapes: number, signal: A
         log(
           `${lives} pods after ${minutes} min: ${name} has ${heapMiB.toFixed(1)} MiB of heap, ${descriptors} descriptors, ${rssMiB.toFixed(0)} MiB`,
         )
+        logNewFiles(name, pid)
       }
     }
     return { samples, minutes: (performance.now() - began) / 60_000 }

@@ -33,7 +33,7 @@ test('the unit has the settings of the one in deploy/, and a command line that s
   const settings = (text: string): string[] =>
     text
       .split('\n')
-      .filter((line) => /^\w+=/.test(line) && !/^(Environment|ExecStart|ExecStartPost)=/.test(line))
+      .filter((line) => /^\w+=/.test(line) && !/^(ExecStart(Post)?|Environment=KEELSON\w+)=/.test(line))
   const unit = (program: readonly string[], socket = listen) =>
     formatCriUnit({ program, upstream: runtime, listen: socket, mode: 'complete', values: 'repair' })
   expect(settings(unit(['/usr/local/bin/keelson']))).toEqual(settings(deployed))
