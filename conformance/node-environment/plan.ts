@@ -74,7 +74,8 @@ export const socketOf = (runtime: RuntimeName): string =>
 export const driverOf = (place: Place): 'cgroupfs' | 'systemd' =>
   place === 'uml-systemd' ? 'systemd' : 'cgroupfs'
 export const nodeAddress = '10.77.0.1'
-export const podSubnet = '10.100.0.0/24'
+/** With room for 500 pods. */
+export const podSubnet = '10.100.0.0/22'
 export const registryPort = 5999
 
 /** Cgroup hierarchies of a host, from its /proc/self/mountinfo. */
