@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { lstat, readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { parseMountInfo } from '../../core/kernel-text/mountinfo.js'
+import { mountPointsAt } from '../../core/kernel-text/mountinfo.js'
 import { resolvePath } from '../pods/directories.js'
 
 const run = promisify(execFile)
@@ -13,7 +13,7 @@ const timeoutMs = 30_000
 export async function isMountPoint(path: string): Promise<boolean> {
   if (await hasOwnDevice(path)) return true
   const place = join(await resolvePath(dirname(path)), basename(path))
-  return parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8')).some((m) => m.mountPoint === place)
+  return mountPointsAt(await readFile('/proc/self/mountinfo', 'utf8'), place).includes(place)
 }
 
 /** Another device than its parent's is a mount; the same one may still be a bind mount. */

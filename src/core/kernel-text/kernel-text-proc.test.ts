@@ -3,12 +3,27 @@ import { parsePageSize } from './auxv.js'
 import { parseCpuInfo } from './cpuinfo.js'
 import { parseDiskStats } from './diskstats.js'
 import { parseMemInfo } from './meminfo.js'
-import { parseMountInfo } from './mountinfo.js'
+import { mountPointsAt, parseMountInfo } from './mountinfo.js'
 import { parseNetDev } from './net-dev.js'
 import { parsePidStat } from './pid-stat.js'
 import { parseProcCgroup } from './proc-cgroup.js'
 import { parseProcessLimits } from './proc-limits.js'
 import { parseProcStat } from './proc-stat.js'
+
+test('mount points at a place and below it, also where the kernel escapes it', () => {
+  const line = (root: string, point: string): string => `36 35 98:0 ${root} ${point} rw - tmpfs tmpfs rw\n`
+  const text = [
+    line('/', '/pods/a'),
+    line('/', '/pods/a/volumes/x'),
+    line('/', '/pods/ab'),
+    line('/pods/a', '/elsewhere'),
+    line('/', '/pods/b\\040c\\134d'),
+    line('/', '/pods/b\\040c\\134d/e\\011f'),
+  ].join('')
+  expect(mountPointsAt(text, '/pods/a')).toEqual(['/pods/a', '/pods/a/volumes/x'])
+  expect(mountPointsAt(text, '/pods/b c\\d')).toEqual(['/pods/b c\\d', '/pods/b c\\d/e\tf'])
+  expect(mountPointsAt(text, '/pods/none')).toEqual([])
+})
 
 test('mountinfo: optional fields, escapes, and lines that are none', () => {
   const [mount, ...rest] = parseMountInfo(

@@ -18,6 +18,9 @@ export interface MountInfo {
 const undoEscapes = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 
+const escapePath = (path: string): string =>
+  path.replace(/[ \t\n\\]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)
+
 /** Lines that do not have the documented form are left out. */
 export const parseMountInfo = (text: string): MountInfo[] => splitLines(text).flatMap(parseLine)
 
@@ -41,4 +44,17 @@ function parseLine(line: string): MountInfo[] {
       superOptions: (superOptions ?? '').split(','),
     },
   ]
+}
+
+/**
+ * The mount points at a place and below it; outer ones before those that lie upon them. A node with 500 pods has thousands of
+ * mounts: only lines that name the place are parsed.
+ */
+export function mountPointsAt(text: string, place: string): string[] {
+  const named = ` ${escapePath(place)}`
+  return splitLines(text)
+    .filter((line) => line.includes(named))
+    .flatMap(parseLine)
+    .map((mount) => mount.mountPoint)
+    .filter((point) => point === place || point.startsWith(`${place}/`))
 }
