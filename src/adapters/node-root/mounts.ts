@@ -4,21 +4,18 @@ import { readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { keelsonError, messageOf } from '../../core/errors.js'
+import { mountPointsAt } from '../../core/kernel-text/mountinfo.js'
 import type { NodeMounts } from '../../ports/bootstrap.js'
 
 const run = promisify(execFile)
 
-/** The kernel writes blanks and backslashes in paths as octal. */
-const parseOctal = (text: string): string =>
-  text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
-
 /** Mount points strictly below a directory, innermost first. */
-export const parseMountsBelow = (mountinfo: string, directory: string): string[] =>
-  mountinfo
-    .split('\n')
-    .map((line) => parseOctal(line.split(' ')[4] ?? ''))
-    .filter((point) => point.startsWith(`${directory.replace(/\/$/, '')}/`))
+export function parseMountsBelow(mountinfo: string, directory: string): string[] {
+  const place = directory.replace(/\/$/, '')
+  return mountPointsAt(mountinfo, place)
+    .filter((point) => point !== place)
     .toReversed()
+}
 
 async function readMounts(mountinfo: string, path: string): Promise<string> {
   try {
