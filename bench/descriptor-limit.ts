@@ -1,10 +1,10 @@
 // How many files this process may have open: raised where that is allowed, else what there is.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { parseProcessLimits } from '../src/core/kernel-text/proc-limits.js'
+import { parseMaxOpenFiles } from '../src/core/kernel-text/proc-limits.js'
 
 const current = (): bigint => {
-  const limit = parseProcessLimits(readFileSync('/proc/self/limits', 'utf8')).get('Max open files')?.soft
+  const limit = parseMaxOpenFiles(readFileSync('/proc/self/limits', 'utf8'))
   return limit === undefined || limit === 'unlimited' ? 1_048_576n : limit
 }
 

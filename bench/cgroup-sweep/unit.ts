@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { readCgroupLayout } from '../../src/adapters/cgroups/detect.js'
 import { type Hierarchy, hierarchyOf } from '../../src/adapters/cgroups/hierarchy.js'
 import { CgroupFsTree } from '../../src/adapters/cgroups/tree.js'
-import { parseProcessLimits } from '../../src/core/kernel-text/proc-limits.js'
+import { parseMaxOpenFiles } from '../../src/core/kernel-text/proc-limits.js'
 import { atMost, type BenchReport, type BenchUnit, median } from '../unit.js'
 import { type CpuClock, createCpuClock } from './cpu-clock.js'
 import { filesV1, filesV2, type SweptFile } from './files.js'
@@ -24,7 +24,7 @@ const COLD_BYTES = 64 << 20
 
 /** Both sides keep every file open. Root may raise its own limit. */
 function raiseDescriptorLimit(needed: number): void {
-  const limit = parseProcessLimits(readFileSync('/proc/self/limits', 'utf8')).get('Max open files')?.soft
+  const limit = parseMaxOpenFiles(readFileSync('/proc/self/limits', 'utf8'))
   if (limit === undefined || limit === 'unlimited' || limit >= BigInt(needed)) return
   execFileSync('prlimit', ['--pid', String(process.pid), `--nofile=${needed}:${needed}`], {
     stdio: 'inherit',

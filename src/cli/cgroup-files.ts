@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { readCgroupLayout } from '../adapters/cgroups/detect.js'
 import { unifiedHierarchy } from '../adapters/cgroups/hierarchy.js'
 import { CgroupFsTree, createCgroupTree } from '../adapters/cgroups/tree.js'
-import { parseProcessLimits } from '../core/kernel-text/proc-limits.js'
+import { type MaxOpenFiles, parseMaxOpenFiles } from '../core/kernel-text/proc-limits.js'
 
 /** For sockets, logs, watches and the runtime's connections. */
 const FOR_THE_REST = 2_048
@@ -13,15 +13,15 @@ const MOST = 262_144
 const USUAL_LIMIT = 1_024
 
 /** A sweep over more files than are kept opens every one of them again: the limit of the process is the right number. */
-export function decideKeptDescriptors(openFiles: bigint | 'unlimited' | undefined): number {
+export function decideKeptDescriptors(openFiles: MaxOpenFiles): number {
   if (openFiles === 'unlimited') return MOST
   const limit = Number(openFiles ?? BigInt(USUAL_LIMIT))
   return Math.min(MOST, Math.max(limit - FOR_THE_REST, Math.floor(limit / 2)))
 }
 
-function readOpenFilesLimit(): bigint | 'unlimited' | undefined {
+function readOpenFilesLimit(): MaxOpenFiles {
   try {
-    return parseProcessLimits(readFileSync('/proc/self/limits', 'utf8')).get('Max open files')?.soft
+    return parseMaxOpenFiles(readFileSync('/proc/self/limits', 'utf8'))
   } catch {
     return undefined
   }

@@ -9,7 +9,7 @@ import type { NetDev } from '../core/kernel-text/net-dev.js'
 import type { KernelRecord } from '../core/kernel-text/oom-kill.js'
 import type { Pressure } from '../core/kernel-text/pressure.js'
 import type { CgroupMembership } from '../core/kernel-text/proc-cgroup.js'
-import type { ProcessLimits } from '../core/kernel-text/proc-limits.js'
+import type { MaxOpenFiles } from '../core/kernel-text/proc-limits.js'
 import type { ProcStat } from '../core/kernel-text/proc-stat.js'
 
 export interface OpenFiles {
@@ -31,7 +31,8 @@ export interface Procfs {
   /** Interfaces of the network namespace that the process is in. */
   netDev(pid: number): readonly NetDev[] | undefined
   pidLimits(): PidLimits
-  processLimits(pid: number): ProcessLimits | undefined
+  /** The soft limit of the process. */
+  maxOpenFiles(pid: number): MaxOpenFiles
   /** Names the network namespace of a process, or of this one: equal text, same namespace. */
   networkNamespace(pid?: number): string | undefined
   /** Tasks of the whole machine: the number after the slash in /proc/loadavg. */

@@ -3,7 +3,7 @@
 /** ENOENT and ESRCH: no such process. EACCES, EPERM: of another user. EOPNOTSUPP: PSI switched off at boot. */
 const errnos = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'ENOTDIR', 'EINVAL', 'EOPNOTSUPP', 'ENOTSUP']
 
-export const isAbsent = (error: unknown): boolean =>
+const isAbsent = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && errnos.includes(String(error.code))
 
 export function absent<T>(read: () => T): T | undefined {

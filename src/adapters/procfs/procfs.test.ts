@@ -42,7 +42,7 @@ describe('captured: Linux 6.18, hybrid', () => {
     expect(decideCgroupLayout(proc.mountInfo() ?? []).mode).toBe('hybrid')
     expect(proc.cgroupOf(1)?.controllers.get('memory')).toBe('/kubepods/pod1')
     expect(proc.netDev(1)?.find((d) => d.name === 'eth0')?.rxBytes).toBe(1178563512n)
-    expect(proc.processLimits(1)?.get('Max open files')?.soft).toBe(32768n)
+    expect(proc.maxOpenFiles(1)).toBe(32768n)
   })
 })
 
@@ -95,7 +95,7 @@ describe('this machine', () => {
 
   test('a process that is not there is undefined; a missing /proc is an error', () => {
     const none = 2 ** 22 + 7
-    expect([proc.cgroupOf(none), proc.netDev(none), proc.openFiles(none), proc.processLimits(none)]).toEqual(
+    expect([proc.cgroupOf(none), proc.netDev(none), proc.openFiles(none), proc.maxOpenFiles(none)]).toEqual(
       Array(4).fill(undefined),
     )
     expect(() => createProcfs({ proc: '/nonexistent' }).memInfo()).toThrow(

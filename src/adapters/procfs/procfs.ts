@@ -10,7 +10,7 @@ import { parseMountInfo } from '../../core/kernel-text/mountinfo.js'
 import { parseNetDev } from '../../core/kernel-text/net-dev.js'
 import { parsePressure } from '../../core/kernel-text/pressure.js'
 import { parseProcCgroup } from '../../core/kernel-text/proc-cgroup.js'
-import { parseProcessLimits } from '../../core/kernel-text/proc-limits.js'
+import { parseMaxOpenFiles } from '../../core/kernel-text/proc-limits.js'
 import { parseProcStat, parseTaskCount } from '../../core/kernel-text/proc-stat.js'
 import type { Procfs } from '../../ports/procfs.js'
 import { absent } from './absent.js'
@@ -63,7 +63,7 @@ export function createProcfs({
       pidMax: BigInt(text('sys/kernel/pid_max').trim()),
       threadsMax: BigInt(text('sys/kernel/threads-max').trim()),
     }),
-    processLimits: (pid) => ofProcess(pid, 'limits', parseProcessLimits),
+    maxOpenFiles: (pid) => ofProcess(pid, 'limits', parseMaxOpenFiles),
     networkNamespace: (pid) =>
       absent(() => readlinkSync(join(proc, pid === undefined ? 'self' : String(pid), 'ns/net'))),
     taskCount() {

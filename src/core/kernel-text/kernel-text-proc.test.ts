@@ -7,7 +7,7 @@ import { mountPointsAt, parseMountInfo } from './mountinfo.js'
 import { parseNetDev } from './net-dev.js'
 import { parsePidStat } from './pid-stat.js'
 import { parseProcCgroup } from './proc-cgroup.js'
-import { parseProcessLimits } from './proc-limits.js'
+import { parseMaxOpenFiles } from './proc-limits.js'
 import { parseProcStat } from './proc-stat.js'
 
 test('mount points at a place and below it, also where the kernel escapes it', () => {
@@ -124,13 +124,14 @@ test('cgroup membership: v2, v1, co-mounted, colons in a path, a deleted cgroup'
   ])
 })
 
-test('limits: with and without units', () => {
-  const limits = parseProcessLimits(
+test('limits: open files, or none', () => {
+  const limits = (soft: string): string =>
     'Limit                     Soft Limit           Hard Limit           Units     \n' +
-      'Max open files            1024                 unlimited            files     \nMax nice priority         0                    0                    \n',
-  )
-  expect(limits.get('Max open files')).toEqual({ soft: 1024n, hard: 'unlimited', units: 'files' })
-  expect(limits.get('Max nice priority')).toEqual({ soft: 0n, hard: 0n, units: undefined })
+    'Max nice priority         0                    0                    \n' +
+    `Max open files            ${soft.padEnd(21)}unlimited            files     \n`
+  expect(parseMaxOpenFiles(limits('1024'))).toBe(1024n)
+  expect(parseMaxOpenFiles(limits('unlimited'))).toBe('unlimited')
+  expect(parseMaxOpenFiles('')).toBeUndefined()
 })
 
 test('auxv: page size, or none', () => {

@@ -66,7 +66,7 @@ const forStats = (context: CollectContext): CollectContext => {
       controllers: (path) => cgroups.controllers(path),
       read: (path, file) => (onlyForMetrics.test(file) ? undefined : cgroups.read(path, file)),
     },
-    procfs: { openFiles: () => undefined, processLimits: () => undefined },
+    procfs: { openFiles: () => undefined, maxOpenFiles: () => undefined },
     hugePageSizes: () => [],
   }
 }

@@ -10,7 +10,7 @@ export type Scope = 'container' | 'pod' | 'node'
 
 export interface CollectContext {
   readonly cgroups: Pick<CgroupTree, 'version' | 'read' | 'controllers'>
-  readonly procfs: Pick<Procfs, 'openFiles' | 'processLimits'>
+  readonly procfs: Pick<Procfs, 'openFiles' | 'maxOpenFiles'>
   /** Only where container_tasks_state is switched on. */
   readonly taskStates?: Procfs['taskStates']
   /** Labels of a block device, by `8:0`. */

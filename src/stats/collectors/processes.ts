@@ -38,7 +38,7 @@ function readOpen(pids: readonly number[], { procfs }: CollectContext): OpenValu
 }
 
 function readMaxOpenFiles(pid: number | undefined, { procfs }: CollectContext): bigint | undefined {
-  const soft = pid === undefined ? undefined : procfs.processLimits(pid)?.get('Max open files')?.soft
+  const soft = pid === undefined ? undefined : procfs.maxOpenFiles(pid)
   return soft === 'unlimited' ? undefined : soft
 }
 
