@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { mountPointsAt } from '../../core/kernel-text/mountinfo.js'
 import { isMissing } from '../files/read.js'
 import { failed, resolvePath } from './directories.js'
+import { createMountList } from './mount-list.js'
 import { removeDirectory } from './remove-directory.js'
 
 const run = promisify(execFile)
@@ -15,8 +16,9 @@ const timeoutMs = 30_000
 const placeOf = async (path: string): Promise<string> =>
   join(await resolvePath(dirname(path)), basename(path))
 
-const mountsAt = async (place: string): Promise<readonly string[]> =>
-  mountPointsAt(await readFile('/proc/self/mountinfo', 'utf8'), place)
+const mountList = createMountList(() => readFile('/proc/self/mountinfo', 'utf8'))
+
+const mountsAt = async (place: string): Promise<readonly string[]> => mountPointsAt(await mountList(), place)
 
 async function unmountAll(place: string): Promise<void> {
   const points = await mountsAt(place)

@@ -52,9 +52,13 @@ function parseLine(line: string): MountInfo[] {
  */
 export function mountPointsAt(text: string, place: string): string[] {
   const named = ` ${escapePath(place)}`
-  return splitLines(text)
-    .filter((line) => line.includes(named))
-    .flatMap(parseLine)
-    .map((mount) => mount.mountPoint)
-    .filter((point) => point === place || point.startsWith(`${place}/`))
+  const points: string[] = []
+  for (let at = text.indexOf(named); at >= 0; ) {
+    const end = text.indexOf('\n', at)
+    const line = text.slice(text.lastIndexOf('\n', at) + 1, end < 0 ? undefined : end)
+    for (const { mountPoint } of parseLine(line))
+      if (mountPoint === place || mountPoint.startsWith(`${place}/`)) points.push(mountPoint)
+    at = end < 0 ? -1 : text.indexOf(named, end)
+  }
+  return points
 }
