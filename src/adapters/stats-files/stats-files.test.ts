@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -48,4 +48,16 @@ test('knows the filesystem below a path, and what is not there', async () => {
   mkdirSync(join(root, 'd'))
   writeFileSync(join(root, 'f'), '')
   expect(await files.directories(root)).toEqual(['d'])
+})
+
+test('the list of mounts, long on a node with pods, is read once for a path that stays on its device', async () => {
+  const list = join(root, 'mountinfo')
+  const { dev } = statSync(root, { bigint: true })
+  const numbers = `${((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn)}:${(dev & 0xffn) | ((dev >> 12n) & ~0xffn)}`
+  writeFileSync(list, `21 1 ${numbers} / / rw - ext4 /dev/disk rw\n`)
+  const node = createStatsFiles(list)
+  expect((await node.capacity(root))?.device).toBe('/dev/disk')
+  rmSync(list)
+  expect((await node.capacity(root))?.device).toBe('/dev/disk')
+  await expect(node.capacity('/proc')).rejects.toThrow('mountinfo')
 })

@@ -1,5 +1,6 @@
 // Capacity and directory usage from the filesystem. Walks are bounded and go directory by directory, so that a large
 // tree never holds up anything else.
+import type { Dirent } from 'node:fs'
 import { lstat, opendir, readdir, readFile, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseMountInfo } from '../../core/kernel-text/mountinfo.js'
@@ -23,17 +24,28 @@ const majorMinor = (dev: bigint): string => {
   return `${major}:${minor}`
 }
 
-async function deviceOf(path: string, mountInfoFile: string): Promise<string | undefined> {
-  const at = await unlessGone(stat(path, { bigint: true }))
-  if (at === undefined) return undefined
-  const numbers = majorMinor(at.dev)
-  // A node with pods has hundreds of mounts: only the last one of the device is worth parsing.
-  const lines = (await readFile(mountInfoFile, 'utf8')).match(new RegExp(`^\\d+ \\d+ ${numbers} .*$`, 'gm'))
-  return parseMountInfo(lines?.at(-1) ?? '')[0]?.source ?? numbers
+/** Names of devices. A node with pods has hundreds of mounts: their list is read when a path is on another device than before. */
+function createDevices(mountInfoFile: string): (path: string) => Promise<string | undefined> {
+  const known = new Map<string, { readonly dev: bigint; readonly name: string }>()
+  return async (path) => {
+    const at = await unlessGone(stat(path, { bigint: true }))
+    if (at === undefined) return undefined
+    const before = known.get(path)
+    if (before?.dev === at.dev) return before.name
+    const numbers = majorMinor(at.dev)
+    const lines = (await readFile(mountInfoFile, 'utf8')).match(new RegExp(`^\\d+ \\d+ ${numbers} .*$`, 'gm'))
+    const name = parseMountInfo(lines?.at(-1) ?? '')[0]?.source ?? numbers
+    known.set(path, { dev: at.dev, name })
+    return name
+  }
 }
 
 /** A block of st_blocks is 512 bytes, whatever the filesystem's own are. */
 const BLOCK_BYTES = 512n
+
+/** In one step where only the node writes, as in directories of logs; a volume can hold more names than fit into memory. */
+const namesIn = (directory: string, ofVolume: boolean): Promise<Iterable<Dirent> | AsyncIterable<Dirent>> =>
+  ofVolume ? opendir(directory) : readdir(directory, { withFileTypes: true })
 
 async function usage(
   top: string,
@@ -48,15 +60,16 @@ async function usage(
   const open = [top]
   for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
     signal?.throwIfAborted()
-    const entries = await unlessGone(opendir(directory))
+    const entries = await unlessGone(namesIn(directory, recursive))
     if (entries === undefined) continue
     for await (const entry of entries) {
       if (++seen > maxEntries) return { bytes, inodes, complete: false }
+      if (!recursive && entry.isDirectory()) continue
       const path = join(directory, entry.name)
       const info = await unlessGone(lstat(path, { bigint: true }))
       if (info === undefined || info.dev !== start.dev) continue
       if (info.isDirectory()) {
-        if (!recursive) continue
+        if (!recursive) continue // file systems that do not say it in their lists
         open.push(path)
       } else if (info.nlink > 1n) {
         if (linked.has(info.ino)) continue
@@ -71,31 +84,34 @@ async function usage(
 
 const idOf = async (path: string): Promise<string> => (await unlessGone(readFile(path, 'utf8')))?.trim() ?? ''
 
-export const createStatsFiles = (mountInfoFile = '/proc/self/mountinfo'): StatsFiles => ({
-  async machineIds() {
-    const machineId = await idOf('/etc/machine-id')
-    return {
-      machineId,
-      // Machines without firmware tables, as small virtual ones: what upstream's node shows there.
-      systemUuid: (await idOf('/sys/class/dmi/id/product_uuid')) || machineId,
-      bootId: await idOf('/proc/sys/kernel/random/boot_id'),
-    }
-  },
-  async capacity(path): Promise<FsCapacity | undefined> {
-    const fs = await unlessGone(statfs(path, { bigint: true }))
-    const device = await deviceOf(path, mountInfoFile)
-    if (fs === undefined || device === undefined) return undefined
-    return {
-      capacityBytes: fs.blocks * fs.bsize,
-      availableBytes: fs.bavail * fs.bsize,
-      inodes: fs.files,
-      inodesFree: fs.ffree,
-      device,
-    }
-  },
-  usage,
-  async directories(directory) {
-    const entries = await unlessGone(readdir(directory, { withFileTypes: true }))
-    return entries?.filter((e) => e.isDirectory()).map((e) => e.name)
-  },
-})
+export function createStatsFiles(mountInfoFile = '/proc/self/mountinfo'): StatsFiles {
+  const deviceOf = createDevices(mountInfoFile)
+  return {
+    async machineIds() {
+      const machineId = await idOf('/etc/machine-id')
+      return {
+        machineId,
+        // Machines without firmware tables, as small virtual ones: what upstream's node shows there.
+        systemUuid: (await idOf('/sys/class/dmi/id/product_uuid')) || machineId,
+        bootId: await idOf('/proc/sys/kernel/random/boot_id'),
+      }
+    },
+    async capacity(path): Promise<FsCapacity | undefined> {
+      const fs = await unlessGone(statfs(path, { bigint: true }))
+      const device = await deviceOf(path)
+      if (fs === undefined || device === undefined) return undefined
+      return {
+        capacityBytes: fs.blocks * fs.bsize,
+        availableBytes: fs.bavail * fs.bsize,
+        inodes: fs.files,
+        inodesFree: fs.ffree,
+        device,
+      }
+    },
+    usage,
+    async directories(directory) {
+      const entries = await unlessGone(readdir(directory, { withFileTypes: true }))
+      return entries?.filter((e) => e.isDirectory()).map((e) => e.name)
+    },
+  }
+}
