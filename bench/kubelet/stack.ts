@@ -6,6 +6,7 @@ import { openSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { nodeFlag } from '../../scripts/package/node-flag.js'
 
 /** A row of results is read by this name. */
 export const stackNames = ['upstream', 'keelson', 'keelson with cri', 'one process'] as const
@@ -53,7 +54,7 @@ kind: KeelsonConfiguration
 criServer: {listen: "unix://${socket}", values: kernel}
 `
 
-/** As in the units of the packages. */
+/** As in the units of the packages, as is the flag of Node. */
 const unitEnvironment = { MALLOC_TRIM_THRESHOLD_: '131072' }
 
 export interface RunningStack {
@@ -98,7 +99,7 @@ export async function prepareStack(
       env: name === 'upstream' ? process.env : { ...process.env, ...unitEnvironment, ...more },
     })
   const between = join(directory, 'cri.sock')
-  const keelson = [programs.node, programs.keelson]
+  const keelson = [programs.node, nodeFlag, programs.keelson]
   const isBetween = name === 'keelson with cri'
   const server = isBetween
     ? start([

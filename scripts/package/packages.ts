@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { formatLayer, type ImageSpec } from '../../src/lab/images/archive.js'
+import { nodeFlag } from './node-flag.js'
 import type { NodeFiles } from './node-release.js'
 import { moveBelow, type TreeFile, withDirectories } from './program-files.js'
 import type { Release } from './release.js'
@@ -25,11 +26,11 @@ export const npmTarball = async (program: readonly TreeFile[], { date }: Release
 /** Runs from wherever the directory is unpacked, also through a link to it. */
 const launcher = `#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
-exec "$here/../${home}/node" "$here/../${home}/dist/cli/main.js" "$@"
+exec "$here/../${home}/node" ${nodeFlag} "$here/../${home}/dist/cli/main.js" "$@"
 `
 
-/** For fixed places and for an image without a shell: run by our own Node, whatever \`node\` on the machine is. */
-export const fixedLauncher = `#!/usr/${home}/node
+/** For fixed places and for an image without a shell (a first line can have one flag): run by our own Node, whatever \`node\` on the machine is. */
+export const fixedLauncher = `#!/usr/${home}/node ${nodeFlag}
 import('/usr/${home}/dist/cli/main.js')
 `
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { nodeFlag } from '../../../scripts/package/node-flag.js'
 
 const module = new URL('./small-heap.ts', import.meta.url).href
 
@@ -16,12 +17,14 @@ const work = `
   console.log(space.space_size)
 `
 
+const keptSmall = `import { keepHeapSmall } from '${module}'; keepHeapSmall()`
+
 const run = promisify(execFile)
-const newSpaceMiB = async (before: string): Promise<number> => {
+const newSpaceMiB = async (before: string, flags: readonly string[] = []): Promise<number> => {
   const script = `${before}\n${work}`
   const { stdout } = await run(
     process.execPath,
-    ['--import', 'tsx', '--input-type=module', '--eval', script],
+    [...flags, '--import', 'tsx', '--input-type=module', '--eval', script],
     { timeout: 60_000 },
   )
   return Number(stdout) / 1024 / 1024
@@ -29,5 +32,12 @@ const newSpaceMiB = async (before: string): Promise<number> => {
 
 test('the space for new objects stays as it starts, where V8 would let it grow', async () => {
   expect(await newSpaceMiB('')).toBeGreaterThan(8)
-  expect(await newSpaceMiB(`import { keepHeapSmall } from '${module}'; keepHeapSmall()`)).toBeLessThan(8)
+  expect(await newSpaceMiB(keptSmall)).toBeLessThan(8)
+})
+
+test('where Node was started with a bound, it grows up to that', async () => {
+  const unbounded = await newSpaceMiB(keptSmall)
+  const bounded = await newSpaceMiB(keptSmall, [nodeFlag])
+  expect(bounded).toBeGreaterThan(unbounded)
+  expect(bounded).toBeLessThanOrEqual(8) // two halves
 })
