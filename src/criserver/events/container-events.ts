@@ -31,8 +31,8 @@ interface EventsOptions {
   readonly everyMs?: number
 }
 
-/** Without a call through us: a container that ended by itself, or another client. */
-const defaultEveryMs = 500
+/** Without a call through us: a container that ended by itself, or another client. As often as a kubelet without events looks. */
+const defaultEveryMs = 1_000
 const callTimeoutMs = 5_000
 
 /** What was told last of a container or sandbox. */
