@@ -51,7 +51,7 @@ function createSource(tree: CgroupFsTree, base: string): CgroupSource {
   return createCgroupSource({
     context: {
       cgroups: tree,
-      procfs: { openFiles: () => undefined, processLimits: () => undefined },
+      procfs: { openFiles: () => undefined, maxOpenFiles: () => undefined },
       device: createDevices((numbers) => procfs.deviceName(numbers)),
       hugePageSizes: createHugePageSizes({ cgroups: tree }),
     },

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { nodeFlag } from '../../scripts/package/node-flag.js'
 import { historyStepMs } from '../../src/serve/dashboard/history.js'
 import { busybox, PodNode, startBetween, until } from '../../test/kubelet/node.js'
 import { missingRequirement } from '../../test/support/requirements.js'
@@ -172,7 +173,7 @@ async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchRepor
   const before = { ...process.env }
   process.env.SOAK_DIRECTORY = directory
   process.env.SOAK_SNAPSHOTS = given['snapshots'] ?? ''
-  process.env.NODE_OPTIONS = `--import=${join(import.meta.dirname, 'collect-on-signal.mjs')}`
+  process.env.NODE_OPTIONS = `${nodeFlag} --import=${join(import.meta.dirname, 'collect-on-signal.mjs')}`
   try {
     const { samples, minutes } = await soak(directory, waves, scrapes, signal)
     const all = [...samples]
