@@ -20,10 +20,14 @@ async function clearRuntime(socket: string): Promise<void> {
 
 const options = JSON.parse(process.argv[2] ?? '{}') as InsideOptions
 
-async function run(stack: StackName, name: string, rows: TurnOptions['rows']): Promise<Turn> {
-  const own = stack.replaceAll(' ', '-')
-  const directory = join(options.directory, `${name}-${own}`)
-  const certificates = join(options.directory, `certificates-${own}`)
+/** Of Keelson: src/cli/process/compile-cache.ts. Private to the node environment, as everything below /var. */
+const compiledCode = '/var/cache/keelson/compiled'
+
+async function run(
+  stack: StackName,
+  { name, certificates, rows }: { name: string } & Pick<TurnOptions, 'certificates' | 'rows'>,
+): Promise<Turn> {
+  const directory = join(options.directory, `${name}-${stack}`.replaceAll(' ', '-'))
   const log = (line: string): void => console.log(`${name}, ${line}`)
   const turn = await runTurn(stack, { ...options, rows, directory, certificates, log })
   await clearRuntime(options.programs.runtime)
@@ -31,11 +35,18 @@ async function run(stack: StackName, name: string, rows: TurnOptions['rows']): P
   return turn
 }
 
-// What is done once after an installation: the certificate, compiled code, pages of programs in memory.
-for (const stack of options.stacks) await run(stack, 'first start', ['start'])
+/** A start as after an installation, without certificate and compiled code; it leaves both for the turn. */
+async function runFromNew(stack: StackName, turn: number): Promise<Turn> {
+  const certificates = join(options.directory, `certificates-${turn}-${stack.replaceAll(' ', '-')}`)
+  await rm(compiledCode, { recursive: true, force: true })
+  const first = await run(stack, { name: `first start ${turn}`, certificates, rows: ['start'] })
+  const name = `turn ${turn} of ${options.turns}`
+  return { ...(await run(stack, { name, certificates, rows: options.rows })), firstCpuS: first.healthyCpuS }
+}
+
 const turns: Turn[] = []
 for (let turn = 1; turn <= options.turns; turn++)
   for (const stack of options.stacks) {
-    turns.push(await run(stack, `turn ${turn} of ${options.turns}`, options.rows))
+    turns.push(await runFromNew(stack, turn))
     await writeFile(options.results, JSON.stringify(turns))
   }

@@ -55,6 +55,7 @@ const seconds = (ms: number | undefined): number | undefined => ms && ms / 1000
 export const measures = {
   'start to healthy': overTurns('ms', (t) => t.healthyMs),
   'CPU until healthy': overTurns('s', (t) => t.healthyCpuS),
+  'CPU until healthy, first start': overTurns('s', (t) => t.firstCpuS),
   'one pod, p50': singles(0.5),
   'one pod, p99': singles(0.99),
   'many pods to running': overTurns('s', (t) => seconds(t.manyMs)),

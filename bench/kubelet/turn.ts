@@ -37,6 +37,8 @@ export interface Turn {
   readonly stack: StackName
   readonly healthyMs: number
   readonly healthyCpuS: number
+  /** The same of the start before, the first one after an installation. */
+  readonly firstCpuS?: number
   readonly singlePodMs: readonly number[]
   readonly manyMs?: number
   readonly many?: PartUsage
