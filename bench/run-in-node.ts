@@ -16,6 +16,8 @@ export const insideTurns = join(insideDirectory, turnsFile)
 
 interface NodeBench {
   readonly runtime: RuntimeName
+  /** Of containerd 2's own stats. */
+  readonly collectPeriod?: string | undefined
   readonly program: string
   /** The only argument of the program. */
   readonly options: (peer: (name: PeerName) => string) => object
@@ -43,7 +45,7 @@ export async function runInNode<T>(bench: NodeBench, signal: AbortSignal): Promi
 
 async function requestOf(
   directory: string,
-  { runtime, program, options, prepare, log }: NodeBench,
+  { runtime, collectPeriod, program, options, prepare, log }: NodeBench,
 ): Promise<Parameters<typeof startEnvironment>[0]> {
   const { peer, images } = await buildBenchPeers([...peersOf[runtime], 'kubelet'], log)
   await prepare?.(directory)
@@ -53,6 +55,7 @@ async function requestOf(
     directory,
     cache: cacheRoot(),
     runtime,
+    ...(collectPeriod !== undefined && { collectPeriod }),
     programs: runtimePrograms(runtime, peer),
     imageLayout: inCache(images.layout),
     imageArchive: inCache(images.archive),

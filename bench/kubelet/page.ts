@@ -13,6 +13,7 @@ export interface PageOptions {
   readonly singlePods: number
   readonly windowMs: number
   readonly runtime: string
+  readonly collectPeriod?: string | undefined
   /** Of Keelson. */
   readonly node: string
   /** Of the machine before the run: ratios of a busy one say less. */
@@ -63,12 +64,13 @@ export function formatPage(turns: readonly Turn[], o: PageOptions): BenchReport 
     file: [
       'kubelet',
       o.runtime === 'containerd-1.6' ? '' : `-${o.runtime}`,
+      o.collectPeriod === undefined ? '' : `-collect-${o.collectPeriod}`,
       o.pods === 110 ? '' : `-${o.pods}`,
       turns.some((t) => t.loop !== undefined) ? '-loop' : '',
     ].join(''),
     title: 'Keelson beside the upstream kubelet',
     method: [
-      `Both kubelets in turns on the same ${o.runtime}, in one node environment of private namespaces on this host: static pods, no API server, cgroupfs. Keelson runs on Node ${o.node}. Medians over ${o.turns} ${o.turns === 1 ? 'turn' : 'turns'}; a turn begins with an empty runtime; each kubelet was started once before, so that its certificate and its compiled code are there; that start, which makes both, is the first start. Load average of the machine before the run: ${o.load.toFixed(1)}.`,
+      `Both kubelets in turns on the same ${o.runtime}${o.collectPeriod === undefined ? '' : ` with stats_collect_period ${o.collectPeriod}`}, in one node environment of private namespaces on this host: static pods, no API server, cgroupfs. Keelson runs on Node ${o.node}. Medians over ${o.turns} ${o.turns === 1 ? 'turn' : 'turns'}; a turn begins with an empty runtime; each kubelet was started once before, so that its certificate and its compiled code are there; that start, which makes both, is the first start. Load average of the machine before the run: ${o.load.toFixed(1)}.`,
       `A pod runs when its container has executed its first command, which is seen by a file that it writes: neither kubelet nor runtime is asked. One pod: from the manifest's appearance, ${o.singlePods} pods one after the other in each turn, percentiles over all turns.`,
       `At rest: ${o.pods} pods, ${(o.windowMs / 1000).toFixed(0)} s without a request; then the same with /metrics/cadvisor, /metrics/resource and /stats/summary every 10 s. CPU per minute, of the processes themselves; shims are with the runc that they run. Memory is resident. The server is \`keelson cri --values kernel\`, as a process of its own or inside the kubelet. The upstream kubelet has cAdvisor; Keelson has the gate PodAndContainerStatsFromCRI off where the column does not say otherwise.`,
       'The delay of the event loop is the time that work waits for it, also while other processes have the processors; it is blocked for the part of that in which its thread did not wait for a processor (row `loop`, in a run of its own, because watching costs). Both while the pods start and with scrapes.',

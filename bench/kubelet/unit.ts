@@ -24,6 +24,7 @@ interface Settings {
   readonly singlePods: number
   readonly windowMs: number
   readonly runtime: RuntimeName
+  readonly collectPeriod: string | undefined
   readonly rows: readonly RowName[]
   readonly stacks: readonly StackName[]
   readonly node: NodeRelease
@@ -38,6 +39,8 @@ const options = {
   'single-pods': 'N: one after the other, in each turn (20)',
   window: 'SECONDS: at rest, and with scrapes (60)',
   runtime: `NAME: ${runtimes.join(', ')} (containerd-1.6)`,
+  'collect-period':
+    'TIME: how often containerd 2 reads the stats of all containers for itself (its default, 1s)',
   rows: `LIST: ${rowNames.join(',')} (all but loop)`,
   stacks: `LIST: ${stackNames.join(',')} (all)`,
   node: `LINE: of Node, for Keelson: ${Object.keys(nodeReleases).join(', ')} (${newestNode})`,
@@ -58,13 +61,18 @@ function readSettings(given: BenchOptions): Settings {
   const list = <T extends string>(name: keyof typeof options, all: readonly T[]): readonly T[] =>
     given[name]?.split(',').map((word) => oneOf(name, all, word.trim())) ?? all
   const lines = Object.keys(nodeReleases)
+  const runtime = oneOf('runtime', runtimes, given['runtime'] ?? 'containerd-1.6')
+  const collectPeriod = given['collect-period']
+  if (collectPeriod !== undefined && runtime !== 'containerd-2')
+    throw new Error(`--collect-period ${collectPeriod}: only containerd-2 has this setting`)
   const line = given['node'] === undefined ? undefined : oneOf('node', lines, given['node'])
   return {
     turns: count('turns', 3),
     pods: count('pods', 110),
     singlePods: count('single-pods', 20),
     windowMs: count('window', 60) * 1000,
-    runtime: oneOf('runtime', runtimes, given['runtime'] ?? 'containerd-1.6'),
+    runtime,
+    collectPeriod,
     rows: given['rows'] === undefined ? rowNames.filter((row) => row !== 'loop') : list('rows', rowNames),
     stacks: list('stacks', stackNames),
     node: nodeReleases[Number(line ?? newestNode) as keyof typeof nodeReleases],
@@ -102,6 +110,7 @@ async function run(signal: AbortSignal, given: BenchOptions): Promise<BenchRepor
   const { turns, load } = await runInNode<Turn>(
     {
       runtime: settings.runtime,
+      collectPeriod: settings.collectPeriod,
       program: join(import.meta.dirname, 'inside.ts'),
       options: (peer) => insideOptions(peer('kubelet')),
       async prepare(directory) {

@@ -5,6 +5,8 @@ interface ContainerdSettings {
   readonly directory: string
   readonly runc: string
   readonly driver: 'cgroupfs' | 'systemd'
+  /** Of containerd 2 alone: the others have none. */
+  readonly collectPeriod?: string | undefined
 }
 
 const quote = (text: string): string => JSON.stringify(text)
@@ -67,7 +69,8 @@ ${handlers(cri, settings)}`
 }
 
 const version3 = (settings: ContainerdSettings): string => {
-  const { directory } = settings
+  const { directory, collectPeriod } = settings
+  const collect = collectPeriod === undefined ? '' : `  stats_collect_period = ${quote(collectPeriod)}\n`
   const images = 'io.containerd.cri.v1.images'
   const cri = 'io.containerd.cri.v1.runtime'
   return `${head(3)}[plugins.${quote(images)}]
@@ -77,7 +80,7 @@ const version3 = (settings: ContainerdSettings): string => {
   [plugins.${quote(images)}.registry]
     config_path = ${quote(`${directory}/registries`)}
 [plugins.${quote(cri)}]
-${shared}  [plugins.${quote(cri)}.cni]
+${collect}${shared}  [plugins.${quote(cri)}.cni]
     bin_dirs = ["/usr/lib/cni"]
     conf_dir = ${quote(`${directory}/net.d`)}
   [plugins.${quote(cri)}.containerd]

@@ -50,6 +50,8 @@ export interface EnvironmentPlan {
   readonly imageLayout: string
   /** Imported before the command runs; without it images are pulled when a spec asks for them. */
   readonly imageArchive?: string
+  /** How often containerd 2 reads the CPU of every container for itself, such as `1m`; its default is a second. */
+  readonly collectPeriod?: string
   /** Stand-ins for systemd-run and systemctl; without them the environment has neither. */
   readonly systemdStandIns: boolean
   /** Directories of kubelet, runtime and pods are on a file system of this size that has nothing else; default: on that of `directory`. */

@@ -42,7 +42,8 @@ async function prepareContainerd(plan: EnvironmentPlan, programs: ContainerdProg
     await writeFile(join(hosts, host, 'hosts.toml'), formatHosts(url))
   }
   const { containerd, runc, shims } = programs
-  const settings = { directory: insideDirectory, runc, driver: driverOf(plan.place) }
+  const { collectPeriod } = plan
+  const settings = { directory: insideDirectory, runc, driver: driverOf(plan.place), collectPeriod }
   await writeFile(runtimeConfig, formatConfig(plan.runtime, settings))
   return {
     name: 'containerd',

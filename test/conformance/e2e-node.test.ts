@@ -262,4 +262,7 @@ test('containerd 1.6 and 2 get the form of configuration that each reads', () =>
   expect(old).toContain('io.containerd.grpc.v1.cri')
   expect(current).toContain('io.containerd.cri.v1.runtime')
   for (const text of [old, current]) expect(text).toContain('runtimes.test-handler')
+  expect(current).not.toContain('stats_collect_period')
+  const slower = { ...settings, collectPeriod: '1m' }
+  expect(formatConfig('containerd-2', slower)).toContain('\n  stats_collect_period = "1m"\n')
 })
