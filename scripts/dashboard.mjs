@@ -1,7 +1,9 @@
-// Builds the dashboard into a directory: one page, one script, one style sheet, one icon. Nothing refers to elsewhere.
-import { copyFileSync, mkdirSync } from 'node:fs'
+// Builds the dashboard into a directory: one page, one script, one style sheet, one icon, and each of them compressed, so that no
+// daemon does it at its start. Nothing refers to elsewhere.
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -26,5 +28,9 @@ export async function buildDashboard(directory) {
   })
   copyFileSync(join(root, 'src/dashboard/page.html'), join(directory, 'index.html'))
   copyFileSync(join(root, 'src/dashboard/icon.svg'), join(directory, 'icon.svg'))
+  for (const name of ['index.html', 'app.js', 'app.css', 'icon.svg']) {
+    const file = join(directory, name)
+    writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }))
+  }
   return result
 }

@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
 import type { PageFile, PageFiles } from '../../ports/page-files.js'
 
 const types: Readonly<Record<string, string>> = {
@@ -28,7 +27,7 @@ function readPageFile(path: string, type: string): PageFile {
   return {
     type,
     body,
-    gzip: gzipSync(body, { level: 9 }),
+    gzip: readFileSync(`${path}.gz`),
     tag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
   }
 }
