@@ -1,7 +1,7 @@
 // Prometheus text, classic format 0.0.4: HELP and TYPE once for each family, all its series together, exact numbers.
 // Written per family, because the series of a family come from many containers.
 import type { Family } from '../catalogue/family.js'
-import { createTextBytes, joinPieces, type TextBytes } from './text-bytes.js'
+import { createTextBytes, joinTexts, type TextBytes } from './text-bytes.js'
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8'
 
@@ -51,7 +51,7 @@ export function createExposition(): Exposition {
     },
     bytes() {
       const sorted = [...open].sort(([a], [b]) => (a < b ? -1 : 1))
-      return joinPieces(sorted.map(([, text]) => text))
+      return joinTexts(sorted.map(([, text]) => text))
     },
   }
 }

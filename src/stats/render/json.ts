@@ -1,6 +1,6 @@
 // JSON with bigints printed as numbers, in full: /stats/summary has counters above 2^53, and its readers are Go.
 
-import { createTextBytes, joinPieces, type TextBytes } from './text-bytes.js'
+import { createTextBytes, joinTexts, type TextBytes } from './text-bytes.js'
 
 export type JsonValue =
   | null
@@ -15,7 +15,7 @@ export type JsonValue =
 export function formatJson(value: JsonValue): Uint8Array {
   const into = createTextBytes()
   add(value, into)
-  return joinPieces([into])
+  return joinTexts([into])
 }
 
 function add(value: JsonValue, into: TextBytes): void {
