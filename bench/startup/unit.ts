@@ -1,9 +1,10 @@
 // `startup`: `keelson --help` from the bundle against a Node that does nothing. CPU and wall time of whole processes. And what a
-// kubelet on Node costs before it does anything: the modules of Node that it needs, and its own program.
+// kubelet on Node costs before it does anything: the modules of Node that it needs, two servers, and its own program.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { createSelfSigned } from '../../src/adapters/tls/self-signed.js'
 import { atMost, type BenchReport, type BenchUnit, median } from '../unit.js'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -13,13 +14,19 @@ const WARM_UP = 3
 const MAX_RATIO = 2
 
 const modules = ['tls', 'https', 'http2', 'crypto', 'child_process']
-/** The first two are compared. */
-const processes: readonly { readonly name: string; readonly args: readonly string[] }[] = [
+/** The first two are compared. The folder has a certificate and its key. */
+const processesIn = (
+  folder: string,
+): readonly { readonly name: string; readonly args: readonly string[] }[] => [
   { name: 'node -e 0', args: ['-e', '0'] },
   { name: 'keelson --help', args: [bundle, '--help'] },
   {
     name: "node with the modules of a kubelet's client and server",
     args: ['-e', modules.map((name) => `require('node:${name}')`).join(';')],
+  },
+  {
+    name: 'node with these modules, a TLS server and one for its health',
+    args: [join(import.meta.dirname, 'least.mjs'), folder],
   },
   { name: 'keelson kubelet --version: the program is loaded', args: [bundle, 'kubelet', '--version'] },
 ]
@@ -44,8 +51,12 @@ const middle = (costs: readonly Cost[]): Cost => ({
 async function run(signal: AbortSignal): Promise<BenchReport> {
   execFileSync(process.execPath, [join(root, 'scripts/build.mjs')], { stdio: 'inherit' })
   const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'))
+  const processes = processesIn(folder)
   const costs = new Map(processes.map(({ name }): [string, Cost[]] => [name, []]))
   try {
+    const pair = await createSelfSigned('bench', ['127.0.0.1'])
+    for (const name of ['certificate', 'key'] as const)
+      writeFileSync(join(folder, name), pair[name], { mode: 0o600 })
     const binary = join(folder, 'timed')
     execFileSync('gcc', ['-O2', '-o', binary, join(import.meta.dirname, 'timed.c')], { stdio: 'inherit' })
     for (let i = -WARM_UP; i < RUNS; i++) {
