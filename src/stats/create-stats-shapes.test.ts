@@ -22,9 +22,8 @@ import { FakeLog } from '../fakes/log.js'
 import { createProcessMetrics } from '../serve/process-metrics.js'
 import { createCpuHistory } from './cpu-rate.js'
 import { createStats, type Stats } from './create-stats.js'
-import { formatJson } from './render/json.js'
-import { buildResourceMetrics } from './render/resource-metrics.js'
-import { buildSummary } from './render/summary.js'
+import { writeResourceMetrics } from './render/resource-metrics.js'
+import { writeSummary } from './render/summary.js'
 import { buildInventory } from './runtime/inventory.js'
 import { criStatsSample } from './runtime/stats.js'
 import type { NodeSample } from './sample.js'
@@ -63,7 +62,7 @@ describe('Windows', () => {
     }
   }
 
-  test('process-isolated and Hyper-V pods', () => {
+  test('process-isolated and Hyper-V pods', async () => {
     const process = listed(hexId('a', 1), hexId('c', 1), 'iis', 'runhcs-wcow-process')
     const hyperV = listed(hexId('a', 9), hexId('c', 9), 'isolated', 'runhcs-wcow-hypervisor')
     const first = PodSandboxStats.fromPartial(windowsPodStats('iis', now))
@@ -83,7 +82,7 @@ describe('Windows', () => {
     )
     const sample = criStatsSample([first, second], inventory, createCpuHistory(), now)
     expect(sample.missing).toBe(0)
-    const summary = buildSummary(
+    const summary = await writeSummary(
       {
         nodeName: 'win1',
         node,
@@ -105,8 +104,8 @@ describe('Windows', () => {
       },
       true,
     )
-    expectGolden('stats/windows-summary.json', indentJson(text(formatJson(summary))))
-    const resource = buildResourceMetrics({ node, pods: sample.pods, failed: false })
+    expectGolden('stats/windows-summary.json', indentJson(text(summary)))
+    const resource = await writeResourceMetrics({ node, pods: sample.pods, failed: false })
     expectGolden('stats/windows-resource.txt', text(resource))
   })
 

@@ -8,11 +8,10 @@ import { memoizeBody } from './memoize-latest.js'
 import { createOwnCounters } from './own-counters.js'
 import { createPressureStats, type PressureStats } from './pressure.js'
 import { createExposition } from './render/exposition.js'
-import { formatJson } from './render/json.js'
 import { writeMachine } from './render/machine-metrics.js'
-import { buildResourceMetrics } from './render/resource-metrics.js'
+import { writeResourceMetrics } from './render/resource-metrics.js'
 import { createSeriesWriter, unknownFamilies } from './render/series-writer.js'
-import { buildSummary } from './render/summary.js'
+import { writeSummary } from './render/summary.js'
 import type { MetricsSample, NodeReading, SourceName, StatsSample } from './sample.js'
 import { createSources, type StatsDescription } from './sources.js'
 import type { StatsOptions } from './stats-options.js'
@@ -56,17 +55,15 @@ export function createStats(o: StatsOptions): Stats {
   const { labelSets, switches } = loops.metricsOptions
 
   const summaryBody = (full: boolean) => (node: NodeReading, stats: StatsSample | undefined) =>
-    formatJson(
-      buildSummary(
-        {
-          nodeName: o.nodeName,
-          node: node.sample,
-          filesystems: filesystems.node(),
-          pods: stats?.pods ?? [],
-          podFilesystems: filesystems.pods(),
-        },
-        full,
-      ),
+    writeSummary(
+      {
+        nodeName: o.nodeName,
+        node: node.sample,
+        filesystems: filesystems.node(),
+        pods: stats?.pods ?? [],
+        podFilesystems: filesystems.pods(),
+      },
+      full,
     )
   const makeFull = summaryBody(true)
   // Filesystem values change between samples too.
@@ -75,19 +72,19 @@ export function createStats(o: StatsOptions): Stats {
   )
   const light = memoizeBody(summaryBody(false))
   const resource = memoizeBody((node: NodeReading | undefined, stats: StatsSample | undefined) =>
-    buildResourceMetrics({
+    writeResourceMetrics({
       node: node?.sample,
       pods: stats?.pods ?? [],
       failed: node === undefined || stats === undefined,
     }),
   )
   const cadvisor = memoizeBody(
-    (node: NodeReading | undefined, metrics: MetricsSample | undefined, _version: number) => {
+    async (node: NodeReading | undefined, metrics: MetricsSample | undefined, _version: number) => {
       const into = createExposition()
       into.add(alwaysFamilies.container_scrape_error, '', metrics === undefined ? 1n : 0n, '')
       if (o.machine !== undefined) writeMachine(o.machine, into)
       node?.write(labelSets, createSeriesWriter(into, switches), switches)
-      metrics?.write(into)
+      await metrics?.write(into)
       labelSets.sweep()
       return into.bytes()
     },
@@ -114,19 +111,19 @@ export function createStats(o: StatsOptions): Stats {
         )
       const stats = sources.stats()
       report('stats', stats)
-      return isFull ? full(node, stats, filesystems.version) : light(node, stats)
+      return await (isFull ? full(node, stats, filesystems.version) : light(node, stats))
     },
     async resource(waitMs) {
       await sources.ready(waitMs)
       const stats = sources.stats()
       report('stats', stats)
-      return resource(sources.node(), stats)
+      return await resource(sources.node(), stats)
     },
     async cadvisor(waitMs) {
       await sources.ready(waitMs)
       const metrics = sources.metrics()
       report('metrics', metrics)
-      return cadvisor(sources.node(), metrics, filesystems.version)
+      return await cadvisor(sources.node(), metrics, filesystems.version)
     },
     pressure: createPressureStats({
       loops,

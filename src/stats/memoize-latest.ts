@@ -1,15 +1,21 @@
 // Values made once for each sample and shared by all requests until the next one.
 
-/** The body is made again when an input is no longer the same object or number. */
+/** The body is made again when an input is no longer the same object or number, or when it could not be made. */
 export function memoizeBody<I extends readonly unknown[]>(
-  make: (...inputs: I) => Uint8Array,
-): (...inputs: I) => Uint8Array {
-  let last: { readonly inputs: I; readonly body: Uint8Array } | undefined
-  return (...inputs) => {
+  make: (...inputs: I) => Promise<Uint8Array>,
+): (...inputs: I) => Promise<Uint8Array> {
+  let last: { readonly inputs: I; readonly body: Promise<Uint8Array> } | undefined
+  return async (...inputs) => {
     const isSame =
       last?.inputs.length === inputs.length && last.inputs.every((input, i) => input === inputs[i])
-    if (last === undefined || !isSame) last = { inputs, body: make(...inputs) }
-    return last.body
+    const used = last !== undefined && isSame ? last : { inputs, body: make(...inputs) }
+    last = used
+    try {
+      return await used.body
+    } catch (e) {
+      if (last === used) last = undefined
+      throw e
+    }
   }
 }
 

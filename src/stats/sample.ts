@@ -39,12 +39,15 @@ export interface StatsSample {
   readonly missing: number
 }
 
+/** How many pods are written between two turns of the event loop: the text of a full node takes longer than a request may wait. */
+export const podsWrittenATurn = 16
+
 /** Series of pods and containers, printed on request. */
 export interface MetricsSample {
   readonly source: SourceName
   readonly timeNanos: bigint
   readonly missing: number
-  write(into: Exposition): void
+  write(into: Exposition): Promise<void>
 }
 
 export interface SystemContainer {

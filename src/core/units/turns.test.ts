@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTurns } from './turns.js'
+import { createTurns, inTurns } from './turns.js'
 
 test('callers that come at once get turns one after the other, and what else waits comes in between', async () => {
   const nextTurn = createTurns()
@@ -24,4 +24,11 @@ test('a caller that comes later does not wait for turns of the past', async () =
   })
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
   expect(isDone).toBe(true)
+})
+
+test('what else waits for the event loop comes in between the parts of a long work', async () => {
+  const seen: (number | string)[] = []
+  setImmediate(() => seen.push('request'))
+  await inTurns([1, 2, 3, 4, 5], 2, (part) => seen.push(part))
+  expect(seen).toEqual([1, 2, 'request', 3, 4, 5])
 })

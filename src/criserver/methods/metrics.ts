@@ -47,12 +47,12 @@ function withOthers(pod: PodSandboxMetrics, others: CollectedMetrics['others']):
   }
 }
 
-const encodeMetrics = (
+const encodeMetrics = async (
   { pods, others }: CollectedMetrics,
   given: ListPodSandboxMetricsResponse | undefined,
-): Uint8Array =>
+): Promise<Uint8Array> =>
   given === undefined
-    ? encodePodMetrics(pods)
+    ? await encodePodMetrics(pods)
     : ListPodSandboxMetricsResponse.encode({
         ...given,
         podMetrics: pods.map((collect) => withOthers(podMetricsOf(collect()), others)),
@@ -79,7 +79,7 @@ export async function completePodMetrics(
   }
   try {
     const collected = await collectMetrics(askRuntime, services, signal)
-    const message = encodeMetrics(collected, asked.given)
+    const message = await encodeMetrics(collected, asked.given)
     const { answer } = asked
     return answer === undefined || asked.given === undefined ? { message } : { message, answer }
   } catch (error) {

@@ -24,8 +24,9 @@ const podLabels = createLabelSet('pod', { ...labels.values, container: '', name:
 const generated = (pods: readonly PodSeries[]): Uint8Array =>
   ListPodSandboxMetricsResponse.encode({ podMetrics: pods.map(podMetricsOf) }).finish()
 
-function assertSame(pods: readonly PodSeries[]): void {
-  assert.deepEqual(Buffer.from(encodePodMetrics(pods.map((pod) => () => pod))), Buffer.from(generated(pods)))
+async function assertSame(pods: readonly PodSeries[]): Promise<void> {
+  const encoded = await encodePodMetrics(pods.map((pod) => () => pod))
+  assert.deepEqual(Buffer.from(encoded), Buffer.from(generated(pods)))
 }
 
 const time = 1_790_000_000_123_456_789n
@@ -59,14 +60,14 @@ describe('the metrics answer', () => {
   ])
     test(name, () => assertSame(pods))
 
-  test('values of every size, whole seconds of them where CRI has no more', () => {
+  test('values of every size, whole seconds of them where CRI has no more', async () => {
     const values = [0n, 1n, 127n, 128n, 999_999_999n, 10n ** 9n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 64n - 1n]
     const families = [cpu.container_cpu_usage_seconds_total, disk.container_fs_usage_bytes]
     const pod = families.flatMap((family) => values.map((value) => series({ family, value })))
-    assertSame([{ podSandboxId: 'a', pod, containers: new Map() }])
+    await assertSame([{ podSandboxId: 'a', pod, containers: new Map() }])
   })
 
-  test('extra labels in the order of the family, empty where they are not given', () => {
+  test('extra labels in the order of the family, empty where they are not given', async () => {
     const pod = [
       series({ family: disk.container_fs_reads_total, extra: extraLabels({ device: '/dev/sda' }) }),
       series({ family: disk.container_fs_reads_total, extra: undefined }),
@@ -75,10 +76,10 @@ describe('the metrics answer', () => {
         extra: extraLabels({ operation: 'Read', minor: '0', major: '8', device: '/dev/sda' }),
       }),
     ]
-    assertSame([{ podSandboxId: 'a', pod, containers: new Map() }])
+    await assertSame([{ podSandboxId: 'a', pod, containers: new Map() }])
   })
 
-  test('every family, in more pods than a first guess has room for', () => {
+  test('every family, in more pods than a first guess has room for', async () => {
     const long = createLabelSet('container', { ...labels.values, pod: 'p'.repeat(2_000) })
     const all = allFamilies.map((family, i) =>
       series({ family, labels: i % 2 ? labels : long, value: BigInt(i) ** 7n }),
@@ -88,6 +89,6 @@ describe('the metrics answer', () => {
       pod: all,
       containers: new Map([[`c${i}`, all.map((s) => ({ ...s, timeNanos: time + BigInt(i) }))]]),
     }))
-    assertSame(pods)
+    await assertSame(pods)
   })
 })

@@ -1,8 +1,10 @@
 // The answer of ListPodSandboxMetrics straight from series to bytes. A node of 110 pods has 13,000 metrics, and most of each
 // is labels; as objects they would cost more than the sweep. The bytes are those of the generated encoder.
 import { encodeVarint, metricTags, podMetricsTags, wrappedValueTag } from '../../core/cri/protobuf-wire.js'
+import { inTurns } from '../../core/units/turns.js'
 import type { ExtraLabels, Family } from '../../stats/catalogue/family.js'
 import { commonLabelKeys, type LabelSet } from '../../stats/render/label-set.js'
+import { podsWrittenATurn } from '../../stats/sample.js'
 import type { LaterPodSeries, Series } from './series.js'
 
 const mostExact = BigInt(Number.MAX_SAFE_INTEGER)
@@ -153,7 +155,7 @@ function createExtras(): (family: Family, extra: ExtraLabels | undefined) => Uin
 /** A guess; the writer grows. */
 const bytesPerPod = 48 * 1024
 
-export function encodePodMetrics(pods: readonly LaterPodSeries[]): Uint8Array {
+export async function encodePodMetrics(pods: readonly LaterPodSeries[]): Promise<Uint8Array> {
   const into = new BackwardWriter(bytesPerPod * pods.length)
   const extras = createExtras()
   const writeAll = (id: string, series: readonly Series[]): void => {
@@ -163,7 +165,7 @@ export function encodePodMetrics(pods: readonly LaterPodSeries[]): Uint8Array {
     }
     if (id !== '') into.bytes(stringFields(podMetricsTags.id, [id]))
   }
-  for (const collect of pods.toReversed()) {
+  await inTurns(pods.toReversed(), podsWrittenATurn, (collect) => {
     const { podSandboxId, pod, containers } = collect()
     const end = into.length
     for (const [id, series] of [...containers].reverse()) {
@@ -173,6 +175,6 @@ export function encodePodMetrics(pods: readonly LaterPodSeries[]): Uint8Array {
     }
     writeAll(podSandboxId, pod)
     into.enclose(podMetricsTags.pod, end)
-  }
+  })
   return into.take()
 }

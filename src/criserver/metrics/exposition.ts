@@ -1,17 +1,19 @@
 // The Prometheus text of the same series that the RPC gives, with the fractions that CRI has no room for (KEP-2371).
+import { inTurns } from '../../core/units/turns.js'
 import { createExposition, formatTimestamp } from '../../stats/render/exposition.js'
+import { podsWrittenATurn } from '../../stats/sample.js'
 import type { Services } from '../services.js'
 import { collectMetrics } from './collect.js'
 import type { CollectedMetrics } from './source.js'
 
-function formatSeries({ pods }: Pick<CollectedMetrics, 'pods'>): Uint8Array {
+async function formatSeries({ pods }: Pick<CollectedMetrics, 'pods'>): Promise<Uint8Array> {
   const into = createExposition()
-  for (const collect of pods) {
+  await inTurns(pods, podsWrittenATurn, (collect) => {
     const { pod, containers } = collect()
     for (const series of [pod, ...containers.values()])
       for (const { family, labels, extra, value, timeNanos } of series)
         into.add(family, labels.block(extra), value, formatTimestamp(timeNanos))
-  }
+  })
   return into.bytes()
 }
 
@@ -21,6 +23,6 @@ export const createCadvisorText = (services: Services) => ({
     const signal = AbortSignal.timeout(waitMs)
     const ask = () => services.metricsSource.upstreamMetrics(signal)
     const collected = await collectMetrics(ask, services, signal)
-    return formatSeries(collected)
+    return await formatSeries(collected)
   },
 })

@@ -1,7 +1,7 @@
 // The series of a look at the node, as values: the RPC and the Prometheus endpoint are two ways to write them.
 import type { ExtraLabels, Family } from '../../stats/catalogue/family.js'
 import type { PodValues } from '../../stats/cgroup/source.js'
-import { writeSweep } from '../../stats/render/cgroup-metrics.js'
+import { writePod } from '../../stats/render/cgroup-metrics.js'
 import type { LabelSet, LabelSets } from '../../stats/render/label-set.js'
 import { isShown, type Switches } from '../../stats/render/series-writer.js'
 import type { NodeView } from '../stats/node-view.js'
@@ -39,8 +39,8 @@ export function collectSeries(
     const containers = new Map<string, Series[]>(
       values.containers.filter((c) => view.container(c.info.id)).map((c) => [c.info.id, []]),
     )
-    writeSweep(
-      { pods: [values], opaque: [] },
+    writePod(
+      values,
       (labels, timeNanos, emitAll) => {
         const into = labels.kind === 'pod' ? pod : containers.get(labels.values.name)
         emitAll((family, value, extra) => {

@@ -1,6 +1,6 @@
 // The cgroup source: one sweep over the cgroups of the pods that the runtime lists. Every cgroup gets the time of its
 // own reading; a container that has gone meanwhile is counted and left out.
-import { nextTurn } from '../../core/units/turns.js'
+import { inTurns } from '../../core/units/turns.js'
 import type { CgroupPath } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CollectContext } from '../collectors/collector.js'
@@ -67,15 +67,14 @@ export function createCgroupSource(o: CgroupSourceOptions): CgroupSource {
       const values: PodValues[] = []
       const opaque: PodSample[] = []
       let missing = 0
-      for (const [i, info] of inventory.pods.entries()) {
-        if (i % PODS_A_TURN === PODS_A_TURN - 1) await nextTurn()
+      await inTurns(inventory.pods, PODS_A_TURN, (info) => {
         signal.throwIfAborted()
         const read = o.isOpaque(info) ? readOpaque(info, o) : readPod(info, o, history, hostNetwork)
         missing += read.missing
         pods.push(read.sample)
         if (read.values === undefined) opaque.push(read.sample)
         else values.push(read.values)
-      }
+      })
       history.sweep()
       return { stats: { source: 'cgroup', timeNanos, pods, missing }, pods: values, opaque }
     },

@@ -1,11 +1,12 @@
 // Series of /metrics/cadvisor from a cgroup sweep, for each container and each pod.
+import { inTurns } from '../../core/units/turns.js'
 import type { Emit } from '../catalogue/family.js'
 import { alwaysFamilies as f } from '../catalogue/times-and-limits.js'
 import type { CgroupSweep, PodValues } from '../cgroup/source.js'
 import { emitCgroup } from '../collectors/index.js'
 import { emitNetwork } from '../collectors/network.js'
 import { type ContainerFs, emitContainerFs } from '../filesystem/filesystem.js'
-import type { MetricsSample, PodSample, StatsSample } from '../sample.js'
+import { type MetricsSample, type PodSample, podsWrittenATurn, type StatsSample } from '../sample.js'
 import { containerLabels, type LabelSet, type LabelSets, podLabels } from './label-set.js'
 import { createSeriesWriter, type SeriesWriter, type Switches } from './series-writer.js'
 import { type EmitAt, emitNetworkUsage, emitUsage } from './usage-metrics.js'
@@ -25,7 +26,8 @@ export interface CgroupMetricsOptions {
   readonly containerFs: (containerId: string) => ContainerFs | undefined
 }
 
-function writePod(pod: PodValues, write: SeriesWriter, o: CgroupMetricsOptions): void {
+/** One label set after another. */
+export function writePod(pod: PodValues, write: SeriesWriter, o: CgroupMetricsOptions): void {
   const { info, own, network } = pod
   // Without a cgroup of its own a pod still has a network.
   const labels = podLabels(o.labelSets, info, own?.path ?? '')
@@ -71,23 +73,17 @@ export const statsMetrics = (
   missing,
   write(into) {
     const write = createSeriesWriter(into, o.switches)
-    for (const pod of pods) writeOpaque(pod, write, o)
+    return inTurns(pods, podsWrittenATurn, (pod) => writeOpaque(pod, write, o))
   },
 })
-
-/** All series of one sweep, one label set after another. */
-export function writeSweep(
-  { pods, opaque }: Pick<CgroupSweep, 'pods' | 'opaque'>,
-  write: SeriesWriter,
-  o: CgroupMetricsOptions,
-): void {
-  for (const pod of pods) writePod(pod, write, o)
-  for (const pod of opaque) writeOpaque(pod, write, o)
-}
 
 export const cgroupMetrics = (sweep: CgroupSweep, o: CgroupMetricsOptions): MetricsSample => ({
   source: 'cgroup',
   timeNanos: sweep.stats.timeNanos,
   missing: sweep.stats.missing,
-  write: (into) => writeSweep(sweep, createSeriesWriter(into, o.switches), o),
+  async write(into) {
+    const write = createSeriesWriter(into, o.switches)
+    await inTurns(sweep.pods, podsWrittenATurn, (pod) => writePod(pod, write, o))
+    await inTurns(sweep.opaque, podsWrittenATurn, (pod) => writeOpaque(pod, write, o))
+  },
 })

@@ -1,6 +1,6 @@
 // JSON with bigints printed as numbers, in full: /stats/summary has counters above 2^53, and its readers are Go.
 
-import { createTextBytes, joinTexts, type TextBytes } from './text-bytes.js'
+import type { TextBytes } from './text-bytes.js'
 
 export type JsonValue =
   | null
@@ -12,20 +12,14 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue | undefined }
 
 /** Undefined fields are left out, as JSON.stringify does. */
-export function formatJson(value: JsonValue): Uint8Array {
-  const into = createTextBytes()
-  add(value, into)
-  return joinTexts([into])
-}
-
-function add(value: JsonValue, into: TextBytes): void {
+export function addJson(value: JsonValue, into: Pick<TextBytes, 'add'>): void {
   if (typeof value === 'bigint') into.add(value.toString())
   else if (value === null || typeof value !== 'object') into.add(JSON.stringify(value))
   else if (isList(value)) {
     into.add('[')
     for (let i = 0; i < value.length; i++) {
       if (i > 0) into.add(',')
-      add(value[i] ?? null, into)
+      addJson(value[i] ?? null, into)
     }
     into.add(']')
   } else {
@@ -34,7 +28,7 @@ function add(value: JsonValue, into: TextBytes): void {
       const field = value[key]
       if (field === undefined) continue
       into.add(`${before}${JSON.stringify(key)}:`)
-      add(field, into)
+      addJson(field, into)
       before = ','
     }
     into.add(before === '{' ? '{}' : '}')

@@ -1,7 +1,8 @@
 // /metrics/resource from samples, as metrics-server reads it: its parser gives up a whole pod, or the whole node, over
 // one odd line.
+import { inTurns } from '../../core/units/turns.js'
 import type { Family } from '../catalogue/family.js'
-import type { ContainerSample, NodeSample, PodSample } from '../sample.js'
+import { type ContainerSample, type NodeSample, type PodSample, podsWrittenATurn } from '../sample.js'
 import type { SwapUsage } from '../usage.js'
 import { createExposition, formatTimestamp } from './exposition.js'
 import { formatLabels } from './label-set.js'
@@ -151,13 +152,13 @@ interface ResourceInput {
   readonly failed: boolean
 }
 
-export function buildResourceMetrics({ node, pods, failed }: ResourceInput): Uint8Array {
+export async function writeResourceMetrics({ node, pods, failed }: ResourceInput): Promise<Uint8Array> {
   const exposition = createExposition()
   const add: Add = (resource, block, value, timeNanos) => {
     if (value !== undefined) exposition.add(resource, block, value, formatTimestamp(timeNanos))
   }
   if (node !== undefined) addNode(add, node)
-  for (const pod of onePerName(pods)) addPod(add, pod)
+  await inTurns(onePerName(pods), podsWrittenATurn, (pod) => addPod(add, pod))
   add(f.error, '', failed ? 1n : 0n, 0n)
   return exposition.bytes()
 }

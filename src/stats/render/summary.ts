@@ -1,7 +1,15 @@
 // /stats/summary from samples: shape and names of stats/v1alpha1. What is not known is left out, never sent as 0.
 
+import { inTurns } from '../../core/units/turns.js'
 import { addUp, type FsUsage, type VolumeUsage } from '../filesystem/filesystem.js'
-import type { ContainerSample, NodeFilesystems, NodeSample, PodSample, SystemContainer } from '../sample.js'
+import {
+  type ContainerSample,
+  type NodeFilesystems,
+  type NodeSample,
+  type PodSample,
+  podsWrittenATurn,
+  type SystemContainer,
+} from '../sample.js'
 import { sumSwap } from '../sum-usage.js'
 import type {
   CpuUsage,
@@ -13,7 +21,8 @@ import type {
   PsiLine,
   SwapUsage,
 } from '../usage.js'
-import { formatTime, type JsonValue } from './json.js'
+import { addJson, formatTime, type JsonValue } from './json.js'
+import { createTextBytes, joinTexts } from './text-bytes.js'
 
 /** Values of the background cache, by container id and pod uid. */
 export interface PodFilesystems {
@@ -195,7 +204,16 @@ function podFields(pod: PodSample, { filesystems, podFilesystems }: SummaryInput
 }
 
 /** `full: false` is the form of only_cpu_and_memory=true. */
-export const buildSummary = (input: SummaryInput, full: boolean): Fields => ({
-  node: nodeFields(input, full),
-  pods: input.pods.map((pod) => podFields(pod, input, full)),
-})
+export async function writeSummary(input: SummaryInput, full: boolean): Promise<Uint8Array> {
+  const into = createTextBytes()
+  into.add('{"node":')
+  addJson(nodeFields(input, full), into)
+  let before = ',"pods":['
+  await inTurns(input.pods, podsWrittenATurn, (pod) => {
+    into.add(before)
+    addJson(podFields(pod, input, full), into)
+    before = ','
+  })
+  into.add(before === ',' ? ']}' : `${before}]}`)
+  return joinTexts([into])
+}

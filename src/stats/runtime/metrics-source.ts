@@ -46,11 +46,11 @@ export function createCriMetricsSource(o: CriMetricsSourceOptions): CriMetricsSo
       const metrics = await o.calls.podMetrics(signal)
       const receivedNanos = o.nowNanos()
       const context = await o.joinContext(signal)
-      let joined = joinCriMetrics({ ...context, metrics, descriptors, receivedNanos })
+      let joined = await joinCriMetrics({ ...context, metrics, descriptors, receivedNanos })
       // The runtime was changed since it declared its metrics.
       if (joined.dropped.undeclared > 0) {
         descriptors = await describe(signal)
-        joined = joinCriMetrics({ ...context, metrics, descriptors, receivedNanos })
+        joined = await joinCriMetrics({ ...context, metrics, descriptors, receivedNanos })
       }
       o.onDropped(joined.dropped)
       rejectEmptySample('ListPodSandboxMetrics', context.inventory, joined.sample)

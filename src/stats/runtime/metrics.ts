@@ -1,5 +1,6 @@
 // Joins the runtime's metrics with their descriptors and with the labels of our inventory, so that the series are the
 // same ones as from the cgroup source. Seconds that CRI had to cut are replaced by exact ones where they are known.
+import { inTurns } from '../../core/units/turns.js'
 import type { Metric } from '../../cri-api/api.js'
 import type { PodMetrics } from '../../ports/runtime.js'
 import { cpuFamilies as cpu } from '../catalogue/cpu.js'
@@ -16,7 +17,7 @@ import type { Switches } from '../render/series-writer.js'
 import { emitUsage } from '../render/usage-metrics.js'
 import { type KernelSeries, kernelSeries } from '../repair/kernel-series.js'
 import type { Repair } from '../repair/repairs.js'
-import type { MetricsSample, PodSample, StatsSample } from '../sample.js'
+import { type MetricsSample, type PodSample, podsWrittenATurn, type StatsSample } from '../sample.js'
 import type { Psi, Usage } from '../usage.js'
 import {
   type Described,
@@ -254,12 +255,12 @@ function findSubjects(input: CriMetricsInput): Subjects {
 }
 
 /** Decodes every metric of the answer, and hands each series that can be shown to `visit`. */
-function visitSeries(
+async function visitSeries(
   { byLabels }: Subjects,
   input: CriMetricsInput,
   repair: Repair,
   visit: (series: Series) => void,
-): DroppedMetrics {
+): Promise<DroppedMetrics> {
   const { descriptors, switches } = input
   const dropped = { undeclared: 0, labelMismatch: 0, duplicates: 0, withoutValue: 0 }
   const extraLabels = createExtraLabels(input)
@@ -309,7 +310,7 @@ function visitSeries(
       add({ family, labels, extra, value, timeNanos: better?.timeNanos ?? metric.timestamp })
     }
   }
-  for (const subjects of byLabels.values()) {
+  await inTurns(byLabels.values(), podsWrittenATurn, (subjects) => {
     seen.clear()
     for (const subject of subjects) {
       for (const metric of subject.metrics) if (subject.includes(metric)) addMetric(metric, subject)
@@ -321,7 +322,7 @@ function visitSeries(
           add({ family, labels, extra, value, timeNanos: input.receivedNanos }),
         )
     }
-  }
+  })
   return dropped
 }
 
@@ -330,20 +331,20 @@ function visitSeries(
  * metric must show in the sample, where cgroups can still replace it, and not in a scrape. Series are not kept in between:
  * a full node has 13,000, which as objects would outlive several collections of garbage.
  */
-export function joinCriMetrics(input: CriMetricsInput): JoinedMetrics {
+export async function joinCriMetrics(input: CriMetricsInput): Promise<JoinedMetrics> {
   const subjects = findSubjects(input)
-  const dropped = visitSeries(subjects, input, input.repair, () => undefined)
+  const dropped = await visitSeries(subjects, input, input.repair, () => undefined)
   return {
     dropped,
     sample: {
       source: 'cri',
       timeNanos: input.receivedNanos,
       missing: subjects.missing,
-      write(into) {
+      async write(into) {
         // Series of a container have one time, and follow one another.
         let timeNanos = 0n
         let time = formatTimestamp(timeNanos)
-        visitSeries(subjects, input, input.repair.uncounted(), (s) => {
+        await visitSeries(subjects, input, input.repair.uncounted(), (s) => {
           if (s.timeNanos !== timeNanos) {
             timeNanos = s.timeNanos
             time = formatTimestamp(timeNanos)
