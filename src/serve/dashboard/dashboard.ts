@@ -167,7 +167,7 @@ export function createLiveReader(o: LiveOptions): LiveReader {
   async function sample(signal: AbortSignal): Promise<LiveSample> {
     await withPatience(signal)
     signal.throwIfAborted()
-    const reading = pods.read(inventory.current())
+    const reading = await pods.read(inventory.current())
     thresholds = reading.thresholds
     needsCri = reading.needsCri
     const time = new Date(Number(nowNanos() / 1_000_000n)).toISOString()

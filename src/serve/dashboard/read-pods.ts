@@ -9,6 +9,7 @@ import type {
   LiveSource,
   LiveValues,
 } from '../../core/dashboard/model.js'
+import { inTurns } from '../../core/units/turns.js'
 import type { CgroupPath, CgroupTree } from '../../ports/cgroups.js'
 import type { Procfs } from '../../ports/procfs.js'
 import type { CgroupLocator } from '../../stats/cgroup/locator.js'
@@ -52,7 +53,7 @@ interface PodReading {
 }
 
 interface PodReader {
-  read(inventory: Inventory): PodReading
+  read(inventory: Inventory): Promise<PodReading>
 }
 
 interface NetworkReading {
@@ -64,6 +65,9 @@ interface NetworkReading {
 
 /** Pods out of sight are read in full once in so many readings. */
 const aRound = 16
+
+/** Between two turns of the event loop: 500 pods take 200 ms while others start. */
+const podsATurn = 16
 
 /** With more pods than this, pressure, disk, network and limits of each are read once in a round. */
 export const manyPods = 200
@@ -102,17 +106,17 @@ export function createPodReader(o: PodReaderOptions): PodReader {
   const hostNetwork = o.procfs.networkNamespace()
 
   return {
-    read(inventory) {
+    async read(inventory) {
       o.locator?.refresh(inventory)
       const now = new Map<string, Reading>()
       const focus = o.focus?.() ?? (inventory.pods.length > manyPods ? movingParts : undefined)
-      turn++
+      const round = turn++ % aRound
       const networkNow: typeof networkBefore = new Map()
       const thresholds = new Map<string, string>()
       let needsCri = false
 
       const partsOf = (pod: PodInfo, i: number): ReadonlySet<ValuePart> =>
-        focus === undefined || focus.isFull(pod.sandboxId) || i % aRound === turn % aRound
+        focus === undefined || focus.isFull(pod.sandboxId) || i % aRound === round
           ? allParts
           : focus.parts
       const valuesAt = (
@@ -222,7 +226,8 @@ export function createPodReader(o: PodReaderOptions): PodReader {
         }
       }
 
-      const pods = inventory.pods.map(podOf)
+      const pods: LivePod[] = []
+      await inTurns(inventory.pods, podsATurn, (info) => pods.push(podOf(info, pods.length)))
       before = now
       networkBefore = networkNow
       return { pods, thresholds, needsCri }
