@@ -116,9 +116,7 @@ export function createPodReader(o: PodReaderOptions): PodReader {
       let needsCri = false
 
       const partsOf = (pod: PodInfo, i: number): ReadonlySet<ValuePart> =>
-        focus === undefined || focus.isFull(pod.sandboxId) || i % aRound === round
-          ? allParts
-          : focus.parts
+        focus === undefined || focus.isFull(pod.sandboxId) || i % aRound === round ? allParts : focus.parts
       const valuesAt = (
         key: string,
         path: CgroupPath | undefined,
