@@ -30,6 +30,8 @@ export async function buildProgram({ out, types = false }) {
       entryPoints: { main: 'src/cli/main.ts', 'lab-agent': 'src/lab/agent.ts' },
       outdir: fresh,
       chunkNames: 'chunks/[name]-[hash]',
+      // Node takes .mjs for ESM as it is; for each .js it looks for a package.json that says so.
+      outExtension: { '.js': '.mjs' },
       splitting: true,
       minifySyntax: true,
       minifyWhitespace: true,
@@ -43,6 +45,9 @@ export async function buildProgram({ out, types = false }) {
     }),
     await buildDashboard(join(out, 'dashboard')),
   ]
+  // The entries keep the names by which they are known.
+  for (const entry of ['main', 'lab-agent'])
+    renameSync(join(fresh, `${entry}.mjs`), join(fresh, `${entry}.js`))
   if (types)
     execFileSync(
       join(root, 'node_modules/.bin/tsc'),
