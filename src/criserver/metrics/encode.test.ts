@@ -91,4 +91,13 @@ describe('the metrics answer', () => {
     }))
     await assertSame(pods)
   })
+
+  test('a long answer after a short one, and a short one after that', async () => {
+    const pod = (count: number): PodSeries => ({
+      podSandboxId: 'a',
+      pod: Array.from({ length: count }, (_, i) => series({ value: BigInt(i) })),
+      containers: new Map(),
+    })
+    for (const count of [1, 500, 1]) await assertSame([pod(count), pod(count)])
+  })
 })

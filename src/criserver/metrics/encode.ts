@@ -152,11 +152,13 @@ function createExtras(): (family: Family, extra: ExtraLabels | undefined) => Uin
   }
 }
 
-/** A guess; the writer grows. */
-const bytesPerPod = 48 * 1024
+/** What a pod took in the last answer: a buffer that is much too large is as much garbage. The writer grows where it is too small. */
+let bytesPerPod = 24 * 1024
+/** Pods differ from scrape to scrape. */
+const spareShare = 0.05
 
 export async function encodePodMetrics(pods: readonly LaterPodSeries[]): Promise<Uint8Array> {
-  const into = new BackwardWriter(bytesPerPod * pods.length)
+  const into = new BackwardWriter(Math.ceil(bytesPerPod * (1 + spareShare)) * pods.length)
   const extras = createExtras()
   const writeAll = (id: string, series: readonly Series[]): void => {
     for (let i = series.length - 1; i >= 0; i--) {
@@ -176,5 +178,6 @@ export async function encodePodMetrics(pods: readonly LaterPodSeries[]): Promise
     writeAll(podSandboxId, pod)
     into.enclose(podMetricsTags.pod, end)
   })
+  if (pods.length > 0) bytesPerPod = into.length / pods.length
   return into.take()
 }

@@ -21,7 +21,7 @@ import type {
 import { readWhole } from '../upstream/ask.js'
 import { forwardAnswer, forwardRequest } from '../upstream/forward.js'
 import type { Upstream, UpstreamCall } from '../upstream/upstream.js'
-import { frameMessage, unframeOne } from './grpc-frames.js'
+import { frameMessage, framePieces, unframeOne } from './grpc-frames.js'
 import { findHeader, parseGrpcTimeout, sensitiveIn, toHeaders } from './grpc-headers.js'
 import { Reply } from './reply.js'
 import { responseHeaders, statusHeaders, toStatus } from './status.js'
@@ -173,12 +173,12 @@ export class Http2Call implements ServerCall {
       this.out.end(toHeaders(trailers.length === 0 ? headers : trailers, [], ofAnswerHead))
     } else if (trailers.length === 0 && body.length === 0) {
       if (!this.out.isOver) this.out.only(toHeaders(headers))
-    } else this.send(toHeaders(headers), toHeaders(trailers), body)
+    } else this.send(toHeaders(headers), toHeaders(trailers), [body])
     return await this.over(code, 'forwarded')
   }
 
   async reply(message: Uint8Array, answer?: WholeAnswer): Promise<CallEnding> {
-    const body = frameMessage(message)
+    const body = framePieces(message)
     if (answer === undefined || answer.code !== grpcCode.ok) {
       this.send(responseHeaders, statusHeaders({ code: grpcCode.ok, message: '' }), body)
       return await this.over(grpcCode.ok, 'answered')
@@ -187,10 +187,15 @@ export class Http2Call implements ServerCall {
     return await this.over(grpcCode.ok, 'completed')
   }
 
-  private send(headers: OutgoingHttpHeaders, trailers: OutgoingHttpHeaders, body: Uint8Array): void {
+  private send(
+    headers: OutgoingHttpHeaders,
+    trailers: OutgoingHttpHeaders,
+    body: readonly Uint8Array[],
+  ): void {
     if (this.out.isOver) return
     this.out.open(headers)
-    this.out.end(trailers, body)
+    for (const piece of body.slice(0, -1)) this.out.write(piece)
+    this.out.end(trailers, body.at(-1))
   }
 
   async replyStream(messages: AsyncIterable<Uint8Array>): Promise<CallEnding> {

@@ -5,13 +5,27 @@ import { keelsonError } from '../../../core/errors.js'
 const prefixBytes = 5
 const compressed = 1
 
+/** A smaller message is copied behind its prefix, which costs less than a second write. */
+const mostCopied = 65_536
+
+/** Into the first bytes of the buffer. */
+function writePrefix(into: Buffer, length: number): Buffer {
+  into[0] = 0
+  into.writeUInt32BE(length, 1)
+  return into
+}
+
 export function frameMessage(message: Uint8Array): Buffer {
-  const framed = Buffer.allocUnsafe(prefixBytes + message.length)
-  framed[0] = 0
-  framed.writeUInt32BE(message.length, 1)
+  const framed = writePrefix(Buffer.allocUnsafe(prefixBytes + message.length), message.length)
   framed.set(message, prefixBytes)
   return framed
 }
+
+/** The same bytes in one or two pieces: a copy of megabytes would be as much garbage. */
+export const framePieces = (message: Uint8Array): readonly Uint8Array[] =>
+  message.length <= mostCopied
+    ? [frameMessage(message)]
+    : [writePrefix(Buffer.allocUnsafe(prefixBytes), message.length), message]
 
 const malformed = (why: string): Error =>
   keelsonError('request.invalid', `read a gRPC message: ${why}; is the peer a gRPC program?`)
