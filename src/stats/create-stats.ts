@@ -100,7 +100,7 @@ export function createStats(o: StatsOptions): Stats {
 
   return {
     async summary(isFull, waitMs) {
-      await sources.ready(waitMs)
+      await sources.ready('stats', waitMs)
       const node = sources.node()
       if (node === undefined)
         throw keelsonError(
@@ -114,13 +114,13 @@ export function createStats(o: StatsOptions): Stats {
       return await (isFull ? full(node, stats, filesystems.version) : light(node, stats))
     },
     async resource(waitMs) {
-      await sources.ready(waitMs)
+      await sources.ready('stats', waitMs)
       const stats = sources.stats()
       report('stats', stats)
       return await resource(sources.node(), stats)
     },
     async cadvisor(waitMs) {
-      await sources.ready(waitMs)
+      await sources.ready('metrics', waitMs)
       const metrics = sources.metrics()
       report('metrics', metrics)
       return await cadvisor(sources.node(), metrics, filesystems.version)

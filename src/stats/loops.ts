@@ -6,7 +6,7 @@ import { createCgroupSource } from './cgroup/source.js'
 import { createDeviceNames } from './collectors/device.js'
 import { createFilesystemCache, type FilesystemCache } from './filesystem/filesystem-cache.js'
 import { createHostSampler, type HostReading } from './host-sampler.js'
-import type { OwnCounters } from './own-counters.js'
+import type { EndpointName, OwnCounters } from './own-counters.js'
 import { createPace, type Pace } from './pace.js'
 import type { CgroupMetricsOptions } from './render/cgroup-metrics.js'
 import { createLabelSets } from './render/label-set.js'
@@ -31,8 +31,10 @@ export interface Loops {
   readonly hostSampler: Sampler<HostReading> | undefined
   readonly filesystems: FilesystemCache
   readonly pace: Pace
-  /** Everything but file systems is sampled now; resolves then, or after so long: half of it is the runtime's. */
-  refresh(waitMs: number, signal: AbortSignal): Promise<void>
+  /** Of the runtime's metrics alone: who reads only stats does not need them. */
+  readonly metricsPace: Pace
+  /** What is asked for is sampled now; resolves then, or after so long: half of it is the runtime's. */
+  refresh(asked: EndpointName, waitMs: number, signal: AbortSignal): Promise<void>
   /** Logs, volumes and writable layers are measured now; resolves then, or after so long. */
   measureFilesystems(waitMs: number, signal: AbortSignal): Promise<void>
   readonly calls: RuntimeCalls
@@ -87,6 +89,7 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
 
   const host = cgroups === undefined ? undefined : createHost({ ...o, cgroups, deviceName, isOpaque })
   const pace = createPace(clock, periodMs)
+  const metricsPace = createPace(clock, periodMs)
   const common = { clock, log, counters, periodMs, pace, inventory }
   const repairs = createRepairs(o.values ?? 'repair', o.metrics, cgroups?.version)
   const findName = createRuntimeNameFinder(client, log)
@@ -100,6 +103,7 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
     ? createRuntimeFeeds({
         ...common,
         ...metricsOptions,
+        metricsPace,
         calls,
         host,
         deviceName,
@@ -145,10 +149,15 @@ export function createLoops(o: StatsOptions, counters: OwnCounters): Loops {
     hostSampler,
     filesystems,
     pace,
-    async refresh(waitMs, signal) {
+    metricsPace,
+    async refresh(asked, waitMs, signal) {
       // The cgroups of pods are read only where the runtime has no answer by then.
       const half = waitMs / 2
-      await Promise.all([feeds?.stats.refresh(half, signal), feeds?.metrics.refresh(half, signal)])
+      // Metrics are joined with the stats of the same moment.
+      await Promise.all([
+        feeds?.stats.refresh(half, signal),
+        asked === 'metrics' ? feeds?.metrics.refresh(half, signal) : undefined,
+      ])
       await hostSampler?.refresh(half, signal)
     },
     measureFilesystems: (waitMs, signal) => filesystemSampler.refresh(waitMs, signal),

@@ -44,6 +44,36 @@ for (const fromCri of [false, true])
     expect(samples).toBe(6)
   })
 
+test('the metrics of the runtime are read every period only while somebody reads metrics', async () => {
+  const node = await createStatsFixture({
+    pods: [web],
+    stats: { fromCri: true },
+    answers: delivers([web]),
+  })
+  fixture = node
+  const callsIn = async (periods: number, ask: () => Promise<unknown>): Promise<readonly number[]> => {
+    node.calls.length = 0
+    for (let n = 0; n < periods; n++) {
+      await ask()
+      await node.tick(10_000)
+    }
+    return ['listPodSandboxStats', 'listPodSandboxMetrics'].map(
+      (method) => node.calls.filter((call) => call === method).length,
+    )
+  }
+  const readStats = () => node.stats.resource(0)
+  await callsIn(6, readStats)
+  expect(await callsIn(12, readStats)).toEqual([12, 2])
+  // The first answer after a while has metrics of now, and stats of the same moment.
+  node.calls.length = 0
+  await node.stats.cadvisor(1_000)
+  expect(node.calls.filter((call) => call.startsWith('listPodSandbox')).toSorted()).toEqual(
+    expect.arrayContaining(['listPodSandboxMetrics', 'listPodSandboxStats']),
+  )
+  expect(node.stats.describe().metrics.source).toBe('cri')
+  expect(await callsIn(6, () => node.stats.cadvisor(0))).toEqual([6, 6])
+})
+
 test('a runtime that hangs after a pause: the answer comes within its time, from cgroups', async () => {
   const node = await createStatsFixture({
     pods: [web],

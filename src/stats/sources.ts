@@ -2,6 +2,7 @@
 import type { Clock } from '../ports/clock.js'
 import type { Loops } from './loops.js'
 import { memoizePerSample } from './memoize-latest.js'
+import type { EndpointName } from './own-counters.js'
 import { statsMetrics } from './render/cgroup-metrics.js'
 import type { RepairedValue } from './repair/repairs.js'
 import type { FeedState, RuntimeFeed } from './runtime/feed.js'
@@ -27,8 +28,8 @@ interface Sources {
   node(): NodeReading | undefined
   stats(): StatsSample | undefined
   metrics(): MetricsSample | undefined
-  /** Somebody asks. Resolves when there is a sample to answer with that is new enough, or after so long. */
-  ready(waitMs: number): Promise<void>
+  /** A client asks. Resolves when there is a sample to answer with that is new enough, or after so long. */
+  ready(asked: EndpointName, waitMs: number): Promise<void>
   describe(): StatsDescription
 }
 
@@ -42,7 +43,7 @@ const choose = <S>(feed: RuntimeFeed<S> | undefined, swept: S | undefined): S | 
   feed?.current() ?? swept ?? feed?.last()
 
 export function createSources(
-  { feeds, hostSampler, metricsOptions, repaired, pace, refresh }: Loops,
+  { feeds, hostSampler, metricsOptions, repaired, pace, metricsPace, refresh }: Loops,
   clock: Pick<Clock, 'sleep'>,
 ): Sources {
   const hasCgroups = hostSampler !== undefined
@@ -63,8 +64,8 @@ export function createSources(
     return sample && nodeFromStats(sample)
   }
 
-  /** Of the first who asks after a while; whoever comes meanwhile waits with him. */
-  let refreshing: Promise<void> | undefined
+  /** For the first request after a while; those that come meanwhile wait for the same. */
+  const refreshing = new Map<EndpointName, Promise<void>>()
   let hasWaited = false
   const isReady = (): boolean =>
     hasWaited || (stats() !== undefined && metrics() !== undefined && (!hasCgroups || node() !== undefined))
@@ -73,12 +74,16 @@ export function createSources(
     node,
     stats,
     metrics,
-    async ready(waitMs) {
-      if (pace.asked())
-        refreshing ??= refresh(waitMs, never).finally(() => {
-          refreshing = undefined
-        })
-      if (refreshing !== undefined) await refreshing
+    async ready(asked, waitMs) {
+      const needed = asked === 'metrics' ? [pace, metricsPace] : [pace]
+      // Each of them hears it.
+      const isOld = needed.map((one) => one.asked()).includes(true)
+      if (isOld && !refreshing.has(asked))
+        refreshing.set(
+          asked,
+          refresh(asked, waitMs, never).finally(() => refreshing.delete(asked)),
+        )
+      await refreshing.get(asked)
       for (let left = waitMs; left > 0 && !isReady(); left -= POLL_MS) await clock.sleep(POLL_MS)
       // Later requests do not wait again for what is missing by now.
       hasWaited ||= waitMs > 0

@@ -21,8 +21,6 @@ export interface Repair {
   isOtherNamespace(given: Traffic, own: Traffic): boolean
   /** The value to report. Undefined: none. */
   value(family: string, given: bigint, kernel: () => KernelValues): bigint | undefined
-  /** The same rules, for values that were counted already. */
-  uncounted(): Repair
 }
 
 export interface Repairs {
@@ -70,7 +68,6 @@ export function createRepairs(mode: ValuesMode, metrics: Metrics, cgroups?: 'v1'
         count(family, verdict.reason)
         return verdict.value
       },
-      uncounted: () => repairFor(runtime, () => {}),
     }
   }
 

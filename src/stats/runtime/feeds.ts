@@ -4,6 +4,7 @@ import { keelsonError } from '../../core/errors.js'
 import { type CgroupValues, networkUsage, usageFrom } from '../cgroup/container-stats.js'
 import type { HostSource } from '../cgroup/host-source.js'
 import { createCpuHistory } from '../cpu-rate.js'
+import type { Pace } from '../pace.js'
 import type { LabelSets } from '../render/label-set.js'
 import type { Switches } from '../render/series-writer.js'
 import type { Repair } from '../repair/repairs.js'
@@ -26,6 +27,7 @@ export interface RuntimeFeeds {
 }
 
 interface RuntimeFeedsOptions extends Omit<RuntimeFeedOptions<never>, 'endpoint' | 'hasCgroups' | 'read'> {
+  readonly metricsPace: Pace
   readonly calls: RuntimeCalls
   readonly inventory: InventoryCache
   /** Undefined: the node has no cgroups. */
@@ -115,6 +117,7 @@ export function createRuntimeFeeds(o: RuntimeFeedsOptions): RuntimeFeeds {
   })
   const metrics = createRuntimeFeed<MetricsSample>({
     ...common,
+    pace: o.metricsPace,
     endpoint: 'metrics',
     async read(signal) {
       const here = await o.lookHere?.()
