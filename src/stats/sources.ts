@@ -83,7 +83,8 @@ export function createSources(
           asked,
           refresh(asked, waitMs, never).finally(() => refreshing.delete(asked)),
         )
-      await refreshing.get(asked)
+      const underWay = refreshing.get(asked)
+      if (underWay !== undefined) await underWay
       for (let left = waitMs; left > 0 && !isReady(); left -= POLL_MS) await clock.sleep(POLL_MS)
       // Later requests do not wait again for what is missing by now.
       hasWaited ||= waitMs > 0
