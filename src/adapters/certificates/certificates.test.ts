@@ -1,5 +1,6 @@
 // Requests and pair files: real keys, real files, and what a crash or a full disk leaves behind.
-import { X509Certificate } from 'node:crypto'
+import 'reflect-metadata' // the library that checks them wants it loaded first
+import { generateKeyPairSync, webcrypto, X509Certificate } from 'node:crypto'
 import {
   lstatSync,
   mkdirSync,
@@ -13,10 +14,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Pkcs10CertificateRequest, SubjectAlternativeNameExtension } from '@peculiar/x509'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Authority, createAuthority, createLeaf } from '../../../test/serve/pki.js'
+import { keyType, newKey, requestName } from './keys.js'
 import { createPairStore } from './pair-store.js'
-import { createRequest, isRequestOf, keyType, newKey, requestName } from './signing-request.js'
+import { createRequest, isRequestOf } from './signing-request.js'
 
 const subject = { commonName: 'system:node:n1', organizations: ['system:nodes'] }
 
@@ -38,12 +41,30 @@ AwEHoUQDQgAEhPRoRMJrIKzKI3owYqO9RRnyUnrFCPsPxythbKsfJQj2YpzjZ4Ze
   })
 
   test('a request is known by its key and its subject', async () => {
-    const request = await createRequest(key, subject, { dnsNames: ['n1'], ips: ['10.0.0.7', 'fd00::7'] })
-    expect(await isRequestOf(request, key, subject)).toBe(true)
-    expect(await isRequestOf(request, newKey(), subject)).toBe(false)
-    expect(await isRequestOf(request, key, { ...subject, commonName: 'system:node:n2' })).toBe(false)
-    expect(await isRequestOf(request, key, { ...subject, organizations: ['system:masters'] })).toBe(false)
-    expect(await isRequestOf('rubbish', key, subject)).toBe(false)
+    const request = createRequest(key, subject, { dnsNames: ['n1'], ips: ['10.0.0.7', 'fd00::7'] })
+    expect(isRequestOf(request, key, subject)).toBe(true)
+    expect(isRequestOf(request, newKey(), subject)).toBe(false)
+    expect(isRequestOf(request, key, { ...subject, commonName: 'system:node:n2' })).toBe(false)
+    expect(isRequestOf(request, key, { ...subject, organizations: ['system:masters'] })).toBe(false)
+    expect(isRequestOf('rubbish', key, subject)).toBe(false)
+  })
+
+  test.each([
+    ['RSA', generateKeyPairSync('rsa', { modulusLength: 2048 })],
+    ['P-384', generateKeyPairSync('ec', { namedCurve: 'secp384r1' })],
+  ])('another library verifies a request with a key of the type %s', async (_type, { privateKey }) => {
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const names = { dnsNames: ['n1'], ips: ['10.0.0.7', 'fd00::7', 'no address'] }
+    const request = new Pkcs10CertificateRequest(createRequest(pem, subject, names))
+    expect(await request.verify(webcrypto as unknown as Parameters<typeof request.verify>[0])).toBe(true)
+    expect(request.subject).toBe('O=system:nodes, CN=system:node:n1')
+    const { rawData } = request.getExtension('2.5.29.17') ?? {}
+    expect(new SubjectAlternativeNameExtension(rawData ?? Buffer.of()).names.toJSON()).toEqual([
+      { type: 'dns', value: 'n1' },
+      { type: 'ip', value: '10.0.0.7' },
+      { type: 'ip', value: 'fd00::7' },
+    ])
+    expect(isRequestOf(request.toString('pem'), pem, subject)).toBe(true)
   })
 
   test('new keys are P-256 in the form that the upstream kubelet writes', () => {

@@ -8,7 +8,7 @@ import type { PairStore, StoredPair } from '../../ports/certificates.js'
 import { isMissing, readBounded } from '../files/read.js'
 import { replaceFile } from '../files/replace.js'
 import { describeCertificate } from './describe.js'
-import { newKey } from './signing-request.js'
+import { newKey } from './keys.js'
 
 const maxBytes = 1024 * 1024
 /** Older pairs that are kept for people who look for what went wrong. */

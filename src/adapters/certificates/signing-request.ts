@@ -1,112 +1,65 @@
-// Requests for certificates (PKCS #10) with keys that are kept as PEM. The library is loaded only when a request is made:
-// once in many months.
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  webcrypto,
-} from 'node:crypto'
+// Requests for certificates (PKCS #10) with keys that are kept as PEM. Loaded when one is made: once in many months.
+import { createPrivateKey, createPublicKey, verify } from 'node:crypto'
 import { isIP } from 'node:net'
+import * as csr from '@peculiar/asn1-csr'
+import { AsnConvert } from '@peculiar/asn1-schema'
+import * as x509 from '@peculiar/asn1-x509'
 import type { Certificates } from '../../ports/certificates.js'
+import {
+  hostNames,
+  nameOf,
+  publicDer,
+  publicKeyInfo,
+  signatureAlgorithm,
+  signatureOf,
+  toPem,
+  valuesOf,
+} from '../tls/asn1.js'
 
-async function loadX509() {
-  await import('reflect-metadata') // @peculiar/x509 wants it loaded first
-  // The bundler gives a CommonJS package to import() as its default export only.
-  return (await import('@peculiar/x509')).default
-}
+/** The port waits for this file to be loaded. */
+type Written<T extends 'createRequest' | 'isRequestOf'> = (
+  ...args: Parameters<Certificates[T]>
+) => Awaited<ReturnType<Certificates[T]>>
 
-const curves: Readonly<Record<string, string>> = {
-  prime256v1: 'P-256',
-  secp384r1: 'P-384',
-  secp521r1: 'P-521',
-}
+/** Of the attribute of a request that asks for extensions of the certificate: PKCS #9. */
+const extensionRequest = '1.2.840.113549.1.9.14'
 
-function algorithmOf(key: KeyObject) {
-  const hash = 'SHA-256'
-  if (key.asymmetricKeyType === 'rsa') return { name: 'RSASSA-PKCS1-v1_5', hash }
-  const namedCurve = curves[key.asymmetricKeyDetails?.namedCurve ?? '']
-  return { name: 'ECDSA', namedCurve: namedCurve ?? 'P-256', hash }
-}
-
-async function webKeys(pem: string) {
-  const key = createPrivateKey(pem)
-  const algorithm = algorithmOf(key)
-  const der = (k: KeyObject, type: 'pkcs8' | 'spki') => k.export({ type, format: 'der' })
-  return {
-    algorithm,
-    keys: {
-      privateKey: await webcrypto.subtle.importKey('pkcs8', der(key, 'pkcs8'), algorithm, false, ['sign']),
-      publicKey: await webcrypto.subtle.importKey(
-        'spki',
-        der(createPublicKey(key), 'spki'),
-        algorithm,
-        true,
-        ['verify'],
-      ),
-    },
+export const createRequest: Written<'createRequest'> = (key, { commonName, organizations }, names) => {
+  const privateKey = createPrivateKey(key)
+  const hosts = [...names.dnsNames, ...names.ips.filter((ip) => isIP(ip) !== 0)]
+  const attributes = new csr.Attributes()
+  if (hosts.length > 0) {
+    const extensions = AsnConvert.serialize(new x509.Extensions([hostNames(hosts)]))
+    attributes.push(new x509.Attribute({ type: extensionRequest, values: [extensions] }))
   }
+  const certificationRequestInfo = new csr.CertificationRequestInfo({
+    subject: nameOf([...organizations.map((o) => ['O', o] as const), ['CN', commonName]]),
+    subjectPKInfo: publicKeyInfo(privateKey),
+    attributes,
+  })
+  const request = new csr.CertificationRequest({
+    certificationRequestInfo,
+    signatureAlgorithm: signatureAlgorithm(privateKey),
+    signature: signatureOf(certificationRequestInfo, privateKey),
+  })
+  return toPem('CERTIFICATE REQUEST', request)
 }
 
-const publicDer = (key: string): Buffer => createPublicKey(key).export({ type: 'spki', format: 'der' })
+const pemBody = /^-----BEGIN CERTIFICATE REQUEST-----$([^-]+)^-----END CERTIFICATE REQUEST-----$/m
 
-export const createRequest: Certificates['createRequest'] = async (
-  key,
-  { commonName, organizations },
-  names,
-) => {
-  const x509 = await loadX509()
-  const { algorithm, keys } = await webKeys(key)
-  const hosts = [
-    ...names.dnsNames.map((value) => ({ type: 'dns' as const, value })),
-    ...names.ips.filter((ip) => isIP(ip) !== 0).map((value) => ({ type: 'ip' as const, value })),
-  ]
-  const request = await x509.Pkcs10CertificateRequestGenerator.create(
-    {
-      name: [...organizations.map((o) => ({ O: [o] })), { CN: [commonName] }],
-      keys,
-      signingAlgorithm: algorithm,
-      ...(hosts.length === 0 ? {} : { extensions: [new x509.SubjectAlternativeNameExtension(hosts)] }),
-    },
-    webcrypto as unknown as Parameters<typeof x509.Pkcs10CertificateRequestGenerator.create>[1],
-  )
-  return `${request.toString('pem')}\n`
-}
-
-export const isRequestOf: Certificates['isRequestOf'] = async (text, key, { commonName, organizations }) => {
+export const isRequestOf: Written<'isRequestOf'> = (text, key, { commonName, organizations }) => {
   try {
-    const x509 = await loadX509()
-    const request = new x509.Pkcs10CertificateRequest(text)
-    const field = (name: string): string[] => request.subjectName.getField(name)
+    const der = Buffer.from(pemBody.exec(text)?.[1] ?? '', 'base64')
+    const request = AsnConvert.parse(der, csr.CertificationRequest)
+    const { certificationRequestInfo: info, certificationRequestInfoRaw: signed } = request
     return (
-      publicDer(key).equals(Buffer.from(request.publicKey.rawData)) &&
-      (await request.verify(webcrypto as unknown as Parameters<typeof request.verify>[0])) &&
-      field('CN').join('|') === commonName &&
-      field('O').join('|') === organizations.join('|')
+      signed !== undefined &&
+      publicDer(createPrivateKey(key)).equals(Buffer.from(AsnConvert.serialize(info.subjectPKInfo))) &&
+      verify('sha256', Buffer.from(signed), createPublicKey(key), Buffer.from(request.signature)) &&
+      valuesOf('CN', info.subject).join('|') === commonName &&
+      valuesOf('O', info.subject).join('|') === organizations.join('|')
     )
   } catch {
     return false
   }
-}
-
-/** Each part is followed by a sign that its encoding does not have, so that no two requests share a name. */
-export const requestName: Certificates['requestName'] = (key, { commonName, organizations }, usages) => {
-  const hash = createHash('sha512-256')
-  const parts = [
-    publicDer(key),
-    ...[commonName, ...organizations, ...usages].map((text) => Buffer.from(text)),
-  ]
-  for (const part of parts) hash.update(`${part.toString('base64url')}|`)
-  return `node-csr-${hash.digest('base64url')}`
-}
-
-export const newKey = (): string =>
-  generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-    .privateKey.export({ type: 'sec1', format: 'pem' })
-    .toString()
-
-export function keyType(key: string): 'ec' | 'rsa' | 'other' {
-  const type = createPrivateKey(key).asymmetricKeyType
-  return type === 'ec' || type === 'rsa' ? type : 'other'
 }

@@ -1,6 +1,6 @@
 // A serving certificate of our own making, for nodes that were given none: P-256, one year, renewed before its end
 // or when the node's names change. Key and certificate are readable by their owner alone.
-import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
@@ -9,45 +9,15 @@ const dayMs = 86_400_000
 const lifetimeMs = 365 * dayMs
 export const renewBeforeMs = 30 * dayMs
 
-interface ServingPair {
+export interface ServingPair {
   readonly certificate: string
   readonly key: string
 }
 
 /** DNS names and addresses in the certificate. */
 export async function createSelfSigned(commonName: string, hosts: readonly string[]): Promise<ServingPair> {
-  await import('reflect-metadata') // @peculiar/x509 wants it loaded first
-  // The bundler gives a CommonJS package to import() as its default export only.
-  const { default: x509 } = await import('@peculiar/x509')
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
-  const nowMs = Date.now()
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned(
-    {
-      // The first bit stays 0: serial numbers are positive.
-      serialNumber: `01${randomBytes(15).toString('hex')}`,
-      name: [{ CN: [commonName] }],
-      notBefore: new Date(nowMs - 3_600_000), // clients whose clock is behind
-      notAfter: new Date(nowMs + lifetimeMs),
-      signingAlgorithm: algorithm,
-      keys,
-      extensions: [
-        new x509.BasicConstraintsExtension(false, undefined, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-        new x509.SubjectAlternativeNameExtension(
-          hosts.map((h) => ({ type: isIP(h) === 0 ? ('dns' as const) : ('ip' as const), value: h })),
-        ),
-      ],
-    },
-    webcrypto as unknown as Parameters<typeof x509.X509CertificateGenerator.createSelfSigned>[1],
-  )
-  const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey))
-  const key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
-  return {
-    certificate: `${certificate.toString('pem')}\n`,
-    key: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
-  }
+  const { writeSelfSigned } = await import('./write-self-signed.js')
+  return writeSelfSigned(commonName, hosts, lifetimeMs)
 }
 
 /** Whether a pair can go on being used: its key, its dates, every name. */
@@ -61,9 +31,7 @@ export function isUsable(
     if (!parsed.checkPrivateKey(createPrivateKey(key))) return false
     if (Date.parse(parsed.validFrom) > nowMs || Date.parse(parsed.validTo) < nowMs + renewBeforeMs)
       return false
-    return hosts.every((h) =>
-      isIP(h) === 0 ? parsed.checkHost(h) !== undefined : parsed.checkIP(h) !== undefined,
-    )
+    return hosts.every((h) => (isIP(h) === 0 ? parsed.checkHost(h) : parsed.checkIP(h)) !== undefined)
   } catch {
     return false
   }
