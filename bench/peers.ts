@@ -1,6 +1,6 @@
 // Peers and images of the benches that run beside the upstream kubelet.
 import { ensureSuiteImages, missingForImages, type SuiteImages } from '../conformance/images/ensure-images.js'
-import { buildPeer } from '../conformance/peers/build.js'
+import { buildPeer, requireLibrariesOf } from '../conformance/peers/build.js'
 import type { PeerName } from '../conformance/peers/catalogue.js'
 import { missingRequirement } from '../test/support/requirements.js'
 
@@ -13,8 +13,9 @@ export interface BenchPeers {
 
 export async function buildBenchPeers(names: readonly PeerName[], log: Log): Promise<BenchPeers> {
   const built = new Map<PeerName, string>()
-  for (const name of new Set<PeerName>([...names, 'agnhost', 'sample-device-plugin']))
-    built.set(name, await buildPeer(name, log))
+  const all = new Set<PeerName>([...names, 'agnhost', 'sample-device-plugin'])
+  await requireLibrariesOf(all)
+  for (const name of all) built.set(name, await buildPeer(name, log))
   const peer = (name: PeerName): string => {
     const path = built.get(name)
     if (path === undefined) throw new Error(`${name} is not among the peers of this bench`)
@@ -28,5 +29,8 @@ export async function buildBenchPeers(names: readonly PeerName[], log: Log): Pro
 }
 
 export const missingForNode = (): string | undefined =>
-  missingRequirement({ root: true, packages: ['containerd'], commands: ['unshare', 'setpriv', 'ip'] }) ??
-  missingForImages()
+  missingRequirement({
+    root: true,
+    packages: ['containerd', 'images'],
+    commands: ['unshare', 'setpriv', 'ip'],
+  }) ?? missingForImages()

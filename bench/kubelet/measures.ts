@@ -54,8 +54,8 @@ const seconds = (ms: number | undefined): number | undefined => ms && ms / 1000
 /** In the order of the page. */
 export const measures = {
   'start to healthy': overTurns('ms', (t) => t.healthyMs),
-  'CPU until healthy': overTurns('s', (t) => t.healthyCpuS),
-  'CPU until healthy, first start': overTurns('s', (t) => t.firstCpuS),
+  'CPU until healthy': overTurns('ms', (t) => t.healthyCpuS * 1000),
+  'CPU until healthy, first start': overTurns('ms', (t) => t.firstCpuS && t.firstCpuS * 1000),
   'one pod, p50': singles(0.5),
   'one pod, p99': singles(0.99),
   'many pods to running': overTurns('s', (t) => seconds(t.manyMs)),

@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { threadsCpuS } from '../process-usage.js'
 import { removePod, watchMarks, writePod } from './pods.js'
 import { ports, prepareStack, type RunningStack, type StackName, type StackPrograms } from './stack.js'
 import { type PartUsage, processesNamed, readUsage, usedBetween } from './usage.js'
@@ -196,7 +197,7 @@ export async function runTurn(stack: StackName, o: TurnOptions): Promise<Turn> {
   try {
     await untilHealthy(running, join(o.directory, 'kubelet.log'))
     const healthyMs = performance.now() - began
-    const healthyCpuS = readUsage(running, o.runtimeCgroup).kubelet.cpuS
+    const healthyCpuS = threadsCpuS(running.kubelet.pid ?? 0)
     o.log(`${stack}: healthy after ${healthyMs.toFixed(0)} ms`)
     await sleep(5_000) // what is done once after the start
 

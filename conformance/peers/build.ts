@@ -70,12 +70,16 @@ async function cachePath(peer: Peer, goVersion: string, command: readonly string
   return join(cacheRoot(), `${peer.name}-${hash.digest('hex').slice(0, 16)}`, peer.command)
 }
 
+async function planBuild(peer: Peer) {
+  const goVersion = await readGoVersion()
+  const command = await buildCommand(peer)
+  return { goVersion, command, target: await cachePath(peer, goVersion, command) }
+}
+
 /** Path of the peer's binary; builds it first when the cache has none. Builds are niced: the machine is shared. */
 export async function buildPeer(name: PeerName, log: (line: string) => void): Promise<string> {
   const peer = peerOf(name)
-  const goVersion = await readGoVersion()
-  const command = await buildCommand(peer)
-  const target = await cachePath(peer, goVersion, command)
+  const { goVersion, command, target } = await planBuild(peer)
   if (existsSync(target)) return target
   await requireLibraries(peer)
   await mkdir(join(target, '..'), { recursive: true })
@@ -135,6 +139,13 @@ async function requireLibraries(peer: Peer): Promise<void> {
     throw new Error(
       `${peer.name} needs ${missing.join(' and ')}; as root run: apt-get install -y pkg-config gcc libc6-dev ${missing.join(' ')}`,
     )
+}
+
+/** Before the first of them is built: a missing library is not found out after minutes. */
+export async function requireLibrariesOf(names: Iterable<PeerName>): Promise<void> {
+  for (const peer of [...names].map(peerOf))
+    if (peer.libraries !== undefined && !existsSync((await planBuild(peer)).target))
+      await requireLibraries(peer)
 }
 
 async function runBuild(peer: Peer, command: readonly string[]): Promise<void> {
