@@ -1,9 +1,12 @@
 // `startup`: `keelson --help` from the bundle against a Node that does nothing. CPU and wall time of whole processes. And what a
-// kubelet on Node costs before it does anything: the modules of Node that it needs, two servers, and its own program.
-import { execFileSync } from 'node:child_process'
+// kubelet on Node costs before it does anything: the modules of Node that it needs, two servers, the libraries, and its own program.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { build } from 'esbuild'
+import { forNode } from '../../scripts/bundling.mjs'
 import { createSelfSigned } from '../../src/adapters/tls/self-signed.js'
 import { atMost, type BenchReport, type BenchUnit, median } from '../unit.js'
 
@@ -28,6 +31,10 @@ const processesIn = (
     name: 'node with these modules, a TLS server and one for its health',
     args: [join(import.meta.dirname, 'least.mjs'), folder],
   },
+  {
+    name: 'the least kubelet: settings read, two calls to a runtime, both servers, compiled code kept',
+    args: [join(import.meta.dirname, 'start-least-kubelet.mjs'), folder],
+  },
   { name: 'keelson kubelet --version: the program is loaded', args: [bundle, 'kubelet', '--version'] },
 ]
 
@@ -43,6 +50,23 @@ function timed(binary: string, args: readonly string[]): Cost {
   return { cpuMs: (cpu ?? Number.NaN) / 1e6, wallMs: (wall ?? Number.NaN) / 1e6 }
 }
 
+/** The least kubelet, and the runtime that it asks. */
+async function startRuntime(folder: string, signal: AbortSignal): Promise<ChildProcess> {
+  const socket = join(folder, 'cri.sock')
+  await build({
+    ...forNode,
+    entryPoints: [join(import.meta.dirname, 'least-kubelet.ts')],
+    outfile: join(folder, 'least-kubelet.mjs'),
+    minifySyntax: true,
+    minifyWhitespace: true,
+  })
+  writeFileSync(join(folder, 'kubelet.yaml'), `containerRuntimeEndpoint: unix://${socket}\n`)
+  const program = [...process.execArgv, join(import.meta.dirname, 'runtime.ts'), socket]
+  const runtime = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(runtime.stdout, 'data', { signal })
+  return runtime
+}
+
 const middle = (costs: readonly Cost[]): Cost => ({
   cpuMs: median(costs.map((c) => c.cpuMs)),
   wallMs: median(costs.map((c) => c.wallMs)),
@@ -52,6 +76,7 @@ async function run(signal: AbortSignal): Promise<BenchReport> {
   execFileSync(process.execPath, [join(root, 'scripts/build.mjs')], { stdio: 'inherit' })
   const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'))
   const processes = processesIn(folder)
+  const runtime = await startRuntime(folder, signal)
   const costs = new Map(processes.map(({ name }): [string, Cost[]] => [name, []]))
   try {
     const pair = await createSelfSigned('bench', ['127.0.0.1'])
@@ -67,6 +92,7 @@ async function run(signal: AbortSignal): Promise<BenchReport> {
       }
     }
   } finally {
+    runtime.kill()
     rmSync(folder, { recursive: true, force: true })
   }
   const rows = processes.map(({ name }) => ({ name, cost: middle(costs.get(name) ?? []) }))

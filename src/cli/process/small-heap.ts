@@ -25,13 +25,6 @@ const flags: readonly HeapFlag[] = [
   { flag: '--memory-pool-timeout=1', since: 26 },
 ]
 
-/**
- * V8 collects and compacts a little more: 8 to 17 MiB less for a twentieth more CPU of a scraped kubelet. Not before the start is over,
- * which it would make a tenth dearer.
- */
-const forSize = '--optimize-for-size'
-const START_MS = 5_000
-
 /** For commands that run for ever; before they allocate much. Short ones are better off with V8's own way. */
 export function keepHeapSmall(): void {
   const line = Number.parseInt(process.versions.node, 10)
@@ -39,5 +32,4 @@ export function keepHeapSmall(): void {
   const isBounded = given.some((words) => words.includes(newSpaceBound))
   for (const { flag, since } of isBounded ? flags : [newSpaceAsItStarts, ...flags])
     if (line >= since) setFlagsFromString(flag)
-  setTimeout(() => setFlagsFromString(forSize), START_MS).unref()
 }

@@ -4,7 +4,8 @@ import type { MetricsSample } from '../sample.js'
 import type { RuntimeCalls } from './calls.js'
 import { type Descriptors, describeAll } from './descriptors.js'
 import { rejectEmptySample } from './feed.js'
-import { type CriMetricsInput, type DroppedMetrics, joinCriMetrics } from './metrics.js'
+import { type DroppedMetrics, joinCriMetrics } from './metrics.js'
+import type { CriMetricsInput } from './metrics-subjects.js'
 
 interface CriMetricsSource {
   read(signal: AbortSignal): Promise<MetricsSample>
