@@ -4,15 +4,11 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import type { ServingPair } from './write-self-signed.js'
 
 const dayMs = 86_400_000
 const lifetimeMs = 365 * dayMs
 export const renewBeforeMs = 30 * dayMs
-
-export interface ServingPair {
-  readonly certificate: string
-  readonly key: string
-}
 
 /** DNS names and addresses in the certificate. */
 export async function createSelfSigned(commonName: string, hosts: readonly string[]): Promise<ServingPair> {

@@ -11,7 +11,11 @@ import {
   toBytes,
   toPem,
 } from './asn1.js'
-import type { ServingPair } from './self-signed.js'
+
+export interface ServingPair {
+  readonly certificate: string
+  readonly key: string
+}
 
 export function writeSelfSigned(
   commonName: string,
