@@ -38,6 +38,31 @@ test('each kill of the machine is one event; kills within a cgroup, and those be
   await done
 })
 
+test('a kill of a whole cgroup counts each process and has one record: none from before the start is told for it', async () => {
+  const clock = new FakeClock()
+  const ends = new AbortController()
+  const said: string[] = []
+  let kills = 2n
+  const records = [
+    { sequence: 5n, text: kill(1, 'global_oom') },
+    { sequence: 6n, text: kill(2, 'global_oom') },
+  ]
+  const done = watchOom({
+    kernel: { oomKills: () => kills, records: () => records },
+    clock,
+    log: new FakeLog(),
+    event: ({ message }) => said.push(message),
+    signal: ends.signal,
+  })
+  await clock.advance(0)
+  records.push({ sequence: 9n, text: kill(3, 'oom_memcg=/kubepods') })
+  kills = 7n
+  await clock.advance(60_000)
+  expect(said).toEqual([])
+  ends.abort()
+  await done
+})
+
 test('the log of this kernel is read to its end without waiting', (ctx) => {
   requires(ctx, { root: true })
   const log = createKernelLog()

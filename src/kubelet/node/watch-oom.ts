@@ -19,13 +19,11 @@ const everyMs = 5_000
 /** Ends with the signal. */
 export async function watchOom({ kernel, clock, log, event, signal }: OomWatchOptions): Promise<void> {
   let kills = kernel.oomKills()
-  // Not the last record of now: a start would read the whole log for it.
-  let seen = -1n
+  let seen = kernel.records()?.at(-1)?.sequence ?? -1n
   while (!signal.aborted) {
     await pause(clock, everyMs, signal)
     const now = kernel.oomKills()
     if (now === undefined || now === kills || signal.aborted) continue
-    const added = Number(now - (kills ?? now))
     kills = now
     const records = kernel.records()
     if (records === undefined) {
@@ -34,14 +32,14 @@ export async function watchOom({ kernel, clock, log, event, signal }: OomWatchOp
       })
       continue
     }
-    const found = records.flatMap(({ sequence, text }) => (sequence > seen ? (parseOomKill(text) ?? []) : []))
-    seen = records.at(-1)?.sequence ?? seen
-    // Those before the start are in the log too; the newest are the ones that were counted.
-    for (const kill of found.slice(Math.max(0, found.length - added))) {
+    for (const { sequence, text } of records) {
+      const kill = sequence > seen ? parseOomKill(text) : undefined
+      if (kill === undefined) continue
       log.warn('the OOM killer has ended a process', { ...kill })
       if (!kill.isGlobal) continue
       const message = `System OOM encountered, victim process: ${kill.process}, pid: ${kill.pid}`
       event({ type: 'Warning', reason: 'SystemOOM', message })
     }
+    seen = records.at(-1)?.sequence ?? seen
   }
 }
