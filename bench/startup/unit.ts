@@ -63,7 +63,9 @@ async function startRuntime(folder: string, signal: AbortSignal): Promise<ChildP
   writeFileSync(join(folder, 'kubelet.yaml'), `containerRuntimeEndpoint: unix://${socket}\n`)
   const program = [...process.execArgv, join(import.meta.dirname, 'runtime.ts'), socket]
   const runtime = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] })
-  await once(runtime.stdout, 'data', { signal })
+  const ended = once(runtime, 'exit').then(() => Promise.reject(new Error('the runtime ended at its start')))
+  await Promise.race([once(runtime.stdout, 'data', { signal }), ended])
+  ended.catch(() => {}) // it is ended with the run
   return runtime
 }
 
@@ -76,9 +78,10 @@ async function run(signal: AbortSignal): Promise<BenchReport> {
   execFileSync(process.execPath, [join(root, 'scripts/build.mjs')], { stdio: 'inherit' })
   const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'))
   const processes = processesIn(folder)
-  const runtime = await startRuntime(folder, signal)
   const costs = new Map(processes.map(({ name }): [string, Cost[]] => [name, []]))
+  let runtime: ChildProcess | undefined
   try {
+    runtime = await startRuntime(folder, signal)
     const pair = await createSelfSigned('bench', ['127.0.0.1'])
     for (const name of ['certificate', 'key'] as const)
       writeFileSync(join(folder, name), pair[name], { mode: 0o600 })
@@ -92,7 +95,7 @@ async function run(signal: AbortSignal): Promise<BenchReport> {
       }
     }
   } finally {
-    runtime.kill()
+    runtime?.kill()
     rmSync(folder, { recursive: true, force: true })
   }
   const rows = processes.map(({ name }) => ({ name, cost: middle(costs.get(name) ?? []) }))

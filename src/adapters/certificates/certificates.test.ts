@@ -65,6 +65,9 @@ AwEHoUQDQgAEhPRoRMJrIKzKI3owYqO9RRnyUnrFCPsPxythbKsfJQj2YpzjZ4Ze
       { type: 'ip', value: 'fd00::7' },
     ])
     expect(isRequestOf(request.toString('pem'), pem, subject)).toBe(true)
+    const forged = Buffer.from(request.rawData)
+    forged.writeUInt8(forged.readUInt8(forged.length - 1) ^ 1, forged.length - 1)
+    expect(isRequestOf(new Pkcs10CertificateRequest(forged).toString('pem'), pem, subject)).toBe(false)
   })
 
   test('new keys are P-256 in the form that the upstream kubelet writes', () => {

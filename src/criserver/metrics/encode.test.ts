@@ -7,9 +7,10 @@ import { diskFamilies as disk } from '../../stats/catalogue/disk.js'
 import { extraLabels } from '../../stats/catalogue/family.js'
 import { allFamilies } from '../../stats/catalogue/index.js'
 import { createLabelSet } from '../../stats/render/label-set.js'
+import type { Series } from '../../stats/render/series.js'
 import { encodePodMetrics } from './encode.js'
 import { podMetricsOf } from './messages.js'
-import type { PodSeries, Series } from './series.js'
+import type { PodSeries } from './series.js'
 
 const labels = createLabelSet('container', {
   container: 'app',

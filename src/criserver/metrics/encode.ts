@@ -4,8 +4,9 @@ import { encodeVarint, metricTags, podMetricsTags, wrappedValueTag } from '../..
 import { inTurns } from '../../core/units/turns.js'
 import type { ExtraLabels, Family } from '../../stats/catalogue/family.js'
 import { commonLabelKeys, type LabelSet } from '../../stats/render/label-set.js'
+import type { Series } from '../../stats/render/series.js'
 import { podsWrittenATurn } from '../../stats/sample.js'
-import type { LaterPodSeries, Series } from './series.js'
+import type { LaterPodSeries } from './series.js'
 
 const mostExact = BigInt(Number.MAX_SAFE_INTEGER)
 

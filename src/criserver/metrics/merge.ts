@@ -11,6 +11,7 @@ import {
   type LabelSets,
   podLabels,
 } from '../../stats/render/label-set.js'
+import { type Series, seriesKey } from '../../stats/render/series.js'
 import type { Repair } from '../../stats/repair/repairs.js'
 import {
   commonLabelsOf,
@@ -29,7 +30,7 @@ import {
   isWithoutQuota,
   kernelOf,
 } from './repair-series.js'
-import { type PodSeries, type Series, seriesKey } from './series.js'
+import type { PodSeries } from './series.js'
 
 /** Descriptors of the runtime for other families stay as they are; for our families the labels are ours. */
 export function mergeDescriptors(

@@ -4,7 +4,8 @@ import type { PodMetrics } from '../../ports/runtime.js'
 import type { Family } from '../../stats/catalogue/family.js'
 import { criValue } from '../../stats/render/exposition.js'
 import { commonLabelKeys, type LabelSet } from '../../stats/render/label-set.js'
-import type { PodSeries, Series } from './series.js'
+import type { Series } from '../../stats/render/series.js'
+import type { PodSeries } from './series.js'
 
 export const descriptorOf = ({ name, help, extraLabels }: Family): MetricDescriptor => ({
   name,

@@ -5,9 +5,9 @@ import { memoryFamilies } from '../../stats/catalogue/memory.js'
 import { networkFamilies } from '../../stats/catalogue/network.js'
 import { alwaysFamilies } from '../../stats/catalogue/times-and-limits.js'
 import { cpuTotal } from '../../stats/collectors/cpu.js'
+import type { Series } from '../../stats/render/series.js'
 import type { Repair } from '../../stats/repair/repairs.js'
 import type { KernelValues } from '../../stats/repair/value-rules.js'
-import type { Series } from './series.js'
 
 interface KernelSeries {
   has(family: Family): boolean

@@ -1,19 +1,10 @@
 // The series of a look at the node, as values: the RPC and the Prometheus endpoint are two ways to write them.
-import type { ExtraLabels, Family } from '../../stats/catalogue/family.js'
 import type { PodValues } from '../../stats/cgroup/source.js'
 import { writePod } from '../../stats/render/cgroup-metrics.js'
-import type { LabelSet, LabelSets } from '../../stats/render/label-set.js'
+import type { LabelSets } from '../../stats/render/label-set.js'
+import type { Series } from '../../stats/render/series.js'
 import { isShown, type Switches } from '../../stats/render/series-writer.js'
 import type { NodeView } from '../stats/node-view.js'
-
-export interface Series {
-  readonly family: Family
-  readonly labels: LabelSet
-  readonly extra: ExtraLabels | undefined
-  /** In the family's smallest unit. */
-  readonly value: bigint
-  readonly timeNanos: bigint
-}
 
 export interface PodSeries {
   readonly podSandboxId: string
@@ -21,10 +12,6 @@ export interface PodSeries {
   /** Container id -> its series. */
   readonly containers: ReadonlyMap<string, readonly Series[]>
 }
-
-/** Unique within one label set: `container_fs_reads_total [["device","/dev/sda"]]`. */
-export const seriesKey = ({ family, extra }: Pick<Series, 'family' | 'extra'>): string =>
-  `${family.name} ${extra?.key ?? ''}`
 
 /** The series of a pod, made when they are written: those of a whole node at once would take much memory. */
 export type LaterPodSeries = () => PodSeries

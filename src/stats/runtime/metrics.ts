@@ -8,11 +8,12 @@ import { alwaysFamilies as always } from '../catalogue/times-and-limits.js'
 import { cpuTotal } from '../collectors/cpu.js'
 import { emitNetwork } from '../collectors/network.js'
 import type { LabelSet } from '../render/label-set.js'
+import { type Series, seriesKey } from '../render/series.js'
 import { emitUsage } from '../render/usage-metrics.js'
 import { type MetricsSample, type PodSample, podsWrittenATurn } from '../sample.js'
 import { type Described, extraLabelsOf, type LabelFixes, typedFamily } from './descriptors.js'
 import { type CriMetricsInput, findSubjects, type Subject, type Subjects } from './metrics-subjects.js'
-import { createLines, type Series } from './series-lines.js'
+import { createLines } from './series-lines.js'
 
 /** Metrics of the runtime that cannot be shown, by reason. */
 export interface DroppedMetrics {
@@ -41,10 +42,6 @@ function podSeries({ usage }: PodSample, labels: LabelSet): Series[] {
   })
   return series
 }
-
-/** Unique within one label set. */
-const seriesKey = ({ family, extra }: Pick<Series, 'family' | 'extra'>): string =>
-  extra === undefined ? family.name : `${family.name} ${extra.key}`
 
 /** Devices, interfaces and the like are few: their labels are made once for all containers. */
 function createExtraLabels(

@@ -1,16 +1,8 @@
 // Series that wait to be written, as lines of the exposition.
 import { inTurns } from '../../core/units/turns.js'
-import type { ExtraLabels, Family } from '../catalogue/family.js'
+import type { Family } from '../catalogue/family.js'
 import { type Exposition, formatTimestamp } from '../render/exposition.js'
-import type { LabelSet } from '../render/label-set.js'
-
-export interface Series {
-  readonly family: Family
-  readonly labels: LabelSet
-  readonly extra: ExtraLabels | undefined
-  readonly value: bigint
-  readonly timeNanos: bigint
-}
+import type { Series } from '../render/series.js'
 
 /** About those of `podsWrittenATurn`. */
 const linesWrittenATurn = 2_000
