@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { startProcessIn } from '../../../test/contracts/cgroup-process.js'
 import { cgroupContract, runContractCase } from '../../../test/contracts/cgroup-tree.js'
+import { requires } from '../../../test/support/requirements.js'
 import { readCgroupLayout } from './detect.js'
 import { type Hierarchy, hierarchyOf, unifiedHierarchy } from './hierarchy.js'
 import { CgroupFsTree } from './tree.js'
@@ -19,10 +20,7 @@ for (const [name, hierarchy] of subjects)
       .filter((c) => c.needs === undefined || available.includes(c.needs))
     for (const contract of cases)
       test(contract.name, async (ctx) => {
-        if (process.getuid?.() !== 0) {
-          if (process.env.CI === 'true') expect.fail('needs root to create cgroups')
-          ctx.skip('needs root to create cgroups')
-        }
+        requires(ctx, { root: true })
         const tree = new CgroupFsTree(hierarchy)
         const base = `/keelson-contract-${process.pid}`
         const subject = { tree, base, pageSize: 4096n, startProcess: startProcessIn(tree) }
@@ -31,10 +29,7 @@ for (const [name, hierarchy] of subjects)
   })
 
 test('a process that is left in a cgroup is ended with it when that is asked for', async (ctx) => {
-  if (process.getuid?.() !== 0) {
-    if (process.env.CI === 'true') expect.fail('needs root to create cgroups')
-    ctx.skip('needs root to create cgroups')
-  }
+  requires(ctx, { root: true })
   const tree = new CgroupFsTree(hierarchyOf(layout))
   const path = `/keelson-kill-${process.pid}`
   await tree.ensure(path)
