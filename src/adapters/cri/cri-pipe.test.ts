@@ -26,7 +26,6 @@ describe('spellings, on Windows', () => {
       expect(parseEndpoint(text, 'win32')).toEqual({
         socketPath: pipe,
         canonical,
-        grpcTarget: `unix:${pipe}`,
       })
     })
 

@@ -3,13 +3,11 @@
 import { isAbsolute } from 'node:path'
 import { keelsonError } from '../../core/errors.js'
 
-export interface Endpoint {
+interface Endpoint {
   /** What `connect` of node:net takes: `/run/x.sock`, or `\\.\pipe\x`. */
   readonly socketPath: string
   /** The spelling to use: `unix:///run/containerd/containerd.sock`, `npipe:////./pipe/containerd-containerd`. */
   readonly canonical: string
-  /** The same for grpc-js, which does not know pipes but hands any path of `unix:` to node:net as it is. */
-  readonly grpcTarget: string
   /** Set when the spelling given is accepted but deprecated. */
   readonly hint?: string
 }
@@ -64,8 +62,7 @@ function parseSocket(rest: string, refuse: Refuse): Endpoint {
   if (!isAbsolute(socketPath)) refuse('the path is not absolute')
   if (Buffer.byteLength(socketPath) > longestSocketPath)
     refuse(`the path is longer than the ${longestSocketPath} bytes a socket address holds`)
-  const canonical = `unix://${socketPath}`
-  return { socketPath, canonical, grpcTarget: canonical }
+  return { socketPath, canonical: `unix://${socketPath}` }
 }
 
 /** `//./pipe/x` after the scheme's own `//`, or without it; kubelets also take the host alone: `npipe://./pipe/x`. */
@@ -80,5 +77,5 @@ function parsePipe(rest: string, refuse: Refuse): Endpoint {
   const socketPath = `\\\\.\\pipe\\${name}`
   if (socketPath.length > longestPipePath)
     refuse(`the name is longer than the ${longestPipePath} characters a pipe has`)
-  return { socketPath, canonical: `npipe:////./pipe/${name}`, grpcTarget: `unix:${socketPath}` }
+  return { socketPath, canonical: `npipe:////./pipe/${name}` }
 }

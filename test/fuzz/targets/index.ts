@@ -4,6 +4,7 @@ import { cgroupNames } from './cgroup-names.js'
 import { config } from './config.js'
 import { endpoint } from './endpoint.js'
 import { envFile } from './env-file.js'
+import { grpcAnswer } from './grpc-answer.js'
 import { healthAnswer } from './health-answer.js'
 import { kubeconfig } from './kubeconfig.js'
 import { labelSelector } from './label-selector.js'
@@ -37,5 +38,6 @@ export const targets: readonly FuzzTarget[] = [
   strategicPatch,
   labelSelector,
   healthAnswer,
+  grpcAnswer,
   websocketFrames,
 ]

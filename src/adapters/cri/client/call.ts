@@ -1,13 +1,13 @@
-// One call over a channel: unary as a promise, server stream as an async iterable. Both have a deadline, stop
+// One call through a channel: unary as a promise, server stream as an async iterable. Both have a deadline, stop
 // on an AbortSignal, and leave no listener and no open stream behind.
-import { setMaxListeners } from 'node:events'
-import { type Client, Metadata } from '@grpc/grpc-js'
 import type { DeepPartial, MessageFns } from '../../../cri-api/api.js'
 import type { CallOptions } from '../../../ports/runtime.js'
 import { type Decoder, decodeMessage, encodeMessage } from '../codec/codec.js'
-import type { StateWatch } from './channel.js'
-import type { FailedCall } from './classify-grpc-error.js'
-import { cancelledCall, toRuntimeError } from './errors.js'
+import { CallFailure } from './call-failure.js'
+import { CallLife } from './call-life.js'
+import type { Channel } from './channel.js'
+import { type Exchange, exchange } from './exchange.js'
+import { cancelledCall, toRuntimeError } from './to-runtime-error.js'
 
 export interface Method<Q, S> {
   readonly name: string
@@ -18,59 +18,56 @@ export interface Method<Q, S> {
 
 /** What all calls of one client share. */
 export interface CallContext {
-  readonly client: Client
+  readonly channel: Channel
   readonly socket: string
   readonly timeoutMs: number
+  /** Largest message taken from the runtime. */
+  readonly maxReceiveBytes: number
   /** Calls in progress; close() cancels them. Undefined: closed. */
-  inProgress: Set<Cancellable> | undefined
-  readonly connection: Pick<StateWatch, 'state'>
+  inProgress: Set<CallLife> | undefined
 }
 
-interface Cancellable {
-  cancel(): void
-}
-
-function checkedTimeout(ctx: CallContext, options: CallOptions, mayBeInfinite: boolean): number {
-  const timeoutMs = options.timeoutMs ?? ctx.timeoutMs
-  if (timeoutMs > 0 && (mayBeInfinite || Number.isFinite(timeoutMs))) return timeoutMs
-  throw new Error(`a call needs a timeout above 0, got ${timeoutMs}`)
-}
-
-function metadataFor(options: CallOptions): Metadata {
-  return new Metadata(options.waitForReady === true ? { waitForReady: true } : {})
-}
-
-function refuseAborted(ctx: CallContext, method: string, signal: AbortSignal | undefined): void {
-  if (ctx.inProgress === undefined) throw cancelledCall(method, ctx.socket, 'the client is closed')
-  if (signal?.aborted) throw cancelledCall(method, ctx.socket, 'cancelled before it began')
-}
-
-/** One shutdown signal may end hundreds of calls, so Node's warning about many listeners is turned off. */
-function track(ctx: CallContext, call: Cancellable, signal: AbortSignal | undefined): () => void {
-  const cancel = (): void => call.cancel()
-  if (signal !== undefined) {
-    setMaxListeners(0, signal)
-    signal.addEventListener('abort', cancel, { once: true })
-  }
-  ctx.inProgress?.add(call)
-  return () => {
-    signal?.removeEventListener('abort', cancel)
-    ctx.inProgress?.delete(call)
-  }
-}
-
-const describeFailed = (
+function begin(
   ctx: CallContext,
   method: string,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-): FailedCall => ({
-  method,
-  socket: ctx.socket,
-  timeoutMs,
-  state: ctx.connection.state,
-  cancelledByUs: signal?.aborted === true || ctx.inProgress === undefined,
-})
+  { timeoutMs = ctx.timeoutMs, signal }: CallOptions,
+  mayBeInfinite: boolean,
+): CallLife {
+  if (ctx.inProgress === undefined) throw cancelledCall(method, ctx.socket, 'the client is closed')
+  if (signal?.aborted) throw cancelledCall(method, ctx.socket, 'cancelled before it began')
+  if (!(timeoutMs > 0 && (mayBeInfinite || Number.isFinite(timeoutMs))))
+    throw new Error(`a call needs a timeout above 0, got ${timeoutMs}`)
+  return new CallLife(ctx.inProgress, timeoutMs, signal)
+}
+
+async function send<Q, S>(
+  ctx: CallContext,
+  method: Method<Q, S>,
+  message: Uint8Array,
+  life: CallLife,
+  options: CallOptions,
+  onMessage: Exchange['onMessage'],
+): Promise<ReturnType<typeof exchange>> {
+  const began = performance.now()
+  const connection = await ctx.channel.connection(options.waitForReady === true, life.signal)
+  const left = Math.max(1, life.timeoutMs - (performance.now() - began))
+  const what = {
+    path: method.path,
+    message,
+    timeoutMs: Number.isFinite(left) ? left : undefined,
+    maxReceiveBytes: ctx.maxReceiveBytes,
+    onMessage,
+  }
+  return exchange(connection, what, life.signal)
+}
+
+function decode<S>(type: Decoder<S>, message: Uint8Array): S {
+  try {
+    return decodeMessage(type, message)
+  } catch (cause) {
+    throw new CallFailure('malformed', 'the message cannot be decoded', { cause })
+  }
+}
 
 export async function callUnary<Q, S>(
   ctx: CallContext,
@@ -78,31 +75,24 @@ export async function callUnary<Q, S>(
   request: DeepPartial<Q>,
   options: CallOptions = {},
 ): Promise<S> {
-  refuseAborted(ctx, method.name, options.signal)
-  const timeoutMs = checkedTimeout(ctx, options, false)
-  const bytes = encodeMessage(method.requestType, request)
-  let release = (): void => {}
+  const life = begin(ctx, method.name, options, false)
   try {
-    return await new Promise<S>((resolve, reject) => {
-      const call = ctx.client.makeUnaryRequest<Buffer, S>(
-        method.path,
-        (encoded) => encoded,
-        (answer) => decodeMessage(method.responseType, answer),
-        bytes,
-        metadataFor(options),
-        { deadline: Date.now() + timeoutMs },
-        (error, answer) => {
-          if (error) reject(error)
-          else if (answer === undefined) reject(new Error(`${method.name} ended without answer or error`))
-          else resolve(answer)
-        },
-      )
-      release = track(ctx, call, options.signal)
+    const messages: Buffer[] = []
+    const bytes = encodeMessage(method.requestType, request)
+    const { call, ended } = await send(ctx, method, bytes, life, options, (m) => messages.push(m))
+    await ended.finally(() => {
+      // The runtime is slow, or the connection is dead without anybody having been told.
+      if (life.signal.reason instanceof CallFailure && life.signal.reason.kind === 'deadline')
+        call.doubtConnection()
     })
+    const [message, ...more] = messages
+    if (message === undefined || more.length > 0)
+      throw new CallFailure('malformed', `${messages.length} messages where one is expected`)
+    return decode(method.responseType, message)
   } catch (e) {
-    throw await toRuntimeError(e, describeFailed(ctx, method.name, timeoutMs, options.signal))
+    throw await failed(e, ctx, method.name, life)
   } finally {
-    release()
+    life.end()
   }
 }
 
@@ -112,26 +102,46 @@ export async function* callStream<Q, S>(
   request: DeepPartial<Q>,
   options: CallOptions = {},
 ): AsyncGenerator<S, void, undefined> {
-  refuseAborted(ctx, method.name, options.signal)
-  const timeoutMs = checkedTimeout(ctx, options, true)
-  const bytes = encodeMessage(method.requestType, request)
-  const call = ctx.client.makeServerStreamRequest<Buffer, S>(
-    method.path,
-    (encoded) => encoded,
-    (answer) => decodeMessage(method.responseType, answer),
-    bytes,
-    metadataFor(options),
-    { deadline: timeoutMs === Number.POSITIVE_INFINITY ? timeoutMs : Date.now() + timeoutMs },
-  )
-  const release = track(ctx, call, options.signal)
-  // The iterator below stops listening when a consumer leaves early; the CANCELLED that follows is expected.
-  call.on('error', () => {})
+  const life = begin(ctx, method.name, options, true)
+  const waiting: Buffer[] = []
+  let wake = (): void => {}
+  let isOver = false
+  let cancel = (): void => {}
   try {
-    for await (const message of call) yield message as S
+    const bytes = encodeMessage(method.requestType, request)
+    const { call, ended } = await send(ctx, method, bytes, life, options, (message) => {
+      waiting.push(message)
+      // A reader that is slow holds the runtime back.
+      call.stream.pause()
+      wake()
+    })
+    cancel = () => call.cancel()
+    const over = ended.finally(() => {
+      isOver = true
+      wake()
+    })
+    over.catch(() => {}) // thrown below, after the messages that came before
+    for (;;) {
+      const message = waiting.shift()
+      if (message !== undefined) yield decode(method.responseType, message)
+      else if (isOver) return await over
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          call.stream.resume()
+        })
+    }
   } catch (e) {
-    throw await toRuntimeError(e, describeFailed(ctx, method.name, timeoutMs, options.signal))
+    throw await failed(e, ctx, method.name, life)
   } finally {
-    release()
-    call.cancel()
+    life.end()
+    cancel()
   }
 }
+
+const failed = (
+  e: unknown,
+  { channel, socket }: CallContext,
+  method: string,
+  { timeoutMs }: CallLife,
+): Promise<Error> => toRuntimeError(e, { method, socket, timeoutMs, state: channel.state })

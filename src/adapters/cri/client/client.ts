@@ -10,15 +10,18 @@ import { bindStates } from '../codec/list-states.js'
 import { bindMetrics } from '../codec/metrics-answer.js'
 import { parseEndpoint } from '../endpoint.js'
 import { type CallContext, callStream, callUnary, type Method } from './call.js'
-import { type ChannelOptions, channelDefaults, openChannel, watchState } from './channel.js'
+import { type BackoffOptions, backoffDefaults, Channel } from './channel.js'
 
-export interface CriClientOptions extends Partial<ChannelOptions> {
+export interface CriClientOptions extends Partial<BackoffOptions> {
+  /** Largest message taken from the runtime. */
+  readonly maxReceiveBytes?: number
   /** For calls that name no timeout of their own; the kubelet's runtimeRequestTimeout. */
   readonly timeoutMs?: number
 }
 
 /** runtimeRequestTimeout's default. */
 const defaultTimeoutMs = 120_000
+const defaultReceiveBytes = 16 * 1024 * 1024
 
 interface Definition {
   readonly fullName: string
@@ -52,14 +55,13 @@ function bindService(ctx: CallContext, definition: Definition): unknown {
 
 export function createCriClient(endpoint: string, options: CriClientOptions = {}): CriClient {
   const parsed = parseEndpoint(endpoint)
-  const client = openChannel(parsed, { ...channelDefaults, ...options })
-  const watch = watchState(client)
+  const channel = new Channel(parsed.socketPath, { ...backoffDefaults, ...options })
   const ctx: CallContext = {
-    client,
+    channel,
     socket: parsed.socketPath,
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    maxReceiveBytes: options.maxReceiveBytes ?? defaultReceiveBytes,
     inProgress: new Set(),
-    connection: watch,
   }
   return {
     endpoint: parsed.canonical,
@@ -70,14 +72,14 @@ export function createCriClient(endpoint: string, options: CriClientOptions = {}
     states: bindStates(ctx),
     metrics: bindMetrics(ctx),
     get state() {
-      return watch.state
+      return channel.state
     },
-    onState: watch.onState,
+    onState: (listener) => channel.onState(listener),
     close() {
       const inProgress = ctx.inProgress ?? []
       ctx.inProgress = undefined
       for (const call of inProgress) call.cancel()
-      client.close()
+      channel.close()
     },
   }
 }

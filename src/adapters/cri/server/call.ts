@@ -18,9 +18,10 @@ import type {
   ServerCall,
   WholeAnswer,
 } from '../../../ports/cri-calls.js'
+import type { RuntimeCall } from '../connection/connection.js'
 import { readWhole } from '../upstream/ask.js'
 import { forwardAnswer, forwardRequest } from '../upstream/forward.js'
-import type { Upstream, UpstreamCall } from '../upstream/upstream.js'
+import type { Upstream } from '../upstream/upstream.js'
 import { frameMessage, framePieces, unframeOne } from './grpc-frames.js'
 import { findHeader, parseGrpcTimeout, sensitiveIn, toHeaders } from './grpc-headers.js'
 import { Reply } from './reply.js'
@@ -57,7 +58,7 @@ export class Http2Call implements ServerCall {
   /** Once it was read whole. */
   private body: Buffer | undefined
   private requestBytes = 0
-  private up: UpstreamCall | undefined
+  private up: RuntimeCall | undefined
   private isExpired = false
 
   constructor(private readonly incoming: Incoming) {
@@ -104,11 +105,7 @@ export class Http2Call implements ServerCall {
       : { refused: forwarded.heldBack }
   }
 
-  private async open(
-    leaveOut: ReadonlySet<string>,
-    endStream: boolean,
-    path?: string,
-  ): Promise<UpstreamCall> {
+  private async open(leaveOut: ReadonlySet<string>, endStream: boolean, path?: string): Promise<RuntimeCall> {
     const { raw, headers, upstream } = this.incoming
     const fields = toHeaders(raw, sensitiveIn(headers), leaveOut)
     if (path !== undefined) fields[':path'] = path
@@ -159,7 +156,7 @@ export class Http2Call implements ServerCall {
   }
 
   /** The caller's own bytes and metadata, compressed as they were, although we have read them. */
-  private async openAsItCame(): Promise<UpstreamCall> {
+  private async openAsItCame(): Promise<RuntimeCall> {
     await this.readMessage()
     const up = await this.open(nothing, false)
     up.stream.end(this.body)

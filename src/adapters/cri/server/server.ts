@@ -6,14 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { grpcCode } from '../../../core/cri/grpc-codes.js'
 import { keelsonError } from '../../../core/errors.js'
 import type { CallEnding, CallHandler, RawMetadata, ServerCall } from '../../../ports/cri-calls.js'
+import { connectionWindowBytes, sessionMemoryMiB } from '../connection/connection.js'
 import { parseEndpoint } from '../endpoint.js'
-import {
-  connectionWindowBytes,
-  createUpstream,
-  type OnReach,
-  sessionMemoryMiB,
-  type Upstream,
-} from '../upstream/upstream.js'
+import { createUpstream, type OnReach, type Upstream } from '../upstream/upstream.js'
 import { Http2Call } from './call.js'
 import { defaultLivenessMs, endWhenDead, maxConcurrentStreams, replaceInTime } from './session-health.js'
 import { listenOnSocket } from './socket.js'

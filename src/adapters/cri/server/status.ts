@@ -32,7 +32,7 @@ export function toStatus(e: unknown): GrpcStatus {
   return { code: byError[error.code] ?? grpcCode.internal, message: `keelson: ${error.message}` }
 }
 
-/** Only what the gRPC specification names is encoded: grpc-js does not decode the rest. */
+/** Only what the gRPC specification names is encoded: some clients do not decode the rest. */
 const encodeStatusText = (text: string): string =>
   [...Buffer.from(text)]
     .map((b) =>

@@ -3,16 +3,16 @@ import { constants, type IncomingHttpHeaders } from 'node:http2'
 import { grpcCode } from '../../../core/cri/grpc-codes.js'
 import { keelsonError } from '../../../core/errors.js'
 import type { RawMetadata, WholeAnswer } from '../../../ports/cri-calls.js'
+import type { RuntimeCall } from '../connection/connection.js'
 import { unframeOne } from '../server/grpc-frames.js'
 import { findHeader, statusOf } from '../server/grpc-headers.js'
-import type { UpstreamCall } from './upstream.js'
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
 /** A whole answer is held in memory; larger ones need the Stream* RPCs. */
 const maxWholeBytes = 64 * 1024 * 1024
 
-export function readWhole(call: UpstreamCall, signal: AbortSignal): Promise<WholeAnswer> {
+export function readWhole(call: RuntimeCall, signal: AbortSignal): Promise<WholeAnswer> {
   return new Promise((resolve, reject) => {
     const up = call.stream
     const parts: Buffer[] = []
@@ -72,7 +72,7 @@ function messageIn(body: Buffer, encoding: string | undefined): Buffer | undefin
   }
 }
 
-function brokenOff({ stream, socketPath, isConnectionLost }: UpstreamCall): Error {
+function brokenOff({ stream, socketPath, isConnectionLost }: RuntimeCall): Error {
   const at = { socket: socketPath }
   const reset = stream.rstCode
   if (isConnectionLost || reset === NGHTTP2_NO_ERROR)

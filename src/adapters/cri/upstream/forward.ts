@@ -8,9 +8,9 @@ import {
 } from 'node:http2'
 import { grpcCode } from '../../../core/cri/grpc-codes.js'
 import type { RawMetadata, WholeAnswer } from '../../../ports/cri-calls.js'
+import type { RuntimeCall } from '../connection/connection.js'
 import { sensitiveIn, statusOf, toHeaders } from '../server/grpc-headers.js'
 import type { Reply } from '../server/reply.js'
-import type { UpstreamCall } from './upstream.js'
 
 const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants
 
@@ -52,7 +52,7 @@ export function forwardRequest(
  * Runtime to client. Resolves when the client's stream is over, or when the answer was held back: one of headers alone
  * with the code `holdBack` is kept from the client.
  */
-export function forwardAnswer(call: UpstreamCall, reply: Reply, holdBack?: number): Promise<Forwarded> {
+export function forwardAnswer(call: RuntimeCall, reply: Reply, holdBack?: number): Promise<Forwarded> {
   return new Promise((resolve) => {
     const up = call.stream
     const caller = reply.stream
@@ -110,7 +110,7 @@ export function forwardAnswer(call: UpstreamCall, reply: Reply, holdBack?: numbe
 }
 
 /** The runtime's side ended in the middle: a reset goes on as it is, a lost connection is UNAVAILABLE. */
-function breakOff({ stream, socketPath, isConnectionLost }: UpstreamCall, reply: Reply): number {
+function breakOff({ stream, socketPath, isConnectionLost }: RuntimeCall, reply: Reply): number {
   if (stream.rstCode !== NGHTTP2_NO_ERROR && !isConnectionLost) {
     reply.reset(stream.rstCode)
     return grpcCode.unknown

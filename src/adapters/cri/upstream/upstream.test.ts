@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createUpstream, type Upstream, type UpstreamCall } from './upstream.js'
+import type { RuntimeCall } from '../connection/connection.js'
+import { createUpstream, type Upstream } from './upstream.js'
 
 let directory: string
 let server: Http2Server
@@ -35,7 +36,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-const open = async (more: Record<string, string> = {}): Promise<UpstreamCall> =>
+const open = async (more: Record<string, string> = {}): Promise<RuntimeCall> =>
   (await upstream.connection()).open({ ':method': 'POST', ':path': '/x', ...more }, true)
 
 test('a doubted connection is closed when its last call has ended, and the next call gets another', async () => {
