@@ -81,6 +81,7 @@ export const measures = {
   'three endpoints: memory of all': memory((t) => t.scraped),
   'longest delay of the event loop': longestOf((t) => t.loop?.delayMs ?? t.loopDelayMs),
   'longest block of the event loop': longestOf((t) => t.loop?.blockMs),
+  'most CPU in one turn of the event loop': longestOf((t) => t.loop?.workMs),
   'stop of many pods': overTurns('s', (t) => seconds(t.stopPodsMs)),
   'stop of many pods: CPU of the kubelet': cpu('s', (t) => t.stopPods, 'kubelet'),
   'stop of the kubelet': overTurns('ms', (t) => t.stopKubeletMs),

@@ -49,7 +49,7 @@ export interface Turn {
   /** Longest delay of Keelson's event loop while the pods started, at rest and during scrapes. */
   readonly loopDelayMs?: number
   /** The longest of each, watched from inside. */
-  readonly loop?: { readonly delayMs: number; readonly blockMs: number }
+  readonly loop?: { readonly delayMs: number; readonly blockMs: number; readonly workMs: number }
   readonly stopPodsMs?: number
   readonly stopPods?: PartUsage
   readonly stopKubeletMs: number

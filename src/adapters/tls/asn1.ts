@@ -1,9 +1,9 @@
 // What certificates and requests for them are written with. Loaded only when one is written: at the first start, and once in many
 // months.
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
-import { isIP } from 'node:net'
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema'
 import * as x509 from '@peculiar/asn1-x509'
+import { isAddress } from './is-address.js'
 
 /** Of a view's own bytes: Node keeps short ones in a shared block. */
 export const toBytes = (bytes: Uint8Array): ArrayBuffer => Uint8Array.from(bytes).buffer
@@ -45,7 +45,7 @@ export function extension(id: string, value: unknown, { critical = false } = {})
 /** The subject's alternative names. */
 export function hostNames(hosts: readonly string[]) {
   const names = hosts.map(
-    (host) => new x509.GeneralName(isIP(host) === 0 ? { dNSName: host } : { iPAddress: host }),
+    (host) => new x509.GeneralName(isAddress(host) ? { iPAddress: host } : { dNSName: host }),
   )
   return extension(x509.id_ce_subjectAltName, new x509.SubjectAlternativeName(names))
 }

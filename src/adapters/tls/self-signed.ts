@@ -2,8 +2,8 @@
 // or when the node's names change. Key and certificate are readable by their owner alone.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
+import { isAddress } from './is-address.js'
 import type { ServingPair } from './write-self-signed.js'
 
 const dayMs = 86_400_000
@@ -15,9 +15,6 @@ export async function createSelfSigned(commonName: string, hosts: readonly strin
   const { writeSelfSigned } = await import('./write-self-signed.js')
   return writeSelfSigned(commonName, hosts, lifetimeMs)
 }
-
-/** No name has a colon. Node's own test compiles an expression of 6 ms for each name that is no address. */
-const isAddress = (host: string): boolean => isIPv4(host) || host.includes(':')
 
 /** Whether a pair can go on being used: its key, its dates, every name. */
 export function isUsable(
