@@ -179,7 +179,7 @@ describe('what the container sees', () => {
       'the volume is refused',
       async () => (await node().podNamed('nohost'))?.status.message,
     )
-    expect(message).toContain('/nowhere is not there, the manifest asks for Directory')
+    expect(message).toContain('hostPath type check failed: /nowhere is not a directory')
     await endPods(node(), 'nohost')
   })
 
