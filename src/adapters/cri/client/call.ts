@@ -50,6 +50,9 @@ async function send<Q, S>(
 ): Promise<ReturnType<typeof exchange>> {
   const began = performance.now()
   const connection = await ctx.channel.connection(options.waitForReady === true, life.signal)
+  // The client may have been closed by whoever was told of the connection.
+  life.signal.throwIfAborted()
+  if (!connection.takesCalls) throw new CallFailure('broken', 'the connection was closed before the call')
   const left = Math.max(1, life.timeoutMs - (performance.now() - began))
   const what = {
     path: method.path,

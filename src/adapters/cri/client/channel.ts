@@ -1,6 +1,7 @@
 // The way to one runtime and its observable state. The first call dials. While that fails it is dialled again with gRPC's
 // back-off, within the kubelet's own bounds, so that a restarted runtime is found again within three seconds.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../../../core/errors.js'
 import type { ConnectionState } from '../../../ports/runtime.js'
 import { Connection, dialSocket } from '../connection/connection.js'
 import { CallFailure } from './call-failure.js'
@@ -84,14 +85,14 @@ export class Channel {
         this.waiters.delete(waiter)
         reject(signal.reason)
       }
-      const settle =
-        <T>(with_: (value: T) => void) =>
+      const once =
+        <T>(settle: (value: T) => void) =>
         (value: T): void => {
           signal.removeEventListener('abort', giveUp)
           this.waiters.delete(waiter)
-          with_(value)
+          settle(value)
         }
-      const waiter: Waiter = { isPatient, resolve: settle(resolve), reject: settle(reject) }
+      const waiter: Waiter = { isPatient, resolve: once(resolve), reject: once(reject) }
       this.waiters.add(waiter)
       if (signal.aborted) giveUp()
       else signal.addEventListener('abort', giveUp, { once: true })
@@ -107,7 +108,7 @@ export class Channel {
         break
       } catch (error) {
         if (signal.aborted) break
-        this.fail(new CallFailure('unreachable', messageWithoutClass(error), { cause: error }))
+        this.fail(new CallFailure('unreachable', messageOf(error), { cause: error }))
       }
       await this.pause(signal)
     }
@@ -158,8 +159,6 @@ export class Channel {
     for (const listener of [...this.listeners]) listener(state)
   }
 }
-
-const messageWithoutClass = (e: unknown): string => (e instanceof Error ? e.message : String(e))
 
 /** The peer's settings are the first that an HTTP/2 server sends. */
 function greeted({ session }: Connection): Promise<void> {

@@ -216,6 +216,29 @@ describe('cancellation and closing', () => {
     expect(rt.callsOf('Version')).toHaveLength(0)
   })
 
+  test('closed by a listener of its state: the call that waited for the connection is cancelled', async () => {
+    const { cri } = await pair({ Version: { value: {} } })
+    cri.onState((state) => {
+      if (state === 'ready') cri.close()
+    })
+    await expect(cri.runtime.version({})).rejects.toMatchObject({ code: 'runtime.cancelled' })
+  })
+
+  test('after a call has passed its deadline new calls take another connection; the old one keeps its calls', async () => {
+    const { rt, cri } = await pair({ ExecSync: { hang: true }, Version: { value: {} } })
+    const slow = cri.runtime.execSync({ cmd: ['slow'] })
+    const slowEnds = expect(slow).rejects.toMatchObject({ code: 'runtime.cancelled' })
+    await expect.poll(() => rt.callsOf('ExecSync').length).toBe(1)
+    await expect(cri.runtime.execSync({ cmd: ['late'] }, { timeoutMs: 100 })).rejects.toMatchObject({
+      code: 'runtime.deadline',
+    })
+    await cri.runtime.version({})
+    expect(rt.connections).toBe(2)
+    expect(rt.callsOf('ExecSync')[0]?.cancelled).toBe(false)
+    cri.close()
+    await slowEnds
+  })
+
   test('a CANCELLED that the runtime sends is the runtime’s', async () => {
     const { cri } = await pair({ Version: { code: 'CANCELLED', message: 'context canceled' } })
     await expect(cri.runtime.version({})).rejects.toMatchObject({ code: 'runtime.failed' })
