@@ -1,5 +1,6 @@
 // One call of grpc.health.v1.Health/Check on a connection of its own, without TLS.
 import { type ClientHttp2Stream, connect, constants } from 'node:http2'
+import { decodeGrpcMessage } from '../../core/cri/grpc-message.js'
 import { parseHealthAnswer } from '../../core/cri/health-answer.js'
 import { encodeVarint, tagOf, wireType } from '../../core/cri/protobuf-wire.js'
 import type { HealthAnswer, ProbeTarget } from '../../ports/network/probe-calls.js'
@@ -98,18 +99,9 @@ function readAnswer(
     if (status === undefined) return closed()
     const code = typeof status === 'string' && /^\d{1,2}$/.test(status) ? Number(status) : unknownCode
     if (code !== 0)
-      end({ kind: 'refused', code, message: typeof message === 'string' ? decode(message) : '' })
+      end({ kind: 'refused', code, message: typeof message === 'string' ? decodeGrpcMessage(message) : '' })
     else end(healthOf(parseHealthAnswer(Buffer.concat(parts))))
   })
-}
-
-/** grpc-message is percent-encoded. */
-function decode(message: string): string {
-  try {
-    return decodeURIComponent(message)
-  } catch {
-    return message
-  }
 }
 
 const healthOf = (status: number | undefined): HealthAnswer =>

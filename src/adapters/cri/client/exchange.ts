@@ -1,6 +1,7 @@
 // One request and its answer on a connection: the messages as they come, then the status.
 import { constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
 import { grpcCode } from '../../../core/cri/grpc-codes.js'
+import { decodeGrpcMessage } from '../../../core/cri/grpc-message.js'
 import type { Connection, RuntimeCall } from '../connection/connection.js'
 import { frameMessage } from '../server/grpc-frames.js'
 import { CallFailure } from './call-failure.js'
@@ -9,7 +10,7 @@ import { createUnframer } from './unframe.js'
 export interface Exchange {
   readonly path: string
   readonly message: Uint8Array
-  /** For the runtime to know; undefined: it may take for ever. */
+  /** Sent to the runtime; undefined: the call may take for ever. */
   readonly timeoutMs: number | undefined
   readonly maxReceiveBytes: number
   readonly onMessage: (message: Buffer) => void
@@ -114,17 +115,8 @@ function statusIn(trailers: IncomingHttpHeaders): CallFailure | undefined {
   const code = /^\d{1,3}$/.test(given) ? Number(given) : grpcCode.unknown
   if (code === grpcCode.ok) return undefined
   const details = trailers['grpc-status-details-bin']
-  return new CallFailure('answered', decodeText(String(trailers['grpc-message'] ?? '')), {
+  return new CallFailure('answered', decodeGrpcMessage(String(trailers['grpc-message'] ?? '')), {
     code,
     statusDetails: details === undefined ? undefined : Buffer.from(String(details), 'base64'),
   })
-}
-
-/** grpc-message is percent-encoded; a text that is not is taken as it is. */
-function decodeText(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
