@@ -1,5 +1,5 @@
 // node start-least-kubelet.mjs DIRECTORY: the least that a kubelet on Node does before it is healthy, and no other code: it reads its
-// settings, asks the runtime for its version and its cgroup driver, and serves, with the libraries that Keelson has for that.
+// settings, asks the runtime for its version and its cgroup driver, and serves, with the YAML library and the CRI client of Keelson.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer as createHealthServer } from 'node:http'
