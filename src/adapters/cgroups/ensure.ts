@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cgroupError, errnoOf, isAbsent } from '../../core/cgroup/errors.js'
-import { childPath, splitPath } from '../../core/cgroup/path.js'
-import { keelsonError } from '../../core/errors.js'
+import { childPath, parentPath, splitPath } from '../../core/cgroup/path.js'
+import { isKeelsonError, keelsonError } from '../../core/errors.js'
 import type { CgroupPath, EnsureOptions } from '../../ports/cgroups.js'
 import { directory, type Hierarchy } from './hierarchy.js'
 import { writeOnce } from './write-once.js'
@@ -67,10 +67,13 @@ function ensureUnified(root: string, path: CgroupPath, { controllers, signal }: 
 }
 
 /** v1: a new cpuset has no processors and no memory nodes, and takes no process until it does. */
-function inheritCpuset(root: string, parent: CgroupPath, path: CgroupPath): void {
+function inheritCpuset(root: string, path: CgroupPath): void {
+  const parent = parentPath(path)
+  if (parent === undefined) return
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
     const target = join(directory(root, path), file)
     if (!existsSync(target) || readFileSync(target, 'latin1').trim() !== '') continue
+    inheritCpuset(root, parent)
     const value = readFileSync(join(directory(root, parent), file), 'latin1').trim()
     try {
       writeOnce(target, value)
@@ -80,7 +83,19 @@ function inheritCpuset(root: string, parent: CgroupPath, path: CgroupPath): void
   }
 }
 
-function ensureSplit(hierarchy: Hierarchy, path: CgroupPath, { controllers, signal }: EnsureOptions): void {
+/** The cgroup itself first: above all pods but the first everything exists, and the kernel can let each try wait. */
+function makeDirectories(root: string, path: CgroupPath): void {
+  try {
+    makeDirectory(root, path)
+  } catch (error) {
+    const parent = parentPath(path) ?? '/'
+    if (parent === '/' || !isKeelsonError(error) || error.code !== 'cgroup.gone') throw error
+    makeDirectories(root, parent)
+    makeDirectory(root, path)
+  }
+}
+
+function stepsOnV1(hierarchy: Hierarchy, path: CgroupPath, { controllers }: EnsureOptions): (() => void)[] {
   const missing = (controllers ?? []).filter((name) => !hierarchy.controllers.has(name))
   if (missing.length > 0)
     throw keelsonError(
@@ -88,20 +103,19 @@ function ensureSplit(hierarchy: Hierarchy, path: CgroupPath, { controllers, sign
       `create ${path} with ${missing.join(', ')}: no such v1 hierarchy is mounted; boot with the controller`,
       { path, missing, available: [...hierarchy.controllers.keys()] },
     )
-  for (const root of hierarchy.roots) {
-    let at: CgroupPath = '/'
-    for (const name of splitPath(path)) {
-      signal?.throwIfAborted()
-      const parent = at
-      at = childPath(at, name)
-      makeDirectory(root, at)
-      if (root === hierarchy.controllers.get('cpuset')) inheritCpuset(root, parent, at)
-    }
-  }
+  return hierarchy.roots.map((root) => () => {
+    if (path === '/') return
+    makeDirectories(root, path)
+    if (root === hierarchy.controllers.get('cpuset')) inheritCpuset(root, path)
+  })
 }
 
-export const ensureCgroup = (hierarchy: Hierarchy, path: CgroupPath, options: EnsureOptions): void => {
-  const [root] = hierarchy.roots
-  if (hierarchy.version === 'v1') ensureSplit(hierarchy, path, options)
-  else if (root !== undefined) ensureUnified(root, path, options)
+/** One for each hierarchy, to be carried out in order: in any of them the kernel may have the caller wait. */
+export function stepsToCgroup(
+  hierarchy: Hierarchy,
+  path: CgroupPath,
+  options: EnsureOptions,
+): readonly (() => void)[] {
+  if (hierarchy.version === 'v1') return stepsOnV1(hierarchy, path, options)
+  return hierarchy.roots.map((root) => () => ensureUnified(root, path, options))
 }

@@ -159,6 +159,34 @@ describe('changing', () => {
     expect(existsSync(join(root, 'b'))).toBe(false)
   })
 
+  test('v1: ensure makes what is missing in each hierarchy, and an empty cpuset takes what the one above it has', async () => {
+    const names = ['cpu', 'cpuset', 'memory']
+    put('cpuset/cpuset.cpus', '0-3\n')
+    for (const path of ['cpuset/a/cpuset.cpus', 'cpuset/a/b/cpuset.cpus']) put(path, '\n')
+    for (const name of ['cpu', 'memory/a']) mkdirSync(join(root, name), { recursive: true })
+    const tree = new CgroupFsTree(splitHierarchy(new Map(names.map((name) => [name, join(root, name)]))))
+    await tree.ensure('/a/b')
+    expect(names.map((name) => existsSync(join(root, name, 'a/b')))).toEqual([true, true, true])
+    expect(readFileSync(join(root, 'cpuset/a/b/cpuset.cpus'), 'utf8')).toBe('0-3')
+    expect(readFileSync(join(root, 'cpuset/a/cpuset.cpus'), 'utf8')).toBe('0-3')
+    rmSync(join(root, 'memory'), { recursive: true })
+    await expect(tree.ensure('/a/c')).rejects.toMatchObject({ code: 'cgroup.gone' })
+  })
+
+  test('v1: what waits for the event loop comes in after each hierarchy', async () => {
+    const names = ['cpu', 'memory', 'pids']
+    for (const name of names) mkdirSync(join(root, name))
+    const tree = new CgroupFsTree(splitHierarchy(new Map(names.map((name) => [name, join(root, name)]))))
+    const seen: number[] = []
+    const look = (): void => {
+      seen.push(names.filter((name) => existsSync(join(root, name, 'a'))).length)
+      if (seen.at(-1) !== names.length) setImmediate(look)
+    }
+    setImmediate(look)
+    await tree.ensure('/a')
+    await expect.poll(() => seen).toEqual([0, 1, 2, 3])
+  })
+
   test('a refused write says what was written where', () => {
     put('a/memory.high', 'max')
     const tree = new CgroupFsTree(unifiedHierarchy(root))

@@ -17,7 +17,7 @@ import type {
 } from '../../ports/cgroups.js'
 import { ControlReader } from './control-reader.js'
 import { DescriptorCache } from './descriptors.js'
-import { ensureCgroup, readWordsOf } from './ensure.js'
+import { readWordsOf, stepsToCgroup } from './ensure.js'
 import { directory, type Hierarchy, hierarchyOf } from './hierarchy.js'
 import { listChildren, walkTree } from './list.js'
 import { removeCgroup } from './remove.js'
@@ -100,15 +100,17 @@ export class CgroupFsTree implements CgroupTree {
     return walkTree(this.hierarchy, path, options)
   }
 
-  /** A dozen directories on v1, with all that stands around them: of pods that start together, each in its turn. */
+  /** Of pods that start together, and on v1 of the hierarchies of one pod, each in its turn of the event loop. */
   async ensure(path: CgroupPath, options: EnsureOptions = {}): Promise<void> {
-    await this.nextTurn()
-    options.signal?.throwIfAborted()
-    ensureCgroup(this.hierarchy, path, options)
+    for (const step of stepsToCgroup(this.hierarchy, path, options)) {
+      await this.nextTurn()
+      options.signal?.throwIfAborted()
+      step()
+    }
   }
 
   addProcess(path: CgroupPath, pid: number): void {
-    ensureCgroup(this.hierarchy, path, {})
+    for (const step of stepsToCgroup(this.hierarchy, path, {})) step()
     for (const root of this.hierarchy.roots)
       try {
         writeOnce(join(directory(root, path), 'cgroup.procs'), String(pid))
