@@ -68,6 +68,12 @@ const runtime = (ending: string): string => `${peer}
     connection = call = undefined
   }
 `
+const probed = `${peer}
+  const { grpcHealth } = await import('${here('../probes/grpc-health.ts')}')
+  const life = new AbortController()
+  grpcHealth({ host: '127.0.0.1', port }, { service: '', userAgent: '' }, 5000, life.signal)
+  const end = () => life.abort()
+`
 const client = `
   const { mkdtempSync, rmSync } = await import('node:fs')
   const { tmpdir } = await import('node:os')
@@ -98,6 +104,8 @@ test.each([
   ['a runtime, and its connection is given up', silence, runtime('connection.destroy()')],
   ['a runtime, and its call is cancelled', silence, runtime('call.cancel(); call.doubtConnection()')],
   ['a runtime, and it breaks a rule', error, runtime('')],
+  ['a pod, and the probe of it is given up', silence, probed],
+  ['a pod, and it breaks a rule', error, probed],
   ['a client of the CRI server, and it breaks a rule', error, client],
 ])('half a header block of %s: Node does not end the process', async (_who, more, begin) => {
   const argv = ['--expose-gc', '--import', 'tsx', '--input-type=module', '--eval', scriptOf(more, begin)]

@@ -1,9 +1,11 @@
 // One call of grpc.health.v1.Health/Check on a connection of its own, without TLS.
-import { type ClientHttp2Stream, connect, constants } from 'node:http2'
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
+import { connect as connectTcp } from 'node:net'
 import { decodeGrpcMessage } from '../../core/cri/grpc-message.js'
 import { parseHealthAnswer } from '../../core/cri/health-answer.js'
 import { encodeVarint, tagOf, wireType } from '../../core/cri/protobuf-wire.js'
 import type { HealthAnswer, ProbeTarget } from '../../ports/network/probe-calls.js'
+import { keepSession } from '../http2/kept-session.js'
 import { dialFault, joinHostPort, lookup } from './dial.js'
 
 const maxAnswer = 10 * 1024
@@ -28,12 +30,14 @@ export function grpcHealth(
 ): Promise<HealthAnswer> {
   return new Promise((resolve) => {
     const authority = joinHostPort(host, port)
-    const session = connect(`http://${authority}`, { lookup, settings: { enablePush: false } })
+    const socket = connectTcp({ host, port, lookup })
+    let session: ClientHttp2Session | undefined
     let isConnected = false
     const end = (answer: HealthAnswer): void => {
       clearTimeout(timer)
       signal.removeEventListener('abort', stop)
-      session.destroy()
+      if (session === undefined) socket.destroy()
+      else session.destroy()
       resolve(answer)
     }
     const notConnected = (why: 'timeout' | 'other', message: string): void =>
@@ -48,17 +52,26 @@ export function grpcHealth(
       timeoutMs,
     )
     signal.addEventListener('abort', stop, { once: true })
-    session.on('error', fail)
+    socket.on('error', fail)
     const closed = (): void => fail(new Error('the connection was closed'))
-    session.on('close', closed)
-    // Connected is a server that speaks HTTP/2, as gRPC counts it.
-    session.on('remoteSettings', () => {
-      isConnected = true
+    socket.once('connect', () => {
+      // What a pod answers must not end the kubelet.
+      const kept = keepSession(() =>
+        connect(`http://${authority}`, { createConnection: () => socket, settings: { enablePush: false } }),
+      )
+      session = kept.session
+      session.on('error', fail)
+      session.on('close', closed)
+      // Connected is a server that speaks HTTP/2, as gRPC counts it.
+      session.on('remoteSettings', () => {
+        isConnected = true
+      })
+      const stream = session.request(headersOf(authority, userAgent))
+      kept.keepFor(stream)
+      stream.on('error', fail)
+      readAnswer(stream, end, closed)
+      stream.end(requestOf(service))
     })
-    const stream = session.request(headersOf(authority, userAgent))
-    stream.on('error', fail)
-    readAnswer(stream, end, closed)
-    stream.end(requestOf(service))
   })
 }
 
