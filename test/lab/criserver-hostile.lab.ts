@@ -1,6 +1,7 @@
 // A runtime that breaks the rules of HTTP/2, stays silent or floods: every call ends, at the latest at its deadline, the next
-// connection works, and the server stays small. In the lab and not in `npm test`: Node 20 ends a process now and then with an
-// assertion of its own (current_nghttp2_memory_) when a session that got malformed frames is freed.
+// connection works, and the server stays small. In the lab and not in `npm test`, because calls wait for their deadlines and floods
+// take a core. Many sessions end here while others make garbage, which is when Node would end the process if it freed a session
+// before its streams (src/adapters/http2/kept-session.ts).
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,6 +16,7 @@ import {
   numberFrame,
   settingsFrame,
 } from '../criserver/frames.js'
+import { data, headers, malformedAnswers, ok } from '../criserver/malformed-answers.js'
 import {
   frame,
   openSession,
@@ -38,12 +40,6 @@ const unavailable = '14'
 const deadlineExceeded = '4'
 const path = '/x.Y/Z'
 const empty = frame(Buffer.alloc(0))
-
-const ok = fieldBlock(':status', '200')
-const headers = (stream: number, isLast = false): Buffer => headerFrames(stream, ok, isLast)
-const data = (stream: number, text: string, flags = 0): Buffer =>
-  frameOf(frameType.data, flags, stream, Buffer.from(text))
-const big = 'v'.repeat(30_000)
 
 const wellBehaved: Conversation = {
   whole: (id, socket) => void socket.write(answerFrames(id, 'grpc-status', '0')),
@@ -84,57 +80,17 @@ async function assertOneGoodConnection(
   assert.deepEqual(machine.errors, [], label)
 }
 
-const malformed: readonly (readonly [string, readonly Buffer[]])[] = [
-  ['a frame larger than agreed', [frameOf(frameType.data, 0, 1, Buffer.alloc(20_000))]],
-  ['data of a call that nobody made', [data(5, 'x')]],
-  ['data of the connection', [data(0, 'x')]],
-  ['data before headers', [data(1, 'x')]],
-  ['more padding than bytes', [headers(1), frameOf(0, flag.padded, 1, Uint8Array.of(9, 1, 2))]],
-  ['headers of the connection', [headers(0)]],
-  ['headers padded beyond their end', [frameOf(1, flag.padded | 4, 1, Uint8Array.of(9, 1))]],
-  ['an unreadable header block', [frameOf(1, flag.endHeaders, 1, Uint8Array.of(0xff, 0xff, 0xff))]],
-  ['another frame inside a header block', [frameOf(1, 0, 1, ok), settingsFrame()]],
-  ['data inside a header block', [headers(1), frameOf(1, 0, 1, ok), data(1, 'x')]],
-  ['CONTINUATION of nothing', [frameOf(9, 4, 1, ok)]],
-  ['a header block without end', [frameOf(1, 0, 1, ok), ...Array<Buffer>(200).fill(frameOf(9, 0, 1))]],
-  ['PUSH_PROMISE', [frameOf(5, 4, 1, new Uint8Array(8))]],
-  ['SETTINGS on a stream', [frameOf(4, 0, 1)]],
-  ['SETTINGS of a wrong length', [frameOf(4, 0, 0, new Uint8Array(5))]],
-  ['a window larger than there are numbers', [settingsFrame([4, 0x8000_0000])]],
-  ['PING of a wrong length', [frameOf(6, 0, 0, new Uint8Array(7))]],
-  ['GOAWAY of a wrong length', [frameOf(7, 0, 0, new Uint8Array(7))]],
-  ['RST_STREAM of a wrong length', [frameOf(3, 0, 1, new Uint8Array(3))]],
-  ['WINDOW_UPDATE of nothing', [numberFrame(8, 0, 0)]],
-  ['a window that overflows', [numberFrame(8, 0, 0x7fff_ffff)]],
-  ['a window of one call that overflows', [numberFrame(8, 1, 0x7fff_ffff)]],
-  ['more than the window', [headers(1), ...Array<Buffer>(1100).fill(data(1, 'x'.repeat(16_000)))]],
-  ['trailers that do not end the call', [headers(1), headers(1)]],
-  ['a status text of 200 KiB', [headers(1), headerFrames(1, fieldBlock('x', 'm'.repeat(200_000)), true)]],
-  [
-    '150 KB of fields',
-    [headerFrames(1, fieldBlock(':status', '200', 'a', big, 'b', big, 'c', big, 'd', big, 'e', big), true)],
-  ],
-  [
-    '5,000 fields',
-    [headerFrames(1, Buffer.concat([ok, ...Array<Buffer>(5000).fill(fieldBlock('x', 'v'))]), true)],
-  ],
-  [
-    '20,000 informational answers',
-    Array<Buffer>(20_000).fill(headerFrames(1, fieldBlock(':status', '103'), false)),
-  ],
-]
-
 describe('a runtime that sends', () => {
   // Beside each other: after some of these frames nghttp2 hears nothing more, and the call waits for its deadline.
   test('malformed frames of every kind: each call ends, and the next ones work', async () => {
-    const tryOne = async ([what, frames]: (typeof malformed)[number]): Promise<void> => {
+    const tryOne = async ([what, frames]: (typeof malformedAnswers)[number]): Promise<void> => {
       const { machine, call } = await startMachine({
         begun: (_id, socket) => void socket.write(Buffer.concat(frames)),
       })
       assert.ok(hasEnded(await call()), what)
       await assertOneGoodConnection(machine, call, what)
     }
-    await Promise.all(malformed.map(tryOne))
+    await Promise.all(malformedAnswers.map(tryOne))
   })
 
   test('frames of unknown types, priorities and words about calls that have ended: the answer is as it was', async () => {
@@ -259,23 +215,35 @@ describe('a runtime that', () => {
     await assertOneGoodConnection(machine, () => call('20S'))
   })
 
-  test('does not answer a ping after a call that passed its deadline: calls without a deadline end too', async () => {
-    // After this frame nghttp2 hears nothing more, and Node does not tell.
-    const deafening = frameOf(frameType.data, 0, 1, Buffer.alloc(20_000))
-    const { machine, session, call } = await startMachine({
-      begun: (id, socket) => {
-        if (id > 1) return
-        socket.write(headers(1))
-        setTimeout(() => socket.write(deafening), 20)
-      },
-    })
+  /** A call without a deadline, which `begun` answers with headers at most, and 50 ms later one with a deadline. */
+  async function callBesideEndless(begun: NonNullable<Conversation['begun']>) {
+    const { machine, session, call } = await startMachine({ begun })
     const endless = session.request(requestHeaders(path))
     const ended = readRaw(endless)
     endless.end(empty)
     await sleep(50)
-    assert.equal(statusIn(await call()), deadlineExceeded)
+    const beside = await call()
     assert.equal(statusIn(await ended), unavailable)
     await assertOneGoodConnection(machine, call)
+    return beside
+  }
+
+  test('does not answer a ping after a call that passed its deadline: calls without a deadline end too', async () => {
+    const beside = await callBesideEndless((id, socket) => {
+      if (id === 1) socket.write(headers(1))
+    })
+    assert.equal(statusIn(beside), deadlineExceeded)
+  })
+
+  test('says a frame that is too large: calls without a deadline end too', async () => {
+    // On Node 20 nghttp2 hears nothing more after it, and Node does not tell; later ones end the connection.
+    const deafening = frameOf(frameType.data, 0, 1, Buffer.alloc(20_000))
+    const beside = await callBesideEndless((id, socket) => {
+      if (id > 1) return
+      socket.write(headers(1))
+      setTimeout(() => socket.write(deafening), 20)
+    })
+    assert.ok(hasEnded(beside))
   })
 
   test('answers the ping: a call without a deadline goes on after another has passed its own', async () => {
