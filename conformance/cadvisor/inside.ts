@@ -16,6 +16,7 @@ import { readMachine } from '../../src/kubelet/node/node-stats.js'
 import type { CriClient } from '../../src/ports/runtime.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
 import { createStats, type Stats } from '../../src/stats/create-stats.js'
+import { decodePieces } from '../../src/stats/render/text-bytes.js'
 import { connect, MiB, podSandboxConfig } from '../../test/lab/inside/pod.js'
 import type { Check } from '../../test/support/check.js'
 import { compareWithCadvisor, type Difference } from './compare.js'
@@ -133,8 +134,7 @@ async function startOurs(): Promise<Stats> {
 }
 
 const scrapeCadvisor = async (): Promise<string> => (await fetch(cadvisor?.url ?? '')).text()
-const scrapeOurs = async (): Promise<string> =>
-  new TextDecoder().decode((await stats?.cadvisor(20_000)) ?? new Uint8Array())
+const scrapeOurs = async (): Promise<string> => decodePieces((await stats?.cadvisor(20_000)) ?? [])
 
 const unexplained = (all: readonly Difference[]): Difference[] => all.filter((d) => explain(d) === undefined)
 

@@ -38,7 +38,8 @@ export interface HttpRequest {
   body(maxBytes: number): AsyncIterable<Uint8Array>
 }
 
-export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array | string>
+/** A list of bytes is sent one after the other, and may be shared with other answers. */
+export type HttpBody = string | Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array | string>
 
 export interface HttpResponse {
   readonly status: number

@@ -12,6 +12,7 @@ import { writeMachine } from './render/machine-metrics.js'
 import { writeResourceMetrics } from './render/resource-metrics.js'
 import { createSeriesWriter, unknownFamilies } from './render/series-writer.js'
 import { writeSummary } from './render/summary.js'
+import type { TextPieces } from './render/text-bytes.js'
 import type { MetricsSample, NodeReading, SourceName, StatsSample } from './sample.js'
 import { createSources, type StatsDescription } from './sources.js'
 import type { StatsOptions } from './stats-options.js'
@@ -20,11 +21,11 @@ export interface Stats {
   /**
    * JSON of /stats/summary. Only the first request after a start, or after a while without any, waits, at most so long. Error: stats.node-unreadable.
    */
-  summary(full: boolean, waitMs: number): Promise<Uint8Array>
+  summary(full: boolean, waitMs: number): Promise<TextPieces>
   /** Prometheus text of /metrics/resource. */
-  resource(waitMs: number): Promise<Uint8Array>
+  resource(waitMs: number): Promise<TextPieces>
   /** Prometheus text of /metrics/cadvisor. */
-  cadvisor(waitMs: number): Promise<Uint8Array>
+  cadvisor(waitMs: number): Promise<TextPieces>
   /** For eviction. */
   readonly pressure: PressureStats
   /** Which source each endpoint uses, for /configz. */
@@ -86,7 +87,7 @@ export function createStats(o: StatsOptions): Stats {
       node?.write(labelSets, createSeriesWriter(into, switches), switches)
       await metrics?.write(into)
       labelSets.sweep()
-      return into.bytes()
+      return into.pieces()
     },
   )
   const report = (

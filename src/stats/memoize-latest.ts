@@ -1,10 +1,11 @@
 // Values made once for each sample and shared by all requests until the next one.
+import type { TextPieces } from './render/text-bytes.js'
 
 /** The body is made again when an input is no longer the same object or number, or when it could not be made. */
 export function memoizeBody<I extends readonly unknown[]>(
-  make: (...inputs: I) => Promise<Uint8Array>,
-): (...inputs: I) => Promise<Uint8Array> {
-  let last: { readonly inputs: I; readonly body: Promise<Uint8Array> } | undefined
+  make: (...inputs: I) => Promise<TextPieces>,
+): (...inputs: I) => Promise<TextPieces> {
+  let last: { readonly inputs: I; readonly body: Promise<TextPieces> } | undefined
   return async (...inputs) => {
     const isSame =
       last?.inputs.length === inputs.length && last.inputs.every((input, i) => input === inputs[i])

@@ -36,7 +36,7 @@ test('promtool: every family that can be shown', (ctx) => {
   const into = createExposition()
   for (const family of allFamilies)
     into.add(family, formatLabels(family.extraLabels.map((label) => [label, 'x'])), 1n, '')
-  expect(lint(text(into.bytes()))).toEqual(listed.toSorted())
+  expect(lint(text(into.pieces()))).toEqual(listed.toSorted())
 })
 
 test('promtool: whole answers', async (ctx) => {

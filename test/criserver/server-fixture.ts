@@ -23,6 +23,7 @@ import { FakeLog } from '../../src/fakes/log.js'
 import type { Procfs } from '../../src/ports/procfs.js'
 import type { CriClient } from '../../src/ports/runtime.js'
 import { createProcessMetrics } from '../../src/serve/process-metrics.js'
+import { decodePieces } from '../../src/stats/render/text-bytes.js'
 import { createRepairs, type Repairs } from '../../src/stats/repair/repairs.js'
 import type { LookHere } from '../../src/stats/runtime/local-look.js'
 import { createRuntimeNameFinder } from '../../src/stats/runtime/runtime-name.js'
@@ -118,7 +119,7 @@ export async function startServerFixture(
     errors,
     log,
     repairs: services.repairs,
-    cadvisor: async () => new TextDecoder().decode(await createCadvisorText(services).cadvisor(5_000)),
+    cadvisor: async () => decodePieces(await createCadvisorText(services).cadvisor(5_000)),
     complete: (other) => completeClient(other, services),
     lookHere: createLookHere(services),
     async close() {

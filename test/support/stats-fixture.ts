@@ -308,6 +308,6 @@ export async function createStatsFixture({
   }
 }
 
-export const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+export { decodePieces as text } from '../../src/stats/render/text-bytes.js'
 
 export type { DeepPartial }

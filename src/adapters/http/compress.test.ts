@@ -13,7 +13,7 @@ afterEach(() => {
   server = undefined
 })
 
-async function ask(response: HttpResponse, encoding?: string) {
+async function ask(response: HttpResponse, encoding?: string, method = 'GET') {
   server = createServer((req, res) => void send(response, req, res))
   const listening = server
   await new Promise<void>((resolve) => {
@@ -22,7 +22,7 @@ async function ask(response: HttpResponse, encoding?: string) {
   const { port } = listening.address() as AddressInfo
   const headers = encoding === undefined ? {} : { 'accept-encoding': encoding }
   return new Promise<{ headers: Readonly<Record<string, unknown>>; body: Buffer }>((resolve, reject) => {
-    request({ host: '127.0.0.1', port, headers, agent: false }, (answer) => {
+    request({ host: '127.0.0.1', port, method, headers, agent: false }, (answer) => {
       const parts: Buffer[] = []
       answer.on('data', (part: Buffer) => parts.push(part))
       answer.once('end', () => resolve({ headers: answer.headers, body: Buffer.concat(parts) }))
@@ -41,6 +41,20 @@ test('a scraper gets the same text, much smaller', async () => {
   expect(headers['content-length']).toBe(String(body.length))
   expect(body.length).toBeLessThan(large.length / 10)
   expect(new Uint8Array(gunzipSync(body))).toEqual(large)
+})
+
+test('a text in pieces is sent as one, packed or as it is; to a HEAD, its length', async () => {
+  const pieces = Array.from({ length: 9 }, (_, i) => large.subarray(i * 10_000, (i + 1) * 10_000))
+  const whole = Buffer.concat(pieces)
+  const plain = await ask(answer(pieces))
+  expect([plain.headers['content-length'], plain.headers['transfer-encoding']]).toEqual([
+    String(whole.length),
+    undefined,
+  ])
+  expect(plain.body).toEqual(whole)
+  expect(gunzipSync((await ask(answer(pieces), 'gzip')).body)).toEqual(whole)
+  const head = await ask(answer(pieces), undefined, 'HEAD')
+  expect([head.headers['content-length'], head.body.length]).toEqual([String(whole.length), 0])
 })
 
 for (const { name, body, encoding, headers } of [

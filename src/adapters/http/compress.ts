@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { HttpBody } from '../../ports/http.js'
+import { isPieces, lengthOf } from './pieces.js'
 
 const pack = promisify(gzip)
 /** Below this the headers and the work weigh more than what is saved. */
@@ -11,7 +12,7 @@ const MIN_BYTES = 16 * 1024
 /** Metrics repeat themselves so much that the fastest level already makes a twentieth of them. */
 const LEVEL = 1
 
-const packed = new WeakMap<Uint8Array, Promise<Uint8Array>>()
+const packed = new WeakMap<object, Promise<Uint8Array>>()
 
 /** `gzip;q=0` is a refusal. */
 const takesGzip = (req: IncomingMessage): boolean =>
@@ -21,8 +22,9 @@ const takesGzip = (req: IncomingMessage): boolean =>
 
 /** Undefined: send it as it is. */
 export function compressed(body: HttpBody, req: IncomingMessage): Promise<Uint8Array> | undefined {
-  if (!(body instanceof Uint8Array) || body.length < MIN_BYTES || !takesGzip(req)) return undefined
-  const known = packed.get(body) ?? pack(body, { level: LEVEL })
+  if (!(body instanceof Uint8Array || isPieces(body)) || lengthOf(body) < MIN_BYTES || !takesGzip(req))
+    return undefined
+  const known = packed.get(body) ?? pack(isPieces(body) ? Buffer.concat(body) : body, { level: LEVEL })
   packed.set(body, known)
   return known
 }

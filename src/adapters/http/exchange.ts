@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { keelsonError } from '../../core/errors.js'
 import type { HttpPeer, HttpRequest, HttpResponse } from '../../ports/http.js'
 import { compressed } from './compress.js'
+import { isPieces, lengthOf } from './pieces.js'
 
 function headerMap(raw: readonly string[]): Map<string, string[]> {
   const headers = new Map<string, string[]>()
@@ -56,7 +57,7 @@ export const toRequest = (req: IncomingMessage, o: ExchangeOptions): HttpRequest
 })
 
 const isStream = (body: HttpResponse['body']): body is AsyncIterable<Uint8Array | string> =>
-  typeof body !== 'string' && !(body instanceof Uint8Array)
+  typeof body !== 'string' && !(body instanceof Uint8Array) && !isPieces(body)
 
 export async function send(response: HttpResponse, req: IncomingMessage, res: ServerResponse): Promise<void> {
   if (res.destroyed || res.writableEnded) return
@@ -81,8 +82,11 @@ export async function send(response: HttpResponse, req: IncomingMessage, res: Se
     res.setHeader('vary', 'accept-encoding')
   }
   const bytes = small ?? body
-  if (status !== 204 && status !== 304) res.setHeader('content-length', Buffer.byteLength(bytes))
-  return finish(res, bytes)
+  if (status !== 204 && status !== 304) res.setHeader('content-length', lengthOf(bytes))
+  if (!isPieces(bytes)) return finish(res, bytes)
+  // One after the other, as the client takes them: of a whole, TLS would keep two more copies until its last byte is sent.
+  if (req.method === 'HEAD') return finish(res)
+  await pipeline(Readable.from(bytes), res)
 }
 
 /** To a HEAD, Node sends the headers alone. */

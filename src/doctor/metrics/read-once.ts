@@ -2,6 +2,7 @@
 import { keelsonError } from '../../core/errors.js'
 import type { Metrics } from '../../ports/metrics.js'
 import { createStats, type Stats } from '../../stats/create-stats.js'
+import { decodePieces } from '../../stats/render/text-bytes.js'
 import type { StatsDescription } from '../../stats/sources.js'
 import type { StatsOptions } from '../../stats/stats-options.js'
 
@@ -21,14 +22,12 @@ export interface ValuesInput
 const SAMPLE_MS = 1_000
 const LOOK_MS = 50
 
-const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
-
 async function answers(stats: Stats, waitMs: number): Promise<Values> {
-  const cadvisor = text(await stats.cadvisor(waitMs))
+  const cadvisor = decodePieces(await stats.cadvisor(waitMs))
   return {
     cadvisor,
-    resource: text(await stats.resource(waitMs)),
-    summary: text(await stats.summary(true, waitMs)),
+    resource: decodePieces(await stats.resource(waitMs)),
+    summary: decodePieces(await stats.summary(true, waitMs)),
     from: stats.describe(),
   }
 }

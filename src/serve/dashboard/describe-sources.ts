@@ -2,6 +2,7 @@
 import type { LiveSources } from '../../core/dashboard/model.js'
 import { requiredMetrics } from '../../stats/catalogue/required.js'
 import type { Stats } from '../../stats/create-stats.js'
+import { decodePieces, type TextPieces } from '../../stats/render/text-bytes.js'
 
 /** Only after a start there is anything to wait for. */
 const firstWaitMs = 5_000
@@ -11,8 +12,8 @@ const typeLine = /^# TYPE (\S+) /gm
 const familiesOf = (page: string): ReadonlySet<string> =>
   new Set([...page.matchAll(typeLine)].map((m) => m[1] ?? ''))
 
-export function parityOf(page: Uint8Array): NonNullable<LiveSources['parity']> {
-  const shown = familiesOf(new TextDecoder().decode(page))
+export function parityOf(page: TextPieces): NonNullable<LiveSources['parity']> {
+  const shown = familiesOf(decodePieces(page))
   const absent = requiredMetrics.filter((name) => !shown.has(name))
   return { present: requiredMetrics.length - absent.length, absent }
 }

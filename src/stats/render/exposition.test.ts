@@ -1,6 +1,7 @@
 // Exact decimals, and Prometheus text.
 import { describe, expect, test } from 'vitest'
 import { createExposition, criValue, formatDecimal, formatTimestamp } from './exposition.js'
+import { decodePieces } from './text-bytes.js'
 
 describe('decimals', () => {
   test.each([
@@ -29,7 +30,7 @@ test('exposition: families together, help escaped, times in ms, none for 0', () 
     formatTimestamp(0n),
   )
   out.add(family, '{x="2"}', 0n, '')
-  expect(new TextDecoder().decode(out.bytes())).toBe(
+  expect(decodePieces(out.pieces())).toBe(
     '# HELP a A.\n# TYPE a gauge\na 18446744073709551616\n' +
       '# HELP b_total one\\ntwo \\\\ three\n# TYPE b_total counter\nb_total{x="1"} 0.000000001 1790000000999\nb_total{x="2"} 0\n',
   )

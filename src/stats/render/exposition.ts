@@ -1,7 +1,7 @@
 // Prometheus text, classic format 0.0.4: HELP and TYPE once for each family, all its series together, exact numbers.
 // Written per family, because the series of a family come from many containers.
 import type { Family } from '../catalogue/family.js'
-import { createTextBytes, joinTexts, type TextBytes } from './text-bytes.js'
+import { createTextBytes, type TextBytes, type TextPieces } from './text-bytes.js'
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8'
 
@@ -34,7 +34,8 @@ type ShownFamily = Pick<Family, 'name' | 'type' | 'help' | 'decimals'>
 export interface Exposition {
   /** `block` is the label block with its braces, or empty; `time` comes from formatTimestamp. */
   add(family: ShownFamily, block: string, value: bigint, time: string): void
-  bytes(): Uint8Array
+  /** All that was added; the exposition is empty afterwards. */
+  pieces(): TextPieces
 }
 
 export function createExposition(): Exposition {
@@ -49,9 +50,10 @@ export function createExposition(): Exposition {
       }
       one.add(`${family.name}${block} ${formatDecimal(value, family.decimals)}${time}\n`)
     },
-    bytes() {
+    pieces() {
       const sorted = [...open].sort(([a], [b]) => (a < b ? -1 : 1))
-      return joinTexts(sorted.map(([, text]) => text))
+      open.clear()
+      return sorted.flatMap(([, text]) => text.take())
     },
   }
 }

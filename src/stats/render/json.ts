@@ -11,6 +11,18 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue | undefined }
 
+/** `"name":` of each field. There are some dozens of them, each hundreds of times in every answer. */
+const names = new Map<string, string>()
+const MOST_NAMES = 1_000
+
+function quotedName(name: string): string {
+  const known = names.get(name)
+  if (known !== undefined) return known
+  const quoted = `${JSON.stringify(name)}:`
+  if (names.size < MOST_NAMES) names.set(name, quoted)
+  return quoted
+}
+
 /** Undefined fields are left out, as JSON.stringify does. */
 export function addJson(value: JsonValue, into: Pick<TextBytes, 'add'>): void {
   if (typeof value === 'bigint') into.add(value.toString())
@@ -27,7 +39,8 @@ export function addJson(value: JsonValue, into: Pick<TextBytes, 'add'>): void {
     for (const key in value) {
       const field = value[key]
       if (field === undefined) continue
-      into.add(`${before}${JSON.stringify(key)}:`)
+      into.add(before)
+      into.add(quotedName(key))
       addJson(field, into)
       before = ','
     }

@@ -7,6 +7,7 @@ import type { SwapUsage } from '../usage.js'
 import { createExposition, formatTimestamp } from './exposition.js'
 import { formatLabels } from './label-set.js'
 import { podSwap } from './summary.js'
+import type { TextPieces } from './text-bytes.js'
 
 type Resource = Pick<Family, 'name' | 'type' | 'help' | 'decimals'>
 
@@ -152,7 +153,7 @@ interface ResourceInput {
   readonly failed: boolean
 }
 
-export async function writeResourceMetrics({ node, pods, failed }: ResourceInput): Promise<Uint8Array> {
+export async function writeResourceMetrics({ node, pods, failed }: ResourceInput): Promise<TextPieces> {
   const exposition = createExposition()
   const add: Add = (resource, block, value, timeNanos) => {
     if (value !== undefined) exposition.add(resource, block, value, formatTimestamp(timeNanos))
@@ -160,5 +161,5 @@ export async function writeResourceMetrics({ node, pods, failed }: ResourceInput
   if (node !== undefined) addNode(add, node)
   await inTurns(onePerName(pods), podsWrittenATurn, (pod) => addPod(add, pod))
   add(f.error, '', failed ? 1n : 0n, 0n)
-  return exposition.bytes()
+  return exposition.pieces()
 }

@@ -22,7 +22,7 @@ import type {
   SwapUsage,
 } from '../usage.js'
 import { addJson, formatTime, type JsonValue } from './json.js'
-import { createTextBytes, joinTexts } from './text-bytes.js'
+import { createTextBytes, type TextPieces } from './text-bytes.js'
 
 /** Values of the background cache, by container id and pod uid. */
 export interface PodFilesystems {
@@ -204,7 +204,7 @@ function podFields(pod: PodSample, { filesystems, podFilesystems }: SummaryInput
 }
 
 /** `full: false` is the form of only_cpu_and_memory=true. */
-export async function writeSummary(input: SummaryInput, full: boolean): Promise<Uint8Array> {
+export async function writeSummary(input: SummaryInput, full: boolean): Promise<TextPieces> {
   const into = createTextBytes()
   into.add('{"node":')
   addJson(nodeFields(input, full), into)
@@ -215,5 +215,5 @@ export async function writeSummary(input: SummaryInput, full: boolean): Promise<
     before = ','
   })
   into.add(before === ',' ? ']}' : `${before}]}`)
-  return joinTexts([into])
+  return into.take()
 }

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
-import { createTextBytes, joinTexts } from './text-bytes.js'
+import { createTextBytes, decodePieces, type TextPieces } from './text-bytes.js'
 
-const decoded = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+const eachDecoded = (pieces: TextPieces): string =>
+  pieces.map((piece) => new TextDecoder('utf-8', { fatal: true }).decode(piece)).join('')
 
-test('texts of several blocks, with letters of one to four bytes, one after the other', () => {
+test('two texts that are written in turns, of several blocks, with letters of one to four bytes', () => {
   const lines = Array.from({ length: 9_000 }, (_, i) => `${i} aé€😀`.repeat((i % 3) + 1))
   const first = createTextBytes()
   const second = createTextBytes()
@@ -11,22 +12,33 @@ test('texts of several blocks, with letters of one to four bytes, one after the 
     first.add(line)
     second.add(line.toUpperCase())
   }
-  expect(decoded(joinTexts([first, second]))).toBe(lines.join('') + lines.join('').toUpperCase())
+  expect(eachDecoded(first.take())).toBe(lines.join(''))
+  expect(decodePieces(second.take())).toBe(lines.join('').toUpperCase())
 })
 
 test('a single text that is longer than a block', () => {
   const text = createTextBytes()
-  text.add('€'.repeat(40_000))
-  expect(decoded(joinTexts([text]))).toBe('€'.repeat(40_000))
+  text.add('€'.repeat(400_000))
+  const pieces = text.take()
+  expect(eachDecoded(pieces)).toBe('€'.repeat(400_000))
+  expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(16_384)
 })
 
-test('blocks that are used again leave nothing of the text before', () => {
-  const long = createTextBytes()
-  long.add('x'.repeat(100_000))
-  const before = joinTexts([long])
-  const short = createTextBytes()
-  short.add('yy')
-  expect(decoded(joinTexts([short]))).toBe('yy')
-  expect(decoded(before)).toBe('x'.repeat(100_000))
-  expect(joinTexts([short, createTextBytes()])).toHaveLength(0)
+test('what was taken stays as it is while the next text is written', () => {
+  const text = createTextBytes()
+  text.add('x'.repeat(100_000))
+  const before = text.take()
+  text.add('yy')
+  expect(decodePieces(text.take())).toBe('yy')
+  expect(decodePieces(before)).toBe('x'.repeat(100_000))
+  expect(text.take()).toHaveLength(0)
+})
+
+test('a text takes little more memory than it has bytes', () => {
+  const text = createTextBytes()
+  for (let i = 0; i < 50_000; i++) text.add(`container_memory_rss{id="/kubepods/pod${i}"} ${i}\n`)
+  const pieces = text.take()
+  const buffers = new Set(pieces.map((piece) => piece.buffer))
+  const held = [...buffers].reduce((bytes, buffer) => bytes + buffer.byteLength, 0)
+  expect(held).toBeLessThan(1.3 * pieces.reduce((bytes, piece) => bytes + piece.length, 0))
 })

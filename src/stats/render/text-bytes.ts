@@ -1,42 +1,50 @@
-// A long text as UTF-8 bytes, encoded piece by piece while it is written. The text of a whole node on the heap would be megabytes of
-// garbage with each scrape, and old by the time it is collected. The blocks that it is written to are kept for the next text: some
-// five hundred new buffers for each answer took a quarter of its time.
+// A long text as UTF-8 bytes, encoded while it is written, in blocks that are never put together: the text of a whole node is
+// megabytes, and a copy of it as one string or one buffer would be as much again with each scrape.
 
 const encoder = new TextEncoder()
 /** Letters that wait to be encoded together. */
 const PIECE = 4_096
 const BLOCK_BYTES = 16_384
-/** 4 MiB: the metrics of 110 pods. Blocks of larger texts are garbage. */
-const MOST_KEPT = 256
+/** Blocks are cut from larger buffers: some hundred buffers for each answer took a quarter of its time. */
+const SLAB_BYTES = 16 * BLOCK_BYTES
 
-const kept: Uint8Array[] = []
+let slab = new Uint8Array(0)
 
-interface FilledBlock {
-  readonly bytes: Uint8Array
-  length: number
+function nextBlock(): Uint8Array<ArrayBuffer> {
+  if (slab.length === 0) slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+  const block = slab.subarray(0, BLOCK_BYTES)
+  slab = slab.subarray(BLOCK_BYTES)
+  return block
 }
+
+/** One after the other they are the text. No letter is in two of them. */
+export type TextPieces = readonly Uint8Array[]
+
+export const decodePieces = (pieces: TextPieces): string => Buffer.concat(pieces).toString('utf8')
 
 export interface TextBytes {
   add(text: string): void
-  /** Moves what was added to the end of the list: the text is empty afterwards. */
-  moveTo(blocks: FilledBlock[]): void
+  /** What was added. The text is empty afterwards. */
+  take(): TextPieces
 }
 
 export function createTextBytes(): TextBytes {
-  let filled: FilledBlock[] = []
+  let pieces: Uint8Array[] = []
+  let block = new Uint8Array(0)
+  let filled = 0
   let waiting = ''
-  const nextBlock = (): FilledBlock => {
-    const block = { bytes: kept.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES), length: 0 }
-    filled.push(block)
-    return block
+  const endBlock = (): void => {
+    if (filled > 0) pieces.push(block.subarray(0, filled))
+    filled = 0
   }
   const encode = (): void => {
-    let block = filled.at(-1) ?? nextBlock()
     while (waiting !== '') {
-      const { read, written } = encoder.encodeInto(waiting, block.bytes.subarray(block.length))
-      block.length += written
+      const { read, written } = encoder.encodeInto(waiting, block.subarray(filled))
+      filled += written
       waiting = waiting.slice(read)
-      if (waiting !== '') block = nextBlock()
+      if (waiting === '') return
+      endBlock()
+      block = nextBlock()
     }
   }
   return {
@@ -44,24 +52,13 @@ export function createTextBytes(): TextBytes {
       waiting += text
       if (waiting.length >= PIECE) encode()
     },
-    moveTo(blocks) {
-      if (waiting !== '') encode()
-      blocks.push(...filled)
-      filled = []
+    take() {
+      encode()
+      endBlock()
+      block = new Uint8Array(0)
+      const taken = pieces
+      pieces = []
+      return taken
     },
   }
-}
-
-/** One after the other. The texts are empty afterwards. */
-export function joinTexts(texts: readonly TextBytes[]): Uint8Array {
-  const blocks: FilledBlock[] = []
-  for (const text of texts) text.moveTo(blocks)
-  const whole = Buffer.allocUnsafeSlow(blocks.reduce((length, block) => length + block.length, 0))
-  let at = 0
-  for (const { bytes, length } of blocks) {
-    whole.set(bytes.subarray(0, length), at)
-    at += length
-    if (kept.length < MOST_KEPT) kept.push(bytes)
-  }
-  return whole
 }

@@ -10,6 +10,7 @@ import { createStatsFiles } from '../../../src/adapters/stats-files/stats-files.
 import { FakeLog } from '../../../src/fakes/log.js'
 import { createProcessMetrics } from '../../../src/serve/process-metrics.js'
 import { createStats, type Stats } from '../../../src/stats/create-stats.js'
+import { decodePieces } from '../../../src/stats/render/text-bytes.js'
 import type { Check } from '../../support/check.js'
 import { type ReadSeries, readExposition } from '../../support/exposition.js'
 import { client } from './cri-common.js'
@@ -60,10 +61,10 @@ const of = (source: 'cri' | 'cgroup'): Stats => {
   return one.stats
 }
 
-const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 const resource = async (source: 'cri' | 'cgroup'): Promise<ReadSeries[]> =>
-  readExposition(text(await of(source).resource(10_000)))
-const cadvisor = async (): Promise<ReadSeries[]> => readExposition(text(await of('cgroup').cadvisor(10_000)))
+  readExposition(decodePieces(await of(source).resource(10_000)))
+const cadvisor = async (): Promise<ReadSeries[]> =>
+  readExposition(decodePieces(await of('cgroup').cadvisor(10_000)))
 
 interface SummaryPod {
   readonly podRef: { readonly name: string }
@@ -83,7 +84,9 @@ interface SummaryPod {
   }[]
 }
 const summary = async (source: 'cri' | 'cgroup'): Promise<SummaryPod[]> => {
-  const { pods: all } = JSON.parse(text(await of(source).summary(true, 10_000))) as { pods: SummaryPod[] }
+  const { pods: all } = JSON.parse(decodePieces(await of(source).summary(true, 10_000))) as {
+    pods: SummaryPod[]
+  }
   return all.filter((p) => names.includes(p.podRef.name))
 }
 
