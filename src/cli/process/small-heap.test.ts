@@ -41,3 +41,10 @@ test('where Node was started with a bound, it grows up to that', async () => {
   expect(bounded).toBeGreaterThan(unbounded)
   expect(bounded).toBeLessThanOrEqual(8) // two halves
 })
+
+test('this line of Node knows every flag that it is given', async () => {
+  const script = `${keptSmall}; console.log('set')`
+  const flags = ['--import', 'tsx', '--input-type=module', '--eval', script]
+  const { stdout, stderr } = await run(process.execPath, flags, { timeout: 60_000 })
+  expect([stdout, stderr]).toEqual(['set\n', ''])
+})
