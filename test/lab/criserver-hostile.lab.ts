@@ -1,7 +1,7 @@
 // A runtime that breaks the rules of HTTP/2, stays silent or floods: every call ends, at the latest at its deadline, the next
 // connection works, and the server stays small. In the lab and not in `npm test`, because calls wait for their deadlines and floods
 // take a core. Many sessions end here while others make garbage, which is when Node would end the process if it freed a session
-// before its streams (src/adapters/http2/kept-session.ts).
+// before its streams (src/adapters/http2/keep-session.ts).
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

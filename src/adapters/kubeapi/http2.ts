@@ -1,8 +1,13 @@
 // HTTP/2: every call and every watch of a node on one connection, and on a second one only when the server allows no more
 // streams on the first. A node that watches 200 objects has one socket and one TLS state, not 200.
-import { type ClientHttp2Stream, connect as connectHttp2, constants } from 'node:http2'
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  constants,
+} from 'node:http2'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { type KeptSession, keepSession } from '../http2/kept-session.js'
+import { keepSessionFor } from '../http2/keep-session.js'
 import { type Answer, type Channel, type Endpoint, networkError, type WireRequest } from './channel.js'
 
 export interface Http2Channel extends Omit<Channel, 'send'> {
@@ -11,7 +16,8 @@ export interface Http2Channel extends Omit<Channel, 'send'> {
 }
 
 /** A connection and how many of its streams are ours. */
-interface Line extends KeptSession {
+interface Line {
+  readonly session: ClientHttp2Session
   streams: number
 }
 
@@ -58,15 +64,12 @@ export function createHttp2(
           resolve(undefined)
           return void socket.destroy()
         }
-        const kept = keepSession(() =>
-          connectHttp2(endpoint.origin, {
-            createConnection: () => socket,
-            settings: { enablePush: false, initialWindowSize: streamWindowBytes },
-            maxSessionMemory: sessionMemoryMiB,
-          }),
-        )
-        const line = { ...kept, streams: 0 }
-        const { session } = kept
+        const session = connectHttp2(endpoint.origin, {
+          createConnection: () => socket,
+          settings: { enablePush: false, initialWindowSize: streamWindowBytes },
+          maxSessionMemory: sessionMemoryMiB,
+        })
+        const line = { session, streams: 0 }
         session.on('error', reject)
         session.once('close', () => lines.delete(line))
         // The limit of streams is among them.
@@ -140,7 +143,7 @@ export function createHttp2(
 
 /** A process may end while a connection is idle, not while a call is under way. */
 function take(line: Line, stream: ClientHttp2Stream): void {
-  line.keepFor(stream)
+  keepSessionFor(stream, line.session)
   if (++line.streams === 1) line.session.ref()
   stream.once('close', () => {
     if (--line.streams === 0 && !line.session.destroyed) line.session.unref()

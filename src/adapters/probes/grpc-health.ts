@@ -1,11 +1,10 @@
 // One call of grpc.health.v1.Health/Check on a connection of its own, without TLS.
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
-import { connect as connectTcp } from 'node:net'
+import { type ClientHttp2Stream, connect, constants } from 'node:http2'
 import { decodeGrpcMessage } from '../../core/cri/grpc-message.js'
 import { parseHealthAnswer } from '../../core/cri/health-answer.js'
 import { encodeVarint, tagOf, wireType } from '../../core/cri/protobuf-wire.js'
 import type { HealthAnswer, ProbeTarget } from '../../ports/network/probe-calls.js'
-import { keepSession } from '../http2/kept-session.js'
+import { keepSessionFor } from '../http2/keep-session.js'
 import { dialFault, joinHostPort, lookup } from './dial.js'
 
 const maxAnswer = 10 * 1024
@@ -30,14 +29,12 @@ export function grpcHealth(
 ): Promise<HealthAnswer> {
   return new Promise((resolve) => {
     const authority = joinHostPort(host, port)
-    const socket = connectTcp({ host, port, lookup })
-    let session: ClientHttp2Session | undefined
+    const session = connect(`http://${authority}`, { lookup, settings: { enablePush: false } })
     let isConnected = false
     const end = (answer: HealthAnswer): void => {
       clearTimeout(timer)
       signal.removeEventListener('abort', stop)
-      if (session === undefined) socket.destroy()
-      else session.destroy()
+      session.destroy()
       resolve(answer)
     }
     const notConnected = (why: 'timeout' | 'other', message: string): void =>
@@ -52,26 +49,19 @@ export function grpcHealth(
       timeoutMs,
     )
     signal.addEventListener('abort', stop, { once: true })
-    socket.on('error', fail)
+    session.on('error', fail)
     const closed = (): void => fail(new Error('the connection was closed'))
-    socket.once('connect', () => {
-      // What a pod answers must not end the kubelet.
-      const kept = keepSession(() =>
-        connect(`http://${authority}`, { createConnection: () => socket, settings: { enablePush: false } }),
-      )
-      session = kept.session
-      session.on('error', fail)
-      session.on('close', closed)
-      // Connected is a server that speaks HTTP/2, as gRPC counts it.
-      session.on('remoteSettings', () => {
-        isConnected = true
-      })
-      const stream = session.request(headersOf(authority, userAgent))
-      kept.keepFor(stream)
-      stream.on('error', fail)
-      readAnswer(stream, end, closed)
-      stream.end(requestOf(service))
+    session.on('close', closed)
+    // Connected is a server that speaks HTTP/2, as gRPC counts it.
+    session.on('remoteSettings', () => {
+      isConnected = true
     })
+    const stream = session.request(headersOf(authority, userAgent))
+    // What a pod answers must not end the kubelet.
+    keepSessionFor(stream, session)
+    stream.on('error', fail)
+    readAnswer(stream, end, closed)
+    stream.end(requestOf(service))
   })
 }
 

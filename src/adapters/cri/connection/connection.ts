@@ -9,7 +9,7 @@ import {
 import { connect, type Socket } from 'node:net'
 import { addAbortSignal } from 'node:stream'
 import { keelsonError, messageOf } from '../../../core/errors.js'
-import { type KeptSession, keepSession } from '../../http2/kept-session.js'
+import { keepSessionFor } from '../../http2/keep-session.js'
 import { createResetBudget } from '../server/session-health.js'
 import { createStreamWindow, firstWindowBytes, type StreamWindow } from './window.js'
 
@@ -51,7 +51,6 @@ export const dialSocket = (path: string): Promise<Socket> =>
 
 export class Connection {
   readonly session: ClientHttp2Session
-  private readonly kept: KeptSession
   private readonly budget = createResetBudget()
   private readonly window: StreamWindow
   private calls = 0
@@ -63,22 +62,19 @@ export class Connection {
     private readonly socketPath: string,
     private readonly silenceMs: number,
   ) {
-    this.kept = keepSession(() =>
-      connectHttp2('http://localhost', {
-        createConnection: () => socket,
-        settings: {
-          enablePush: false,
-          initialWindowSize: firstWindowBytes,
-          maxHeaderListSize: answerFieldsBytes,
-        },
-        maxHeaderListPairs: answerFields,
-        maxSendHeaderBlockLength: requestFieldsBytes,
-        maxSessionMemory: sessionMemoryMiB,
-        // Until the runtime says how many it takes.
-        peerMaxConcurrentStreams: 100_000,
-      }),
-    )
-    const { session } = this.kept
+    const session = connectHttp2('http://localhost', {
+      createConnection: () => socket,
+      settings: {
+        enablePush: false,
+        initialWindowSize: firstWindowBytes,
+        maxHeaderListSize: answerFieldsBytes,
+      },
+      maxHeaderListPairs: answerFields,
+      maxSendHeaderBlockLength: requestFieldsBytes,
+      maxSessionMemory: sessionMemoryMiB,
+      // Until the runtime says how many it takes.
+      peerMaxConcurrentStreams: 100_000,
+    })
     this.session = session
     this.window = createStreamWindow(session)
     session.setLocalWindowSize(connectionWindowBytes)
@@ -106,7 +102,7 @@ export class Connection {
     this.window.adjust(this.calls)
     // The reason is also in its reset code.
     stream.on('error', () => {})
-    this.kept.keepFor(stream)
+    keepSessionFor(stream, this.session)
     stream.once('close', () => this.ended(stream.rstCode !== constants.NGHTTP2_NO_ERROR))
     // A connection that waits for its next call keeps no process running.
     if (this.calls === 1) this.session.ref()

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { grpcCode } from '../../../core/cri/grpc-codes.js'
 import { keelsonError } from '../../../core/errors.js'
 import type { CallEnding, CallHandler, RawMetadata, ServerCall } from '../../../ports/cri-calls.js'
-import { keepSessionsOf } from '../../http2/kept-session.js'
+import { keepSessionFor } from '../../http2/keep-session.js'
 import { connectionWindowBytes, sessionMemoryMiB } from '../connection/connection.js'
 import { parseEndpoint } from '../endpoint.js'
 import { createUpstream, type OnReach, type Upstream } from '../upstream/upstream.js'
@@ -89,7 +89,6 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
     maxHeaderListPairs: requestFields,
     maxSendHeaderBlockLength: answerFieldsBytes,
   })
-  keepSessionsOf(server)
   let newest: Socket | undefined
   // Before Node's own listener, which makes the session of this socket at once: so the two can be paired.
   server.prependListener('connection', (socket: Socket) => {
@@ -107,6 +106,7 @@ export async function startCriServer(o: CriServerOptions): Promise<CriServer> {
     const greeting = setTimeout(() => session.destroy(), o.greetingMs ?? 10_000)
     session.once('remoteSettings', () => clearTimeout(greeting))
     session.on('error', () => {})
+    session.on('stream', (stream) => keepSessionFor(stream, session))
     session.once('close', () => {
       clearTimeout(greeting)
       sessions.delete(session)

@@ -74,7 +74,7 @@ const probed = `${peer}
   grpcHealth({ host: '127.0.0.1', port }, { service: '', userAgent: '' }, 5000, life.signal)
   const end = () => life.abort()
 `
-const client = `
+const serverFor = `
   const { mkdtempSync, rmSync } = await import('node:fs')
   const { tmpdir } = await import('node:os')
   const { startCriServer } = await import('${here('../cri/server/server.ts')}')
@@ -88,12 +88,21 @@ const client = `
     handle: () => new Promise(begun),
     onError: () => {},
   })
+`
+const client = `${serverFor}
   const socket = connect(socketPath).on('error', () => {})
   const head = fieldBlock(':method', 'POST', ':scheme', 'http', ':path', '/x.Y/Z', ':authority', 'localhost')
   socket.write(Buffer.concat([preface, settingsFrame(), headerFrames(1, head, false)]))
   await isBegun
   await sleep(20)
   socket.write(Buffer.concat([frameOf(frameType.headers, 1, 1, fieldBlock('a', 'b')), more]))
+  said()
+  const end = () => socket.destroy()
+`
+const clientAtOnce = `${serverFor}
+  const socket = connect(socketPath).on('error', () => {})
+  socket.write(Buffer.concat([preface, settingsFrame(), half(':method', 'POST', ':scheme', 'http'), more]))
+  await sleep(20)
   said()
   const end = () => socket.destroy()
 `
@@ -107,6 +116,8 @@ test.each([
   ['a pod, and the probe of it is given up', silence, probed],
   ['a pod, and it breaks a rule', error, probed],
   ['a client of the CRI server, and it breaks a rule', error, client],
+  ['a client in its first call, and it breaks a rule', error, clientAtOnce],
+  ['a client in its first call, and it goes away', silence, clientAtOnce],
 ])('half a header block of %s: Node does not end the process', async (_who, more, begin) => {
   const argv = ['--expose-gc', '--import', 'tsx', '--input-type=module', '--eval', scriptOf(more, begin)]
   const { stdout } = await promisify(execFile)(process.execPath, argv, { timeout: 60_000 })
