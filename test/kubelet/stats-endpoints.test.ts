@@ -5,6 +5,7 @@ import { nodeAnswers } from '../../src/fakes/cri/node-answers.js'
 import { createNodeState } from '../../src/fakes/cri/node-state.js'
 import { runtimeConfig } from '../../src/fakes/cri/shapes.js'
 import type { HttpResponse } from '../../src/ports/http.js'
+import { decodePieces, type TextPieces } from '../../src/stats/render/text-bytes.js'
 import { createKubeletFixture, type KubeletFixture } from '../support/kubelet-fixture.js'
 
 let fixture: KubeletFixture | undefined
@@ -44,7 +45,7 @@ test('the endpoints are there, on the read-only port too, and answer', async () 
   await on.clock.advance(6_000)
   const { status, body } = await answer
   expect(status).toBe(200)
-  expect(new TextDecoder().decode(body as Uint8Array)).toMatch(/^machine_memory_bytes\{.*\} \d+$/m)
+  expect(decodePieces(body as TextPieces)).toMatch(/^machine_memory_bytes\{.*\} \d+$/m)
 })
 
 describe('gate PodAndContainerStatsFromCRI', () => {

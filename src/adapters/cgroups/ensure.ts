@@ -83,7 +83,7 @@ function inheritCpuset(root: string, path: CgroupPath): void {
   }
 }
 
-/** The cgroup itself first: above all pods but the first everything exists, and the kernel can let each try wait. */
+/** From the leaf up: only the first pod finds parents missing, and each mkdir may wait for the kernel's lock. */
 function makeDirectories(root: string, path: CgroupPath): void {
   try {
     makeDirectory(root, path)
@@ -110,7 +110,7 @@ function stepsOnV1(hierarchy: Hierarchy, path: CgroupPath, { controllers }: Ensu
   })
 }
 
-/** One for each hierarchy, to be carried out in order: in any of them the kernel may have the caller wait. */
+/** One for each hierarchy, to be carried out in order: each may wait for the kernel's lock. */
 export function stepsToCgroup(
   hierarchy: Hierarchy,
   path: CgroupPath,

@@ -173,10 +173,43 @@ describe('changing', () => {
     await expect(tree.ensure('/a/c')).rejects.toMatchObject({ code: 'cgroup.gone' })
   })
 
-  test('v1: what waits for the event loop comes in after each hierarchy', async () => {
-    const names = ['cpu', 'memory', 'pids']
+  const names = ['cpu', 'memory', 'pids']
+  const split = (): CgroupFsTree => {
     for (const name of names) mkdirSync(join(root, name))
-    const tree = new CgroupFsTree(splitHierarchy(new Map(names.map((name) => [name, join(root, name)]))))
+    return new CgroupFsTree(splitHierarchy(new Map(names.map((name) => [name, join(root, name)]))))
+  }
+
+  test('v1: the first of many is whole before the second begins', async () => {
+    const tree = split()
+    const seen: number[] = []
+    const holding = (path: string): number =>
+      names.filter((name) => existsSync(join(root, name, path))).length
+    await Promise.all([
+      tree.ensure('/a').then(() => seen.push(holding('a'), holding('b'))),
+      tree.ensure('/b').then(() => seen.push(holding('b'))),
+    ])
+    expect(seen).toEqual([3, 0, 3])
+  })
+
+  test('v1: aborted between two hierarchies, it is removed or completed later', async () => {
+    const tree = split()
+    const stop = new AbortController()
+    const look = (): void => {
+      if (existsSync(join(root, 'cpu/a'))) stop.abort()
+      else setImmediate(look)
+    }
+    look()
+    await expect(tree.ensure('/a', { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' })
+    expect(existsSync(join(root, 'pids/a'))).toBe(false)
+    await tree.ensure('/a')
+    expect(existsSync(join(root, 'pids/a'))).toBe(true)
+    rmSync(join(root, 'pids/a'), { recursive: true })
+    await tree.remove('/a')
+    expect(tree.exists('/a')).toBe(false)
+  })
+
+  test('v1: what waits for the event loop comes in after each hierarchy', async () => {
+    const tree = split()
     const seen: number[] = []
     const look = (): void => {
       seen.push(names.filter((name) => existsSync(join(root, name, 'a'))).length)

@@ -5,7 +5,7 @@ import { cgroupError, errnoOf } from '../../core/cgroup/errors.js'
 import type { CgroupLayout } from '../../core/cgroup/layout.js'
 import { controllerOf } from '../../core/cgroup/path.js'
 import { keelsonError } from '../../core/errors.js'
-import { createTurns } from '../../core/units/turns.js'
+import { nextTurn } from '../../core/units/turns.js'
 import type {
   CgroupPath,
   CgroupTree,
@@ -34,7 +34,7 @@ export class CgroupFsTree implements CgroupTree {
   readonly version: 'v1' | 'v2'
   private readonly descriptors: DescriptorCache
   private readonly reader: ControlReader
-  private readonly nextTurn = createTurns()
+  private lastMade: Promise<unknown> = Promise.resolve()
 
   constructor(
     private readonly hierarchy: Hierarchy,
@@ -100,13 +100,17 @@ export class CgroupFsTree implements CgroupTree {
     return walkTree(this.hierarchy, path, options)
   }
 
-  /** Of pods that start together, and on v1 of the hierarchies of one pod, each in its turn of the event loop. */
+  /** One after the other, so that the first of many pods can start at once; each hierarchy in a turn of the event loop. */
   async ensure(path: CgroupPath, options: EnsureOptions = {}): Promise<void> {
-    for (const step of stepsToCgroup(this.hierarchy, path, options)) {
-      await this.nextTurn()
-      options.signal?.throwIfAborted()
-      step()
-    }
+    const made = this.lastMade.then(async () => {
+      for (const step of stepsToCgroup(this.hierarchy, path, options)) {
+        await nextTurn()
+        options.signal?.throwIfAborted()
+        step()
+      }
+    })
+    this.lastMade = made.catch(() => undefined)
+    await made
   }
 
   addProcess(path: CgroupPath, pid: number): void {

@@ -84,7 +84,7 @@ export async function send(response: HttpResponse, req: IncomingMessage, res: Se
   const bytes = small ?? body
   if (status !== 204 && status !== 304) res.setHeader('content-length', lengthOf(bytes))
   if (!isPieces(bytes)) return finish(res, bytes)
-  // One after the other, as the client takes them: of a whole, TLS would keep two more copies until its last byte is sent.
+  // Sent as one buffer, TLS would hold two more copies of it until the last byte has gone.
   if (req.method === 'HEAD') return finish(res)
   await pipeline(Readable.from(bytes), res)
 }

@@ -63,7 +63,7 @@ export function createTlsEdge({ source, minVersion, ciphers, groups }: TlsOption
   const contextOptions = ({ certificate, key, clientCa }: TlsMaterial): NodeTlsOptions => ({
     cert: certificate,
     key,
-    // Without one, Node would read its list of public CAs, a hundred and fifty: nobody of theirs is a client here.
+    // Without it Node would read its list of a hundred and fifty public CAs, none of which signs our clients.
     ca: clientCa ?? [],
     minVersion,
     ciphers: ciphers.join(':'),

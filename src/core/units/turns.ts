@@ -12,12 +12,3 @@ export async function inTurns<T>(all: Iterable<T>, aTurn: number, work: (one: T)
     done++
   }
 }
-
-/** Many callers, each with a turn of its own, in the order in which they came. */
-export function createTurns(): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve()
-  return () => {
-    last = last.then(nextTurn)
-    return last
-  }
-}

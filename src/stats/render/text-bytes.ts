@@ -4,16 +4,18 @@
 const encoder = new TextEncoder()
 /** Letters that wait to be encoded together. */
 const PIECE = 4_096
-const BLOCK_BYTES = 16_384
+/** Of each text, the next one is four times as large: an answer has some eighty families, most of them short on a small node. */
+const FIRST_BLOCK_BYTES = 1_024
+const LARGEST_BLOCK_BYTES = 16_384
 /** Blocks are cut from larger buffers: some hundred buffers for each answer took a quarter of its time. */
-const SLAB_BYTES = 16 * BLOCK_BYTES
+const SLAB_BYTES = 16 * LARGEST_BLOCK_BYTES
 
 let slab = new Uint8Array(0)
 
-function nextBlock(): Uint8Array<ArrayBuffer> {
-  if (slab.length === 0) slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
-  const block = slab.subarray(0, BLOCK_BYTES)
-  slab = slab.subarray(BLOCK_BYTES)
+function nextBlock(bytes: number): Uint8Array<ArrayBuffer> {
+  if (slab.length < bytes) slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
+  const block = slab.subarray(0, bytes)
+  slab = slab.subarray(bytes)
   return block
 }
 
@@ -31,6 +33,7 @@ export interface TextBytes {
 export function createTextBytes(): TextBytes {
   let pieces: Uint8Array[] = []
   let block = new Uint8Array(0)
+  let blockBytes = FIRST_BLOCK_BYTES
   let filled = 0
   let waiting = ''
   const endBlock = (): void => {
@@ -44,7 +47,8 @@ export function createTextBytes(): TextBytes {
       waiting = waiting.slice(read)
       if (waiting === '') return
       endBlock()
-      block = nextBlock()
+      block = nextBlock(blockBytes)
+      blockBytes = Math.min(4 * blockBytes, LARGEST_BLOCK_BYTES)
     }
   }
   return {
@@ -56,6 +60,7 @@ export function createTextBytes(): TextBytes {
       encode()
       endBlock()
       block = new Uint8Array(0)
+      blockBytes = FIRST_BLOCK_BYTES
       const taken = pieces
       pieces = []
       return taken
