@@ -1,6 +1,8 @@
 // node inside.mjs OPTIONS, in a node environment: the stacks in turns on one containerd; the results go to a file as JSON.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readCgroupLayout } from '../../src/adapters/cgroups/detect.js'
+import { createCgroupTree } from '../../src/adapters/cgroups/tree.js'
 import { emptyRuntime } from '../empty-runtime.js'
 import type { StackName } from './stack.js'
 import { runTurn, type Turn, type TurnOptions } from './turn.js'
@@ -16,6 +18,10 @@ async function clearRuntime(socket: string): Promise<void> {
   await emptyRuntime(socket)
   // Those of an overloaded containerd that has forgotten them.
   for (const pid of processesNamed('containerd-shim-runc-v2')) process.kill(pid, 'SIGKILL')
+  // A kubelet that ends with its last pod has not removed the cgroups of all yet; the next one would look at each.
+  const cgroups = createCgroupTree(readCgroupLayout())
+  await cgroups.remove('/kubepods', { timeoutMs: 10_000, killProcesses: true })
+  cgroups.close()
 }
 
 const options = JSON.parse(process.argv[2] ?? '{}') as InsideOptions

@@ -21,12 +21,16 @@ const flags: readonly HeapFlag[] = [
   // The heap may grow by half of what is in use before all of it is collected again. V8 lets a process that mostly waits grow by a
   // tenth, which one scrape uses up, so that each ended in such a collection: a tenth of the CPU with scrapes less, 4 MiB more.
   { flag: '--heap-growing-percent=50', since: 20 },
-  // Each collection of the whole heap also moves objects together. V8 alone leaves a third of the heap in pages that are half empty:
-  // with scrapes 125 MiB, so 110 MiB, for a seventh more CPU.
-  { flag: '--memory-saver-mode', since: 24 },
   // Free pages go back to the kernel after a second instead of eight, before the next scrape takes them: 18 MiB less.
   { flag: '--memory-pool-timeout=1', since: 26 },
 ]
+
+/**
+ * Each collection of the whole heap also moves objects together. V8 alone leaves a third of the heap in pages that are half empty:
+ * with scrapes 125 MiB, so 110 MiB, for a tenth more CPU. After the start, which it would make dearer.
+ */
+const afterStart: HeapFlag = { flag: '--memory-saver-mode', since: 24 }
+const START_MS = 5_000
 
 /** For commands that run for ever; before they allocate much. Short ones are better off with V8's own way. */
 export function keepHeapSmall(): void {
@@ -35,4 +39,5 @@ export function keepHeapSmall(): void {
   const isBounded = given.some((words) => words.includes(newSpaceBound))
   for (const { flag, since } of isBounded ? flags : [newSpaceAsItStarts, ...flags])
     if (line >= since) setFlagsFromString(flag)
+  if (line >= afterStart.since) setTimeout(() => setFlagsFromString(afterStart.flag), START_MS).unref()
 }
