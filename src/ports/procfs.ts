@@ -60,6 +60,12 @@ export interface Procfs {
 export interface KernelLog {
   /** Kills since the boot; undefined: the kernel does not count them. */
   oomKills(): bigint | undefined
-  /** Every record that is still there, oldest first. Undefined: it may not be read. */
-  records(): readonly KernelRecord[] | undefined
+  /** Begins with the oldest record that is still there. Undefined: it may not be read. */
+  openRecords(): KernelRecords | undefined
+}
+
+export interface KernelRecords {
+  /** The next ones, about so many at most. `isLast`: there are no more now. */
+  next(most: number): { readonly records: readonly KernelRecord[]; readonly isLast: boolean }
+  close(): void
 }

@@ -112,7 +112,7 @@ export async function createKubeletFixture(options: KubeletFixtureOptions = {}):
       procfs: { ...createProcfs({ proc: join(kernel, 'proc') }), pageSize: () => 4096n },
       version: '0.0.0',
       logind: new FakeLogind(),
-      kernelLog: { oomKills: () => undefined, records: () => undefined },
+      kernelLog: { oomKills: () => undefined, openRecords: () => undefined },
       nodeHost: {
         architecture: 'amd64',
         ownAddresses: () => ['10.0.0.7'],

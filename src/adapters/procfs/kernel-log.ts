@@ -1,11 +1,10 @@
 // /dev/kmsg without waiting, and the count of kills in /proc/vmstat.
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
 import { type KernelRecord, parseKernelRecord } from '../../core/kernel-text/oom-kill.js'
-import type { KernelLog } from '../../ports/procfs.js'
+import type { KernelLog, KernelRecords } from '../../ports/procfs.js'
 
-/** A record has at most 8 KiB; the ring of a large machine some ten thousand of them. */
+/** A record has at most 8 KiB. */
 const recordBytes = 8192
-const maxRecords = 100_000
 
 const codeOf = (e: unknown): unknown => (e instanceof Error && 'code' in e ? e.code : undefined)
 
@@ -18,35 +17,39 @@ export const createKernelLog = ({ vmstat = '/proc/vmstat', kmsg = '/dev/kmsg' } 
       return undefined
     }
   },
-  records() {
+  openRecords() {
     try {
-      const fd = openSync(kmsg, constants.O_RDONLY | constants.O_NONBLOCK)
-      try {
-        return readRecords(fd)
-      } finally {
-        closeSync(fd)
-      }
+      return readerOf(openSync(kmsg, constants.O_RDONLY | constants.O_NONBLOCK))
     } catch {
       return undefined
     }
   },
 })
 
-/** One record for each read. EPIPE: records were overwritten, the next read goes on behind them. EAGAIN: that was the last. */
-function readRecords(fd: number): readonly KernelRecord[] {
+/** The descriptor remembers how far it has read. */
+function readerOf(fd: number): KernelRecords {
   const buffer = Buffer.allocUnsafe(recordBytes)
-  const records: KernelRecord[] = []
-  for (let n = 0; n < maxRecords; n++) {
-    try {
-      const length = readSync(fd, buffer, 0, recordBytes, null)
-      if (length === 0) break
-      const record = parseKernelRecord(buffer.toString('utf8', 0, length))
-      if (record !== undefined) records.push(record)
-    } catch (e) {
-      if (codeOf(e) === 'EPIPE') continue
-      if (codeOf(e) === 'EAGAIN') break
-      throw e
-    }
+  return {
+    next(most) {
+      const records: KernelRecord[] = []
+      for (let n = 0; n < most; n++) {
+        const length = readOne(fd, buffer)
+        if (length === 0) return { records, isLast: true }
+        const record =
+          length === undefined ? undefined : parseKernelRecord(buffer.toString('utf8', 0, length))
+        if (record !== undefined) records.push(record)
+      }
+      return { records, isLast: false }
+    },
+    close: () => closeSync(fd),
   }
-  return records
+}
+
+/** 0: there is no more now (EAGAIN). Undefined: records were overwritten, the next read goes on behind them. */
+function readOne(fd: number, buffer: Buffer): number | undefined {
+  try {
+    return readSync(fd, buffer, 0, recordBytes, null)
+  } catch (e) {
+    return codeOf(e) === 'EPIPE' ? undefined : 0
+  }
 }

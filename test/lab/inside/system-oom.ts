@@ -44,6 +44,7 @@ export const checks: readonly Check[] = [
         event: ({ reason, message }) => events.push(`${reason}: ${message}`),
         signal: new AbortController().signal,
       })
+      await sleep(3_000) // what is in the log by then is of the time before
       const cgroup = '/sys/fs/cgroup/limited'
       mkdirSync(cgroup)
       writeFileSync(`${cgroup}/memory.max`, String(96 << 20))
