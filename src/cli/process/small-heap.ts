@@ -33,11 +33,11 @@ const afterStart: HeapFlag = { flag: '--memory-saver-mode', since: 24 }
 const START_MS = 5_000
 
 /** For commands that run for ever; before they allocate much. Short ones are better off with V8's own way. */
-export function keepHeapSmall(): void {
+export function keepHeapSmall(startMs = START_MS): void {
   const line = Number.parseInt(process.versions.node, 10)
   const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? '']
   const isBounded = given.some((words) => words.includes(newSpaceBound))
   for (const { flag, since } of isBounded ? flags : [newSpaceAsItStarts, ...flags])
     if (line >= since) setFlagsFromString(flag)
-  if (line >= afterStart.since) setTimeout(() => setFlagsFromString(afterStart.flag), START_MS).unref()
+  if (line >= afterStart.since) setTimeout(() => setFlagsFromString(afterStart.flag), startMs).unref()
 }
